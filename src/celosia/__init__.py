@@ -1,0 +1,110 @@
+"""celosia protects statistical tables: it finds the cells that would betray a respondent.
+
+The way through the package::
+
+    microdata --tabulate--> Table --assess--> Risk
+    cells     --cells-----> Table             Risk <--read_jj-- problem.jj
+
+    import celosia as cz
+    table = cz.tabulate("firms.parquet", by=["industry", "region"], value="turnover", respondent="firm",
+                        holding="group", hierarchies={"industry": cz.Hierarchy.from_hrc("nace.hrc")})
+    risk = cz.assess(table, cz.PPercent(10), cz.MinFrequency(3))
+    risk.to_frame()
+
+The rooms:
+
+table
+    The mathematical object: `Hierarchy`, `Digits`, `Table`, its relations, `link`. No idea of secrecy.
+source
+    Microdata or ready-made cells in, `Table` out: `tabulate`, `cells`. The only room that sees microdata.
+risk
+    `Table` in, `Risk` out: `assess`, the rules, protection levels, `Requirement`, `Attacker`.
+formats
+    Files of this and other programs: `read_jj`, `write_jj`.
+report
+    Summaries and pages.
+job
+    The job file, and the pipeline of verbs that it describes.
+cli
+    The command line: ``celosia --help``.
+errors, progress, tolerance
+    What all of them share.
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from celosia.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from celosia.errors import CelosiaError as CelosiaError
+    from celosia.errors import DataError as DataError
+    from celosia.errors import Problem as Problem
+    from celosia.errors import SpecError as SpecError
+    from celosia.formats.jj import read_jj as read_jj
+    from celosia.formats.jj import write_jj as write_jj
+    from celosia.risk.assess import assess as assess
+    from celosia.risk.attacker import Attacker as Attacker
+    from celosia.risk.levels import LevelShape as LevelShape
+    from celosia.risk.requirement import Requirement as Requirement
+    from celosia.risk.risk import Risk as Risk
+    from celosia.risk.rules import Dominance as Dominance
+    from celosia.risk.rules import GivenStatus as GivenStatus
+    from celosia.risk.rules import MinFrequency as MinFrequency
+    from celosia.risk.rules import OwnRule as OwnRule
+    from celosia.risk.rules import PPercent as PPercent
+    from celosia.risk.rules import PriorPosterior as PriorPosterior
+    from celosia.risk.rules import Requests as Requests
+    from celosia.risk.rules import ZeroCells as ZeroCells
+    from celosia.source.cells import cells as cells
+    from celosia.source.tabulate import tabulate as tabulate
+    from celosia.table.hierarchy import Digits as Digits
+    from celosia.table.hierarchy import Hierarchy as Hierarchy
+    from celosia.table.link import link as link
+    from celosia.table.table import Table as Table
+
+_ROOMS = {
+    "celosia.errors": ("CelosiaError", "DataError", "Problem", "SpecError"),
+    "celosia.formats.jj": ("read_jj", "write_jj"),
+    "celosia.risk.assess": ("assess",),
+    "celosia.risk.attacker": ("Attacker",),
+    "celosia.risk.levels": ("LevelShape",),
+    "celosia.risk.requirement": ("Requirement",),
+    "celosia.risk.risk": ("Risk",),
+    "celosia.risk.rules": (
+        "Dominance",
+        "GivenStatus",
+        "MinFrequency",
+        "OwnRule",
+        "PPercent",
+        "PriorPosterior",
+        "Requests",
+        "ZeroCells",
+    ),
+    "celosia.source.cells": ("cells",),
+    "celosia.source.tabulate": ("tabulate",),
+    "celosia.table.hierarchy": ("Digits", "Hierarchy"),
+    "celosia.table.link": ("link",),
+    "celosia.table.table": ("Table",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604
+
+if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
+
+    def __getattr__(name: str) -> object:
+        """Return a public name, importing its module on the way."""
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module 'celosia' has no attribute {name!r}")
+        value = getattr(import_module(_ROOM_OF[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,97 @@
+"""Progress that people see, on standard error: a bar on a terminal, otherwise a line for a step that takes its time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as RichProgress
+
+from celosia.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
+_REMINDER = 10.0  # seconds between further lines of the same step
+
+
+@contextmanager
+def progress_shown(*, quiet: bool) -> Iterator[Progress]:
+    """Show the steps of what happens inside."""
+    console = Console(stderr=True)
+    if quiet:
+        yield SILENT
+    elif console.is_terminal and not console.is_dumb_terminal:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with RichProgress(*columns, console=console, transient=True) as bars:
+            yield Bar(bars)
+    else:
+        yield Lines()
+
+
+class Bar:
+    """A `Progress` that moves on a terminal and is gone afterwards."""
+
+    def __init__(self, bars: RichProgress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+
+    def start(self, step: str, total: int | None = None) -> None:
+        """Begin a step."""
+        self.done()
+        self._task = self._bars.add_task(step, total=total)
+
+    def advance(self, amount: int = 1) -> None:
+        """Tell that more is done."""
+        if self._task is not None:
+            self._bars.advance(self._task, amount)
+
+    def done(self) -> None:
+        """End the current step."""
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._task = None
+
+
+class Lines:
+    """A `Progress` for log files: silent about what takes less than two seconds, then a line now and again."""
+
+    def __init__(self) -> None:
+        self._step: str | None = None
+        self._total: int | None = None
+        self._amount = 0
+        self._began = 0.0
+        self._next = 0.0
+
+    def start(self, step: str, total: int | None = None) -> None:
+        """Begin a step."""
+        self.done()
+        self._step, self._total, self._amount = step, total, 0
+        self._began = time.monotonic()
+        self._next = self._began + _PATIENCE
+
+    def advance(self, amount: int = 1) -> None:
+        """Tell that more is done."""
+        self._amount += amount
+        now = time.monotonic()
+        if self._step is not None and now >= self._next:
+            share = f", {min(1.0, self._amount / self._total):.0%}" if self._total else ""
+            self._say(f"{self._step} ({now - self._began:.0f} s{share}) ...")
+            self._next = now + _REMINDER
+
+    def done(self) -> None:
+        """End the current step."""
+        took = time.monotonic() - self._began
+        if self._step is not None and took >= _PATIENCE:
+            self._say(f"{self._step}: {took:.1f} s")
+        self._step = None
+
+    @staticmethod
+    def _say(line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()

@@ -1,0 +1,97 @@
+"""The command ``celosia``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from celosia.errors import CelosiaError, nearest
+from celosia.version import __version__
+
+COMMANDS = {
+    "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
+    "demo": "Go the whole way on generated data, and write a report to look at.",
+}
+"""The commands, each a function of its name in the module of its name, with what help says about it."""
+
+BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called.
+
+    The rooms behind a command load numpy, DuckDB and numba, which takes seconds on a cold disk; help, the version and
+    a mistyped command need none of that, so the group knows names and help texts by itself.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Return a command, importing its module."""
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"There is no command {cmd_name!r}. {nearest(cmd_name, COMMANDS)}")
+        command: click.Command = getattr(import_module(f"celosia.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="celosia")
+@click.pass_context
+def celosia(context: click.Context) -> None:
+    """Protect statistical tables: find the cells that would betray a respondent.
+
+    Start with `celosia demo`. Every command explains itself with --help.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def run() -> NoReturn:
+    """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own."""
+    sys.exit(status(sys.argv[1:]))
+
+
+def status(arguments: list[str]) -> int:
+    """Return the exit code of a command line, having said what is wrong on standard error."""
+    try:
+        ended = celosia.main(arguments, prog_name="celosia", standalone_mode=False)
+        sys.stdout.flush()
+        return ended if isinstance(ended, int) else 0
+    except CelosiaError as error:
+        return _failed(BAD_INPUT, *map(str, error.problems))
+    except click.ClickException as error:
+        return _failed(BAD_INPUT, _usage(error))
+    except (KeyboardInterrupt, click.Abort):
+        return _failed(INTERRUPTED, "interrupted; nothing was written.")
+    except BrokenPipeError:
+        # The reader of our output has gone: nothing left to say, and Python must not try again while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Exception as error:  # a fault of ours; its text may hold data and is not shown
+        if os.environ.get("CELOSIA_TRACEBACK"):
+            raise
+        remedy = "Set CELOSIA_TRACEBACK=1 to see where, and please report it."
+        return _failed(BROKEN, f"celosia itself is at fault ({type(error).__name__}). {remedy}")
+
+
+def _usage(error: click.ClickException) -> str:
+    message = " ".join(error.format_message().split())
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+    return f"{message} See '{command} --help'." if command else message
+
+
+def _failed(code: int, *problems: str) -> int:
+    for problem in problems:
+        click.echo(f"error: {' '.join(problem.split())}", err=True)
+    return code

@@ -1,0 +1,116 @@
+"""Errors that say what is wrong, where, and what to do; all problems of an input at once.
+
+A message never carries a microdata value or the name of a contributor: codes of classifications, column names, cell labels and row numbers
+are as far as it goes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Parameters
+    ----------
+    place
+        Where: ``rules[0].p``, ``firms.csv, column 'turnover'``, ``t.jj, line 7``.
+    message
+        What is wrong, with what was seen.
+    remedy
+        What to do about it.
+    """
+
+    place: str
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        said = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{said} {self.remedy}" if self.remedy else said
+
+
+class CelosiaError(Exception):
+    """Anything that celosia refuses to do, with the list of its reasons.
+
+    Parameters
+    ----------
+    problems
+        What is wrong. One error carries every problem of an input, so that a user mends them in one go.
+    """
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @classmethod
+    def one(cls, place: str, message: str, remedy: str = "") -> Self:
+        """Return the error for a single problem."""
+        return cls(Problem(place, message, remedy))
+
+    def under(self, place: str) -> Self:
+        """Return the same error with every place prefixed: the caller knows the file, the callee the line."""
+        return type(self)(
+            Problem(f"{place}, {problem.place}" if problem.place else place, problem.message, problem.remedy)
+            for problem in self.problems
+        )
+
+
+class SpecError(CelosiaError):
+    """What was asked for makes no sense: a rule's parameter, an unknown option, a column that is not there."""
+
+
+class DataError(CelosiaError):
+    """The data contradict themselves or what was said about them."""
+
+
+@dataclass(slots=True)
+class Problems:
+    """Collects problems while an input is read, and raises them together.
+
+    >>> found = Problems()
+    >>> found.add("rules[0].p", "must be positive, not -1.")
+    >>> found.raise_as(SpecError)
+    Traceback (most recent call last):
+    celosia.errors.SpecError: rules[0].p: must be positive, not -1.
+    """
+
+    found: list[Problem] = field(default_factory=list)
+
+    def add(self, place: str, message: str, remedy: str = "") -> None:
+        """Note one problem."""
+        self.found.append(Problem(place, message, remedy))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Note several problems."""
+        self.found.extend(problems)
+
+    def raise_as(self, error: type[CelosiaError]) -> None:
+        """Raise everything noted so far as one error; do nothing when there is nothing."""
+        if self.found:
+            raise error(self.found)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint that names the known word closest to `name`, or lists what is known."""
+    words = sorted(known)
+    close = difflib.get_close_matches(name, words, n=1)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return f"Known: {listed(words)}." if words else ""
+
+
+def listed(items: Sequence[object], most: int = 8) -> str:
+    """Return the first items as text, and how many more there are.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(item) for item in items[:most])
+    more = len(items) - most
+    return f"{shown} and {more} more" if more > 0 else shown

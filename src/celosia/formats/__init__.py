@@ -1,0 +1,1 @@
+"""File formats of this and other programs."""

@@ -1,0 +1,1 @@
+"""The job file, and the pipeline of verbs that it describes."""

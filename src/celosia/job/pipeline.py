@@ -1,0 +1,145 @@
+"""The verbs that a job describes, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.errors import CelosiaError, DataError, Problems, SpecError
+from celosia.formats.jj import read_jj
+from celosia.job.hierarchies import classification_of
+from celosia.job.part import place_of
+from celosia.job.sections import CellsPart, DataPart, LevelsPart, TablePart
+from celosia.job.spec import Job, read_job
+from celosia.progress import SILENT, Progress
+from celosia.risk.assess import assess
+from celosia.risk.levels import LevelShape
+from celosia.source.cells import cells
+from celosia.source.duckdb import RowSource, database, quoted
+from celosia.source.tabulate import tabulate
+from celosia.table.link import link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celosia.risk.risk import Risk
+    from celosia.table.hierarchy import Classification
+    from celosia.table.table import Table
+
+
+def assess_file(path: str | Path, progress: Progress = SILENT) -> Risk:
+    """Return the risk that a job file (``.toml``) or a bare problem (``.jj``) describes.
+
+    Raises
+    ------
+    SpecError
+        The file has another ending, or asks for something that makes no sense.
+    DataError
+        All that is wrong with the data.
+    """
+    path = Path(path)
+    return read_jj(path) if _bare(path) else assess_job(read_job(path), progress)
+
+
+def inputs_of(path: str | Path) -> tuple[Path, ...]:
+    """Return every file that `assess_file` will read, having checked the job file."""
+    path = Path(path)
+    return (path,) if _bare(path) else read_job(path).inputs
+
+
+def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
+    """Return the risk of the tables that a job describes.
+
+    Raises
+    ------
+    CelosiaError
+        All that is wrong with the data, or with what the job asks of them.
+    """
+    table = tabulate_job(job, progress)
+    options = job.assess
+    levels = LevelShape(**options.levels.model_dump()) if isinstance(options.levels, LevelsPart) else options.levels
+    progress.start("assessing")
+    try:
+        return assess(
+            table, *(rule.build() for rule in job.rules), cost=options.cost, levels=levels, exempt=options.exempt
+        )
+    finally:
+        progress.done()
+
+
+def tabulate_job(job: Job, progress: Progress = SILENT) -> Table:
+    """Return the tables that a job describes, linked into one."""
+    hierarchies = _hierarchies(job)
+    if job.cells is not None:
+        return _ready(job, job.cells, hierarchies)
+    if job.data is None:
+        raise SpecError.one(str(job.path), "has neither [data] nor [cells].")
+    return _tabulated(job, job.data, hierarchies, progress)
+
+
+def _bare(path: Path) -> bool:
+    """Return whether a file is a bare problem, and no job."""
+    ending = path.suffix.lower()
+    if ending not in {".toml", ".jj"}:
+        remedy = "Give a job file (.toml) or a problem (.jj)."
+        raise SpecError.one(str(path), f"has the ending {ending!r}, which is not read here.", remedy)
+    return ending == ".jj"
+
+
+def _hierarchies(job: Job) -> dict[str, Classification]:
+    """Return the classifications of the dimensions in use, or everything that is wrong with any of them."""
+    found = Problems()
+    hierarchies = {}
+    for name in dict.fromkeys(name for table in job.tables for name in table.by):
+        parts = job.dimensions[name].hierarchy
+        if parts:
+            try:
+                hierarchies[name] = classification_of(parts, place_of(("dimensions", name, "hierarchy")))
+            except CelosiaError as error:
+                found.extend(error.under(str(job.path)).problems)
+    found.raise_as(DataError)
+    return hierarchies
+
+
+def _ready(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification]) -> Table:
+    """Return the table that ready-made cells make."""
+    by = job.tables[0].by
+    options = part.model_dump(exclude={"file"}, exclude_none=True)
+    table = cells(part.file, by=by, hierarchies=hierarchies, **options)
+    return link([table], relations=job.links.relations) if job.links else table
+
+
+def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classification], progress: Progress) -> Table:
+    """Return the table that microdata make: tables of the same variables in one pass, all of them linked."""
+    groups: dict[tuple[str, ...], list[TablePart]] = {}
+    for table in job.tables:
+        groups.setdefault(tuple(table.value or ()), []).append(table)
+    source = _source(part)
+    options = part.model_dump(exclude={"file", "database", "query", "table"}, exclude_none=True)
+    relations = job.links.relations if job.links else []
+    tables = []
+    for values, group in groups.items():
+        used = dict.fromkeys(name for table in group for name in table.by)
+        tables.append(
+            tabulate(
+                source,
+                by=[table.by for table in group],
+                value=list(values) or None,
+                largest=job.assess.largest,
+                contributions=job.assess.contributions,
+                hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
+                columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
+                relations=relations if len(groups) == 1 else (),
+                progress=progress,
+                **options,
+            )
+        )
+    return tables[0] if len(tables) == 1 else link(tables, relations=relations)
+
+
+def _source(part: DataPart) -> str | RowSource:
+    """Return where the records are."""
+    if part.database is None:
+        return str(part.file)
+    query = part.query or f"SELECT * FROM {quoted(part.table or '')}"
+    return database(Path(part.database), query)

@@ -1,0 +1,120 @@
+"""The job file: what is to be done with which data, in TOML.
+
+Everything is checked before any work begins, and everything that is wrong is said at once, with its place. Paths are
+relative to the job file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, PrivateAttr, ValidationError
+
+from celosia.errors import Problem, SpecError
+from celosia.job.consistency import between_sections
+from celosia.job.part import Fault, Part, faults_of, place_of
+from celosia.job.rules import AnyRule  # noqa: TC001  (pydantic reads annotations)
+from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Job(Part):
+    """A job: data, dimensions, tables and rules.
+
+    Parameters
+    ----------
+    data, cells
+        Microdata or ready-made cells, exactly one of the two.
+    dimensions
+        The classifications, by name.
+    tables
+        What is tabulated.
+    links
+        What holds between variables.
+    rules
+        What makes a cell sensitive.
+    assess
+        How that is judged.
+    """
+
+    data: DataPart | None = None
+    cells: CellsPart | None = None
+    dimensions: dict[str, DimensionPart] = Field(description="Add a section [dimensions.NAME] for every dimension.")
+    tables: Annotated[list[TablePart], Field(min_length=1)] = Field(
+        description='Add [[tables]] with by = ["NAME", ...].'
+    )
+    links: LinksPart | None = None
+    rules: Annotated[list[AnyRule], Field(min_length=1)] = Field(
+        description='Add [[rules]] with rule = "p-percent" and p = 10, say.'
+    )
+    assess: AssessPart = Field(default_factory=AssessPart)
+    _path: Path = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:  # noqa: ANN401
+        """Remember the job file."""
+        self._path = context["path"]
+
+    @property
+    def path(self) -> Path:
+        """The job file."""
+        return self._path
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """Every file that the job reads, itself included."""
+        named = [self.data.file, self.data.database] if self.data else []
+        named += [self.cells.file] if self.cells else []
+        hierarchies = [part for dimension in self.dimensions.values() for part in dimension.hierarchy or ()]
+        return (
+            self.path,
+            *(Path(name) for name in named if name),
+            *(file for part in hierarchies for file in part.files),
+        )
+
+    @classmethod
+    def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield what is wrong between the sections."""
+        yield from between_sections(written)
+
+
+def read_job(path: str | Path) -> Job:
+    """Return the job that a file describes.
+
+    Raises
+    ------
+    SpecError
+        The file is not there, is no TOML, or asks for something that makes no sense; with everything that is wrong.
+    """
+    path = Path(path)
+    try:
+        return Job.model_validate(_parsed(path), context={"path": path, "folder": path.parent})
+    except ValidationError as error:
+        problems = [Problem(place_of(way), message, remedy) for way, message, remedy in faults_of(error)]
+        raise SpecError(problems).under(str(path)) from None
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise SpecError.one(str(path), "does not exist.", "Is the path right?") from None
+    except IsADirectoryError:
+        raise SpecError.one(str(path), "is a folder.", "Name the job file in it.") from None
+    except OSError as error:
+        raise SpecError.one(str(path), f"cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise SpecError.one(f"{path}, line {line}", "is not UTF-8 text.", "Save the file as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        said = re.fullmatch(
+            r"(?P<what>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)", str(error), flags=re.DOTALL
+        )
+        place = f"{path}, line {said['line']}, column {said['column']}" if said else str(path)
+        what = said["what"] if said else str(error)
+        raise SpecError.one(place, f"is no TOML: {what}.", "Text stands in quotes, lists in brackets.") from None

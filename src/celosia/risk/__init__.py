@@ -1,0 +1,1 @@
+"""Table in, Risk out: rules, protection levels, requirements, attackers, costs."""

@@ -1,0 +1,244 @@
+"""The verb: from a table and rules to a table that knows its risks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
+from celosia.risk.attacker import Attacker
+from celosia.risk.cost import Cost
+from celosia.risk.exact import divided_up, whole
+from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.rules import Finding, OwnRule, Rule
+from celosia.table.fixed import Fixed
+from celosia.table.table import Table
+from celosia.tolerance import LEVEL_DECIMALS
+
+_STATUS = {"": SAFE, "safe": SAFE, "sensitive": SENSITIVE, "hide": HIDE, "show": SHOW}
+
+
+@dataclass(frozen=True, slots=True)
+class LevelShape:
+    """How a rule's distance becomes protection levels.
+
+    Parameters
+    ----------
+    lower, upper, sliding
+        Multiples of the distance: symmetric levels are 1, 1, 0; a sliding level alone, as wide in all, is 0, 0, 2.
+    """
+
+    lower: float = 1
+    upper: float = 1
+    sliding: float = 0
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        for name in ("lower", "upper", "sliding"):
+            factor = getattr(self, name)
+            if not 0 <= factor < float("inf"):
+                found.add(f"levels.{name}", f"must be zero or more, not {factor}.")
+        if not self.lower and not self.upper and not self.sliding:
+            found.add("levels", "are all zero: nothing would be protected.", "Make one of them positive.")
+        found.raise_as(SpecError)
+
+
+SHAPES: Mapping[str, LevelShape] = MappingProxyType({"symmetric": LevelShape(1, 1, 0), "sliding": LevelShape(0, 0, 2)})
+"""The usual shapes by name."""
+
+
+def assess(
+    table: Table,
+    *rules: Rule | Callable[[Table], NDArray[np.bool_]],
+    cost: str | Cost = "value",
+    levels: str | LevelShape = "symmetric",
+    attackers: Sequence[Attacker] | None = None,
+    exempt: Mapping[str, Sequence[str]] | None = None,
+) -> Risk:
+    """Return the table with its sensitive cells, their reasons, their levels and costs.
+
+    Parameters
+    ----------
+    table
+        The table.
+    rules
+        Rules, or functions from a table to a truth value per cell. A cell is sensitive if one of them says so; of several the largest level
+        counts.
+    cost
+        What hiding a cell costs (`celosia.risk.cost`).
+    levels
+        ``symmetric``, ``sliding``, or a `LevelShape`.
+    attackers
+        Against whom to protect; by default an outsider who knows that values are not negative, where they are not.
+    exempt
+        Codes by dimension whose cells are always safe, such as the code for missing.
+
+    Raises
+    ------
+    SpecError
+        A rule cannot be applied to this table.
+    DataError
+        Something contradicts itself, such as a sensitive cell that must be shown.
+
+    Notes
+    -----
+    Guarantee: every sensitive cell has a positive level of at least one unit of the last decimal. Lower levels reach down to what the attackers
+    themselves believe possible, no further: somebody who knows that values are not negative cannot be made to doubt it.
+    """
+    if not rules:
+        raise SpecError.one("rules", "are missing.", "Give at least one, for instance PPercent(10).")
+    named = [rule if hasattr(rule, "find") else OwnRule(rule, name=getattr(rule, "__name__", "own rule")) for rule in rules]
+    who = tuple(attackers) if attackers is not None else (Attacker.external(table),)
+    _check_attackers(table, who)
+    findings = _findings(table, named)
+    status = _given_status(table)
+    exempted = _exempted(table, exempt or {})
+    reasons = np.array([finding.sensitive & ~exempted & ~_given_safe(table) for finding in findings])
+    sensitive = reasons.any(axis=0)
+    _check_shown(table, status, sensitive, reasons, [rule.words for rule in named])
+    status = np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status))
+    return Risk(
+        table=table,
+        status=status,
+        levels=_levels(table, findings, reasons, _shape(levels), who),
+        cost=(Cost.parse(cost) if isinstance(cost, str) else cost).of(table),
+        attackers=who,
+        rules=tuple(rule.words for rule in named),
+        reasons=reasons,
+        evidence=MappingProxyType({name: column for finding in findings for name, column in finding.evidence.items()}),
+    )
+
+
+def _findings(table: Table, rules: Sequence[Any]) -> list[Finding]:
+    findings = []
+    found = Problems()
+    for rule in rules:
+        try:
+            findings.append(rule.find(table))
+        except CelosiaError as error:
+            found.extend(error.problems)
+    found.raise_as(SpecError)
+    return findings
+
+
+def _shape(levels: str | LevelShape) -> LevelShape:
+    if isinstance(levels, LevelShape):
+        return levels
+    if levels not in SHAPES:
+        raise SpecError.one("levels", f"{levels!r} is not known.", nearest(levels, SHAPES))
+    return SHAPES[levels]
+
+
+def _given_status(table: Table) -> NDArray[np.str_]:
+    if "status" not in table.extras:
+        return np.full(len(table), SAFE)
+    return np.array([_STATUS[word] for word in table.extras["status"].tolist()])
+
+
+def _given_safe(table: Table) -> NDArray[np.bool_]:
+    """Return the cells that somebody declared safe by hand."""
+    if "status" not in table.extras:
+        return np.zeros(len(table), dtype=bool)
+    return np.asarray(table.extras["status"] == "safe")
+
+
+def _exempted(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.bool_]:
+    found = Problems()
+    out = np.zeros(len(table), dtype=bool)
+    axes = {axis.name: k for k, axis in enumerate(table.axes)}
+    for name, codes in exempt.items():
+        if name not in axes:
+            found.add(f"exempt.{name}", "is not a dimension of the table.", nearest(name, axes))
+            continue
+        axis = table.axes[axes[name]]
+        nodes = [node for node in range(len(axis.labels)) if set(axis.names(node)) & set(codes)]
+        unknown = [code for code in codes if not any(code in axis.names(node) for node in nodes)]
+        if unknown:
+            found.add(f"exempt.{name}", f"holds codes that the dimension does not have: {listed(unknown)}.")
+        out |= np.isin(table.codes[:, axes[name]], nodes)
+    found.raise_as(SpecError)
+    return out
+
+
+def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
+    found = Problems()
+    for attacker in attackers:
+        if len(attacker) != len(table):
+            found.add(f"attacker {attacker.name!r}", f"has bounds for {len(attacker)} cells, the table has {len(table)}.")
+            continue
+        wrong = np.flatnonzero(~attacker.knows(table))
+        if len(wrong):
+            message = f"believes something that is not true of {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
+            found.add(f"attacker {attacker.name!r}", message, "Bounds must hold the value.")
+    if not attackers:
+        found.add("attackers", "are missing.", "Leave the option out for the usual one.")
+    found.raise_as(DataError)
+
+
+def _check_shown(
+    table: Table, status: NDArray[np.str_], sensitive: NDArray[np.bool_], reasons: NDArray[np.bool_], words: Sequence[str]
+) -> None:
+    clash = np.flatnonzero(sensitive & (status == SHOW))
+    if len(clash):
+        cell = int(clash[0])
+        rule = next(word for word, says in zip(words, reasons, strict=True) if says[cell])
+        message = f"{len(clash)} cells are to be shown and are sensitive, the first being {table.label(cell)} ({rule})."
+        raise DataError.one("status", message, "Declare them safe if they are published anyway, or hide them.")
+
+
+def _levels(
+    table: Table, findings: Sequence[Finding], reasons: NDArray[np.bool_], shape: LevelShape, attackers: Sequence[Attacker]
+) -> Levels:
+    """Return the levels of every cell: the largest of the rules' in the wanted shape, at least one unit; own levels where they are given."""
+    decimals = table.decimals + LEVEL_DECIMALS
+    unit = 10**LEVEL_DECIMALS
+    sensitive = np.flatnonzero(reasons.any(axis=0))
+    distance = np.full(len(sensitive), unit, dtype=object)
+    for finding, says in zip(findings, reasons, strict=True):
+        counts = finding.distance[sensitive].to(decimals).counts.astype(object)
+        distance = np.maximum(distance, np.where(says[sensitive], counts, 0))
+    parts = {name: _scaled(distance, getattr(shape, name)) for name in ("lower", "upper", "sliding")}
+    for name, part in parts.items():
+        _own_level(table, f"{name}_level", sensitive, part, decimals)
+    parts["lower"] = np.minimum(parts["lower"], _room_below(table, attackers, sensitive, decimals))
+    nothing = (parts["lower"] <= 0) & (parts["upper"] <= 0) & (parts["sliding"] <= 0)
+    parts["upper"] = np.where(nothing, unit, parts["upper"])
+    return Levels(**{name: _spread(part, sensitive, len(table), decimals) for name, part in parts.items()})
+
+
+def _scaled(distance: NDArray[Any], factor: float) -> NDArray[Any]:
+    multiple, scale = whole(factor)
+    return divided_up(distance * multiple, scale)
+
+
+def _own_level(table: Table, name: str, cells: NDArray[np.int64], part: NDArray[Any], decimals: int) -> None:
+    """Put the levels that came with the cells in the place of the rules'."""
+    if name not in table.extras:
+        return
+    own = table.extras[name][cells].astype(np.float64)
+    given = np.flatnonzero(~np.isnan(own))
+    counts = Fixed.of_floats(own[given])
+    scale = 10 ** max(0, decimals - counts.decimals)
+    divisor = 10 ** max(0, counts.decimals - decimals)
+    part[given] = divided_up(counts.counts.astype(object) * scale, divisor)
+
+
+def _room_below(table: Table, attackers: Sequence[Attacker], cells: NDArray[np.int64], decimals: int) -> NDArray[Any]:
+    """Return how far below the value all attackers believe the cell may lie; only the plain bound of zero counts."""
+    room = np.full(len(cells), 10**30, dtype=object)
+    value = table.amounts[cells].to(decimals).counts.astype(object)
+    for attacker in attackers:
+        floor = attacker.lower.counts[cells] == 0
+        room = np.where(floor, np.minimum(room, value), room)
+    return room
+
+
+def _spread(part: NDArray[Any], cells: NDArray[np.int64], n: int, decimals: int) -> Fixed:
+    counts = np.zeros(n, dtype=object)
+    counts[cells] = part
+    return Fixed.of_counts(counts, decimals)

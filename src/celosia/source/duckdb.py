@@ -1,0 +1,120 @@
+"""Whatever DuckDB can read, as one relation of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals as nw
+
+from celosia.errors import DataError, SpecError, nearest
+
+ROWS = "celosia_rows"
+"""The name under which queries see the rows."""
+
+
+def quoted(name: str) -> str:
+    """Return a column name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class RowSource:
+    """Rows that answer queries, without an order and without a copy.
+
+    Parameters
+    ----------
+    relation
+        The rows.
+    place
+        How messages call them.
+    counted
+        The number of rows is known without reading them.
+    """
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation, place: str, *, counted: bool = False) -> None:
+        self.relation = relation
+        self.place = place
+        self.counted = counted
+        self.types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+
+    def query(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Return the answer to a query on the table `ROWS`."""
+        return self.relation.query(ROWS, sql)
+
+    def expected_rows(self) -> int | None:
+        """Return how many rows there are where that costs nothing to find out."""
+        if not self.counted:
+            return None
+        return int(self.query(f"SELECT count(*) FROM {ROWS}").fetchall()[0][0])
+
+    def missing(self, column: str, role: str) -> str | None:
+        """Return what is wrong when a column is not there."""
+        if column in self.types:
+            return None
+        return f"has no column {column!r} ({role}). {nearest(column, self.types)}"
+
+
+def opened(data: Any) -> RowSource:  # noqa: ANN401
+    """Return the rows of a Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
+
+    Raises
+    ------
+    DataError
+        The file is not there, cannot be read, or holds nothing.
+    SpecError
+        The thing is none of these.
+    """
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        return RowSource(data, "query")
+    if isinstance(data, str | Path):
+        return _file(Path(data))
+    try:
+        table = nw.from_native(data, eager_only=True).to_arrow()
+    except TypeError as error:
+        seen = type(data).__name__
+        remedy = "Give a path to a .parquet or .csv file, a DuckDB relation, or a pandas, polars or pyarrow frame."
+        raise SpecError.one("data", f"cannot be read: {seen}.", remedy) from error
+    return RowSource(duckdb.connect().from_arrow(table), "data", counted=True)
+
+
+def database(path: Path, query: str) -> RowSource:
+    """Return the answer to a query on a DuckDB database file, which is opened for reading only."""
+    if not path.is_file():
+        raise DataError.one(str(path), "does not exist.", "Is the path right?")
+    try:
+        return RowSource(duckdb.connect(str(path), read_only=True).sql(query), f"{path}, query")
+    except duckdb.Error as error:
+        raise DataError.one(str(path), f"the query fails: {_first_line(error)}.") from error
+
+
+def _file(path: Path) -> RowSource:
+    readers = {".parquet": _parquet, ".pq": _parquet, ".csv": _csv, ".txt": _csv, ".gz": _csv}
+    if path.suffix.lower() not in readers:
+        raise SpecError.one(str(path), f"has the ending {path.suffix!r}, which is not read.", "Give a .parquet or .csv file.")
+    if not path.is_file():
+        raise DataError.one(str(path), "does not exist.", "Is the path right?")
+    if path.stat().st_size == 0:
+        raise DataError.one(str(path), "is empty.", "A file has a line of column names and a row a record.")
+    try:
+        return readers[path.suffix.lower()](path)
+    except duckdb.Error as error:
+        raise DataError.one(str(path), f"cannot be read: {_first_line(error)}.") from error
+
+
+def _parquet(path: Path) -> RowSource:
+    return RowSource(duckdb.connect().read_parquet(str(path)), path.name, counted=True)
+
+
+def _csv(path: Path) -> RowSource:
+    # Every column as text: codes such as 01 stay what they are, and bad numbers are ours to report.
+    return RowSource(duckdb.connect().read_csv(str(path), all_varchar=True, header=True), path.name)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".")

@@ -1,0 +1,307 @@
+"""Records out of a row source: leaf codes, whole amounts and anonymous groups. Names stay behind as hashes and are gone when this is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import DataError
+from celosia.progress import Progress
+from celosia.source.diagnosis import diagnose
+from celosia.source.duckdb import ROWS, RowSource, literal, quoted
+from celosia.source.grouping import Groups
+from celosia.source.grid import on_grid, written_decimals
+from celosia.source.names import keys_of
+from celosia.table.dimension import Dimension
+from celosia.table.fixed import Fixed
+from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
+
+MISSING = "(missing)"
+"""The code of records without a code, where they are kept."""
+
+_BATCH = 1 << 17
+_MANY_ROWS = 1 << 25  # from here on memory matters more than the second thread
+_PATH = "chr(31)"  # stands between the levels of a path, inside SQL only
+_ALONE = np.uint64(0x5851F42D4C957F2D)  # sets the holdings that are a respondent of their own apart from the others
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which columns hold what; None where there is none.
+
+    Parameters
+    ----------
+    respondent, holding, weight, request, waiver
+        Column names.
+    """
+
+    respondent: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    request: str | None = None
+    waiver: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Return the roles that are given."""
+        roles = ("respondent", "holding", "weight", "request", "waiver")
+        return {role: column for role in roles if (column := getattr(self, role)) is not None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    """What tabulation needs of the records, ``(n_rows,)`` each.
+
+    Parameters
+    ----------
+    leaves
+        Leaf numbers by dimension.
+    amounts
+        Values by column.
+    weight
+        Sampling weights, None where there are none.
+    respondents, holdings
+        Which rows belong together.
+    asked, waived
+        Requests and waivers; empty where there is no such column.
+    notes
+        What was rounded.
+    """
+
+    leaves: Mapping[str, NDArray[np.int32]]
+    amounts: Mapping[str, Fixed]
+    weight: Fixed | None
+    respondents: Groups
+    holdings: Groups | None
+    asked: NDArray[np.bool_]
+    waived: NDArray[np.bool_]
+    notes: tuple[str, ...] = ()
+
+
+def dimension_code(source: RowSource, columns: Sequence[str], *, category: bool = False) -> str:
+    """Return the SQL that gives a row's code: one column as text, or the levels of its path; empty codes are missing."""
+    parts = [f"CAST({present(source, column)} AS VARCHAR)" for column in columns]
+    code = parts[0] if len(parts) == 1 else f"nullif(concat_ws({_PATH}, {', '.join(parts)}), '')"
+    return f"coalesce({code}, {literal(MISSING)})" if category else code
+
+
+def read_records(
+    source: RowSource,
+    dimensions: Mapping[str, tuple[Dimension, Sequence[str]]],
+    values: Sequence[str],
+    roles: Roles,
+    *,
+    missing: str,
+    decimals: int | None,
+    progress: Progress,
+) -> Records:
+    """Return the records.
+
+    Parameters
+    ----------
+    source
+        Where they are.
+    dimensions
+        Every dimension with its columns.
+    values
+        Columns of amounts.
+    roles
+        Columns of the other things.
+    missing
+        ``error``, ``category`` or ``drop``: what to do with records without a code.
+    decimals
+        Round amounts to so many decimals; by default they are taken as they are written.
+    progress
+        Hears about the reading.
+
+    Raises
+    ------
+    DataError
+        Every problem of the rows, with row numbers.
+    """
+    codes = {
+        name: dimension_code(source, columns, category=missing == "category") for name, (_, columns) in dimensions.items()
+    }
+    fields = _fields(source, values, roles)
+    lists = [code_list(dimension, paths=len(columns) > 1) for dimension, columns in dimensions.values()]
+    sql = _statement(list(codes.values()), lists, fields, drop=missing == "drop")
+    try:
+        columns = _stream(source, sql, progress)
+    except duckdb.Error as error:
+        raise DataError.one(source.place, f"cannot be read: {str(error).splitlines()[0]}") from error
+    if columns is None or not _sound(columns, values, roles):
+        diagnose(source, codes, {name: dimension for name, (dimension, _) in dimensions.items()}, values, roles.named(), missing)
+    assert columns is not None  # noqa: S101  (diagnose raises)
+    notes: list[str] = []
+    amounts = {value: _amounts(columns.pop(f"v{k}"), source, value, decimals, notes) for k, value in enumerate(values)}
+    weight = None if roles.weight is None else _amounts(columns.pop("weight"), source, roles.weight, None, notes)
+    n = len(columns["d0"])
+    nothing = np.zeros(0, dtype=bool)
+    with ThreadPoolExecutor(2 if n < _MANY_ROWS else 1) as pool:
+        kinds = [kind for kind in ("respondent", "holding") if f"{kind}_key" in columns]
+        pairs = [(columns.pop(f"{kind}_key"), columns.pop(f"{kind}_second")) for kind in kinds]
+        groups = dict(zip(kinds, pool.map(lambda pair: Groups.of_keys(*pair), pairs), strict=True))
+    return Records(
+        leaves={name: columns.pop(f"d{k}") for k, name in enumerate(dimensions)},
+        amounts=amounts,
+        weight=weight,
+        respondents=groups.get("respondent", Groups.single(n)),
+        holdings=groups.get("holding"),
+        asked=columns.pop("asked", nothing),
+        waived=columns.pop("waived", nothing),
+        notes=tuple(notes),
+    )
+
+
+def number_expression(source: RowSource, column: str) -> str:
+    """Return the SQL that gives an amount: a whole number where the type is exact, else a double, NULL where it is no number."""
+    kind, name = source.types[column], quoted(column)
+    if kind.endswith("INT") or kind.endswith("INTEGER"):
+        return f"CAST({name} AS BIGINT)"
+    if kind.startswith("DECIMAL"):
+        scale = scale_of(kind)
+        return f"CAST(CAST({name} AS DECIMAL(38, {scale})) * {10**scale} AS BIGINT)"
+    return f"TRY_CAST({name} AS DOUBLE)"
+
+
+def scale_of(kind: str) -> int:
+    """Return the number of decimals of a DECIMAL type, 0 for others."""
+    return int(kind.rstrip(")").split(",")[1]) if kind.startswith("DECIMAL") else 0
+
+
+def flag_expression(column: str) -> str:
+    """Return the SQL that gives a yes or no: a truth value or a number that is not zero; nothing means no."""
+    name = quoted(column)
+    said = f"coalesce(TRY_CAST({name} AS BOOLEAN), TRY_CAST({name} AS DOUBLE) <> 0)"
+    return f"CASE WHEN {name} IS NULL THEN false ELSE {said} END"
+
+
+def _fields(source: RowSource, values: Sequence[str], roles: Roles) -> dict[str, str]:
+    fields = {f"v{k}": number_expression(source, value) for k, value in enumerate(values)}
+    if roles.weight is not None:
+        fields["weight"] = number_expression(source, roles.weight)
+    if roles.request is not None:
+        fields["asked"] = flag_expression(roles.request)
+    if roles.waiver is not None:
+        fields["waived"] = flag_expression(roles.waiver)
+    for kind, column in (("respondent", roles.respondent), ("holding", roles.holding)):
+        if column is not None:
+            fields[kind] = f"CAST({quoted(column)} AS VARCHAR)"
+    return fields
+
+
+def present(source: RowSource, column: str) -> str:
+    """Return the SQL of a column in which an empty text is no entry."""
+    return f"nullif({quoted(column)}, '')" if source.types[column] == "VARCHAR" else quoted(column)
+
+
+def _statement(codes: Sequence[str], lists: Sequence[str], fields: Mapping[str, str], *, drop: bool) -> str:
+    said = [f"c{k}.number AS d{k}" for k in range(len(codes))] + [f"{sql} AS {name}" for name, sql in fields.items()]
+    joins = [f"LEFT JOIN ({known}) c{k} ON c{k}.code = {code}" for k, (code, known) in enumerate(zip(codes, lists, strict=True))]
+    where = " WHERE " + " AND ".join(f"{code} IS NOT NULL" for code in codes) if drop else ""
+    return f"SELECT {', '.join(said)} FROM {ROWS} {' '.join(joins)}{where}"
+
+
+def code_list(dimension: Dimension, *, paths: bool) -> str:
+    """Return the SQL of a little table of codes, or of paths, with the leaf number of each.
+
+    A code alone is understood where only one leaf bears it; a path always.
+    """
+    leaf_of = dimension.leaf_of
+    if paths:
+        number_of = {"\x1f".join(path): leaf_of[node] for path, node in dimension.node_of_path.items() if leaf_of[node] >= 0}
+    else:
+        leaves = {code: [leaf_of[node] for node in nodes if leaf_of[node] >= 0] for code, nodes in dimension.nodes_of.items()}
+        number_of = {code: numbers[0] for code, numbers in leaves.items() if len(numbers) == 1}
+    names = ", ".join(literal(code) for code in number_of)
+    numbers = ", ".join(str(number) for number in number_of.values())
+    return f"SELECT unnest([{names}]) AS code, unnest([{numbers}]::INTEGER[]) AS number"
+
+
+def _stream(source: RowSource, sql: str, progress: Progress) -> dict[str, NDArray[Any]] | None:
+    """Return the columns of a query, names as keys; None as soon as a value is missing that must be there."""
+    expected = source.expected_rows()
+    progress.start("reading records", expected)
+    columns: dict[str, NDArray[Any]] = {}
+    n, room = 0, expected or 8 * _BATCH
+    for batch in source.query(sql).to_arrow_reader(_BATCH):
+        values = _anonymous(batch)
+        if values is None:
+            progress.done()
+            return None
+        if n + batch.num_rows > room:
+            room = 2 * (n + batch.num_rows)
+        for name, column in values.items():
+            if name not in columns:
+                columns[name] = np.empty(room, dtype=column.dtype)
+            elif len(columns[name]) < room:
+                columns[name] = np.resize(columns[name], room)
+            columns[name][n : n + len(column)] = column
+        n += batch.num_rows
+        progress.advance(batch.num_rows)
+    progress.done()
+    if not n:
+        raise DataError.one(source.place, "holds no records.", "Is it the right file?")
+    return {name: column[:n] for name, column in columns.items()}
+
+
+def _anonymous(batch: Any) -> dict[str, NDArray[Any]] | None:  # noqa: ANN401  (pyarrow)
+    """Return the columns of a batch with keys for names; a holding without a name is its respondent."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    values: dict[str, NDArray[Any]] = {}
+    for kind in ("respondent", "holding"):
+        if kind not in columns:
+            continue
+        key, second, empty = keys_of(columns.pop(kind))
+        if empty.any():
+            if kind == "respondent" or "respondent_key" not in values:
+                return None
+            key[empty] = values["respondent_key"][empty] ^ _ALONE
+            second[empty] = values["respondent_second"][empty]
+        values[f"{kind}_key"], values[f"{kind}_second"] = key, second
+    if any(column.null_count for column in columns.values()):
+        return None
+    return values | {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
+
+
+def _sound(columns: Mapping[str, NDArray[Any]], values: Sequence[str], roles: Roles) -> bool:
+    numbers = [columns[f"v{k}"] for k in range(len(values))]
+    if roles.weight is not None:
+        numbers.append(columns["weight"])
+        if not bool((columns["weight"] > np.float64(0)).all()):
+            return False
+    return all(number.dtype.kind != "f" or bool(np.isfinite(number).all()) for number in numbers)
+
+
+def _amounts(numbers: NDArray[Any], source: RowSource, column: str, decimals: int | None, notes: list[str]) -> Fixed:
+    """Return amounts as whole counts of a decimal: the one they are written in, or the finest that 64 bits allow for real numbers."""
+    written = scale_of(source.types[column])
+    if numbers.dtype.kind != "f" and (decimals is None or decimals >= written):
+        fixed = Fixed(numbers.astype(np.int64, copy=False), written)
+        _check_size(fixed, source, column)
+        return fixed
+    doubles = numbers.astype(np.float64, copy=False) / 10.0**written if written else numbers.astype(np.float64, copy=False)
+    exact = written_decimals(doubles, MOST_DECIMALS)
+    total = max(float(np.abs(doubles).sum()), 1.0)
+    finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**53 / total)))))
+    chosen = decimals if decimals is not None else finest if exact is None else exact
+    if exact is None or exact > chosen:
+        notes.append(f"{column}: records rounded to {chosen} decimals")
+    if total * 10.0**chosen >= LARGEST_COUNT:
+        raise _too_large(source, column, chosen)
+    return Fixed(on_grid(doubles, chosen), chosen)
+
+
+def _check_size(fixed: Fixed, source: RowSource, column: str) -> None:
+    if float(np.abs(fixed.counts.astype(np.float64)).sum()) >= LARGEST_COUNT:
+        raise _too_large(source, column, fixed.decimals)
+
+
+def _too_large(source: RowSource, column: str, decimals: int) -> DataError:
+    place = f"{source.place}, column {column!r}"
+    return DataError.one(place, f"sums to more than 18 digits with {decimals} decimals.", "Ask for fewer decimals, or use a larger unit.")

@@ -1,0 +1,374 @@
+"""From records to a table in one pass: sums, counts, and who contributes how much."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
+from celosia.progress import SILENT, Progress
+from celosia.source.contributions import anonymous_numbers, leaf_contributions, record_marks
+from celosia.source.duckdb import ROWS, RowSource, opened
+from celosia.source.grid import number_dense, pack
+from celosia.source.grouping import Groups
+from celosia.source.kernel import Rows, enter, leaf_sums
+from celosia.source.records import MISSING, Records, Roles, dimension_code, read_records
+from celosia.table.dimension import Dimension
+from celosia.table.fixed import Fixed
+from celosia.table.frames import library_of
+from celosia.table.hierarchy import Classification, Hierarchy, classify
+from celosia.table.lattice import Lattice, Step
+from celosia.table.link import link
+from celosia.table.relations import Relations, sums_of
+from celosia.table.statistics import Contributors, Statistics
+from celosia.table.table import Table
+from celosia.tolerance import LARGEST_COUNT
+
+_MISSING_CHOICES = ("error", "category", "drop")
+_DENSE_LEAVES = 1 << 24
+
+
+def tabulate(
+    data: Any,  # noqa: ANN401  (any frame that speaks Arrow)
+    *,
+    by: Sequence[str] | Sequence[Sequence[str]],
+    value: str | Sequence[str] | None = None,
+    respondent: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    request: str | None = None,
+    waiver: str | None = None,
+    shadow: str | None = None,
+    largest: int = 3,
+    contributions: bool = False,
+    hierarchies: Mapping[str, Classification] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    missing: str = "error",
+    decimals: int | None = None,
+    relations: Sequence[str] = (),
+    count_name: str = "count",
+    progress: Progress = SILENT,
+) -> Table:
+    """Return the table of some records, every cell with its value and what is known about its contributors.
+
+    Parameters
+    ----------
+    data
+        A Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
+    by
+        The dimensions; a list of such lists for several tables, which are linked into one.
+    value
+        The column to sum, or several; None for a table that counts records.
+    respondent
+        Who reports. Without it every record is a respondent of its own.
+    holding
+        Who owns the respondent; a respondent without an entry is a holding of its own.
+    weight
+        The sampling weight: values and counts are weighted, contributors are not.
+    request
+        Whether the respondent asked for protection.
+    waiver
+        Whether the respondent waived his protection.
+    shadow
+        The column on which rules look instead of the value.
+    largest
+        How many of the largest contributions to keep.
+    contributions
+        Keep the single contributions to leaf cells, under anonymous numbers.
+    hierarchies
+        Classifications by dimension; a dimension that is not named has its codes under a total.
+    columns
+        The column of a dimension where it is not called the same, or the columns of its levels, coarsest first.
+    missing
+        Records without a code: an ``error``, a ``category`` of their own, or to ``drop``.
+    decimals
+        Round values to so many decimals; by default they are taken as written.
+    relations
+        Relations between variables, such as ``"turnover = domestic + export"``.
+    count_name
+        What to call the variable of a table of counts.
+    progress
+        Hears about long steps.
+
+    Raises
+    ------
+    SpecError
+        Something is asked for that is not there.
+    DataError
+        All that is wrong with the records.
+    """
+    request_ = _Request.of(by, value, columns or {}, largest, missing, shadow)
+    roles = Roles(respondent, holding, weight, request, waiver)
+    source = opened(data) if not isinstance(data, RowSource) else data
+    _check_columns(source, request_, roles, shadow)
+    _check_hierarchies(hierarchies or {}, request_)
+    dimensions = {
+        name: (_dimension(source, name, names, (hierarchies or {}).get(name), missing), names)
+        for name, names in request_.columns.items()
+    }
+    records = read_records(
+        source, dimensions, request_.amounts(shadow), roles, missing=missing, decimals=decimals, progress=progress
+    )
+    numbers = _anonymous(records) if contributions else ()
+    tables = []
+    progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))
+    for names in request_.tables:
+        grid = _Grid.of([dimensions[name][0] for name in names], [records.leaves[name] for name in names])
+        for variable in request_.values or [count_name]:
+            amounts = records.amounts.get(variable)
+            looked_at = records.amounts[shadow] if shadow is not None else amounts
+            tables.append(_table(grid, records, variable, amounts, looked_at, largest, library_of(data)))
+            if contributions:
+                _, weighted, _ = _weighted(amounts, records.weight, len(grid.leaf), variable)
+                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin=records)
+                tables[-1] = replace(tables[-1], contributions=single)
+            progress.advance()
+    progress.done()
+    if len(tables) == 1 and not relations:
+        return tables[0]
+    return link(tables, relations=relations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is to be tabulated, checked.
+
+    Parameters
+    ----------
+    tables
+        The dimensions of every table.
+    values
+        The columns to sum; none for counts.
+    columns
+        The columns of every dimension.
+    """
+
+    tables: tuple[tuple[str, ...], ...]
+    values: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        by: Sequence[str] | Sequence[Sequence[str]],
+        value: str | Sequence[str] | None,
+        columns: Mapping[str, str | Sequence[str]],
+        largest: int,
+        missing: str,
+        shadow: str | None,
+    ) -> _Request:
+        found = Problems()
+        single = [name for name in by if isinstance(name, str)]
+        tables = [tuple(single)] if single else [tuple(names) for names in by]
+        if not tables or not all(tables) or (single and len(single) != len(by)):
+            found.add("by", "must name at least one dimension.", "For several tables give a list of lists.")
+        for names in tables:
+            if len(set(names)) < len(names):
+                found.add("by", f"names a dimension twice: {', '.join(names)}.")
+        if largest < 1:
+            found.add("largest", f"must be at least 1, not {largest}.")
+        if missing not in _MISSING_CHOICES:
+            found.add("missing", f"must be one of {', '.join(_MISSING_CHOICES)}, not {missing!r}.")
+        values = (value,) if isinstance(value, str) else tuple(value or ())
+        if shadow is not None and not values:
+            found.add("shadow", "needs a value: a table of counts has none.")
+        found.raise_as(SpecError)
+        used = dict.fromkeys(name for names in tables for name in names)
+        given = {name: columns.get(name, name) for name in used}
+        return cls(
+            tuple(tables), values, {name: (said,) if isinstance(said, str) else tuple(said) for name, said in given.items()}
+        )
+
+    def amounts(self, shadow: str | None) -> list[str]:
+        """Return the columns of amounts to read."""
+        return list(dict.fromkeys([*self.values, *([shadow] if shadow is not None else [])]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """The cells of one table and the leaf cell of every record.
+
+    Parameters
+    ----------
+    dimensions
+        The dimensions.
+    lattice, steps
+        The cells, and how leaf cells lie in them.
+    leaf
+        The leaf cell of every record.
+    leaf_place
+        The cell of every leaf cell.
+    relations
+        How the cells sum.
+    """
+
+    dimensions: Sequence[Dimension]
+    lattice: Lattice
+    steps: list[Step]
+    leaf: NDArray[np.int32]
+    leaf_place: NDArray[np.int64]
+    relations: Relations
+
+    @classmethod
+    def of(cls, dimensions: Sequence[Dimension], codes: Sequence[NDArray[np.int32]]) -> _Grid:
+        leaf, leaf_codes = _leaf_cells(codes, [len(dimension.leaves) for dimension in dimensions])
+        lattice, steps = Lattice.above(leaf_codes, dimensions)
+        nodes = [dimension.leaves[leaf_codes[:, axis]] for axis, dimension in enumerate(dimensions)]
+        return cls(dimensions, lattice, steps, leaf, lattice.find(np.column_stack(nodes)), sums_of(dimensions, lattice))
+
+
+def _leaf_cells(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the leaf cell of every record, and the leaf numbers of every leaf cell that occurs, in order."""
+    key = np.zeros(len(codes[0]), dtype=np.int64)
+    capacity = 1
+    for code, size in zip(codes, sizes, strict=True):
+        if capacity * size >= LARGEST_COUNT:
+            key = Groups.of_whole_numbers(key).numbers().astype(np.int64)
+            capacity = len(key)
+        pack(key, code, size)
+        capacity *= size
+    if capacity <= _DENSE_LEAVES:
+        leaf, row = number_dense(key, capacity)
+    else:
+        groups = Groups.of_whole_numbers(key)
+        first = groups.order[groups.starts[:-1]].astype(np.int64)
+        order = np.argsort(key[first])
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        leaf, row = rank[groups.numbers()], first[order]
+    return leaf, np.column_stack([code[row] for code in codes]).astype(np.int32)
+
+
+def _table(
+    grid: _Grid,
+    records: Records,
+    variable: str,
+    amounts: Fixed | None,
+    looked_at: Fixed | None,
+    largest: int,
+    library: str | None,
+) -> Table:
+    """Return one table of one variable; `looked_at` is what the rules look at, `amounts` None for counts."""
+    n_rows = len(grid.leaf)
+    _, weighted, decimals = _weighted(amounts, records.weight, n_rows, variable)
+    weights = np.zeros(0, dtype=np.int64) if records.weight is None else records.weight.counts
+    sums = leaf_sums(grid.leaf, weighted, weights, len(grid.leaf_place))
+    for step in grid.steps:
+        sums = step.sum(sums)
+    statistics = _statistics(grid, records, looked_at, sums, largest, variable)
+    if looked_at is not amounts and looked_at is not None:
+        statistics = _with_shadow(statistics, grid, records, looked_at, variable)
+    return Table(
+        axes=tuple(dimension.axis for dimension in grid.dimensions),
+        codes=grid.lattice.codes,
+        variables=(variable,),
+        variable=np.zeros(len(grid.lattice), dtype=np.int32),
+        amounts=Fixed(sums[:, 0].copy(), decimals),
+        relations=grid.relations,
+        statistics=statistics,
+        counts=frozenset([variable] if amounts is None and decimals == 0 else []),
+        notes=records.notes,
+        library=library,
+        partial=tuple(dimension.partial for dimension in grid.dimensions),
+    )
+
+
+def _weighted(
+    amounts: Fixed | None, weight: Fixed | None, n_rows: int, column: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Return contributions and weighted contributions in the same decimal, and that decimal."""
+    value = Fixed(np.ones(n_rows, dtype=np.int64), 0) if amounts is None else amounts
+    if weight is None:
+        return value.counts, value.counts, value.decimals
+    total = float(np.abs(value.counts.astype(np.float64)) @ weight.counts.astype(np.float64))
+    if max(total, float(np.abs(value.counts).max()) * 10.0**weight.decimals) >= LARGEST_COUNT:
+        remedy = "Ask for fewer decimals, or use a larger unit."
+        raise DataError.one(f"column {column!r}", "times its weights sums to more than 18 digits.", remedy)
+    return value.counts * 10**weight.decimals, value.counts * weight.counts, value.decimals + weight.decimals
+
+
+def _statistics(
+    grid: _Grid, records: Records, looked_at: Fixed | None, sums: NDArray[np.int64], largest: int, variable: str
+) -> Statistics:
+    value, weighted, decimals = _weighted(looked_at, records.weight, len(grid.leaf), variable)
+    rows = Rows(grid.leaf, value, weighted, records.asked, records.waived)
+    threads = min(os.cpu_count() or 1, 8)
+    by_respondent = enter(records.respondents, rows, grid.steps, largest=largest, threads=threads)
+    by_holding = None
+    if records.holdings is not None:
+        by_holding = enter(records.holdings, rows, grid.steps, largest=largest, threads=threads).contributors()
+    weighted_records = sums[:, 1].astype(np.float64)
+    if records.weight is not None:
+        weighted_records = Fixed(sums[:, 2], records.weight.decimals).floats
+    return Statistics(
+        respondents=by_respondent.contributors(),
+        holdings=by_holding,
+        records=sums[:, 1].copy(),
+        weighted_records=weighted_records,
+        decimals=decimals,
+        requested=by_respondent.requested() if len(records.asked) else None,
+        weight_decimals=0 if records.weight is None else records.weight.decimals,
+    )
+
+
+def _with_shadow(statistics: Statistics, grid: _Grid, records: Records, shadow: Fixed, variable: str) -> Statistics:
+    _, weighted, _ = _weighted(shadow, records.weight, len(grid.leaf), variable)
+    sums = leaf_sums(grid.leaf, weighted, np.zeros(0, dtype=np.int64), len(grid.leaf_place))
+    for step in grid.steps:
+        sums = step.sum(sums)
+    return replace(statistics, shadow=sums[:, 0].copy())
+
+
+def _anonymous(records: Records) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return anonymous numbers of every record's respondent and holding."""
+    n_records = len(next(iter(records.leaves.values())))
+    marks = record_marks([*records.leaves.values(), *(fixed.counts for fixed in records.amounts.values())], n_records)
+    respondent = anonymous_numbers(records.respondents, marks)
+    return respondent, respondent if records.holdings is None else anonymous_numbers(records.holdings, marks)
+
+
+def _check_columns(source: RowSource, request: _Request, roles: Roles, shadow: str | None) -> None:
+    found = Problems()
+    wanted = [(column, f"dimension {name}") for name, names in request.columns.items() for column in names]
+    wanted += [(column, "value") for column in request.amounts(shadow)]
+    wanted += [(column, role) for role, column in roles.named().items()]
+    for column, role in wanted:
+        said = source.missing(column, role)
+        if said:
+            found.add(source.place, said)
+    found.raise_as(SpecError)
+
+
+def _check_hierarchies(hierarchies: Mapping[str, Classification], request: _Request) -> None:
+    found = Problems()
+    for name in hierarchies:
+        if name not in request.columns:
+            found.add(f"hierarchies[{name!r}]", "is not a dimension of any table.", nearest(name, request.columns))
+    found.raise_as(SpecError)
+
+
+def _dimension(
+    source: RowSource, name: str, columns: Sequence[str], classification: Classification | None, missing: str
+) -> Dimension:
+    """Return a dimension, reading the codes of the data where its hierarchy depends on them."""
+    code = dimension_code(source, columns)
+
+    def codes() -> Iterable[str]:
+        rows = source.query(f"SELECT DISTINCT {code} AS code FROM {ROWS} WHERE code IS NOT NULL ORDER BY 1").fetchall()
+        return [said for (said,) in rows]
+
+    try:
+        if classification is None and len(columns) > 1:
+            hierarchies: tuple[Hierarchy, ...] = (Hierarchy.from_paths([said.split("\x1f") for said in codes()]),)
+        else:
+            hierarchies = classify(classification, codes)
+    except CelosiaError as error:
+        raise error.under(f"dimension {name!r}") from error
+    if missing == "category" and source.query(f"SELECT 1 FROM {ROWS} WHERE {code} IS NULL LIMIT 1").fetchall():
+        hierarchies = tuple(hierarchy.with_code(MISSING) for hierarchy in hierarchies)
+    return Dimension.of(name, hierarchies)

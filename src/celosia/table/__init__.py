@@ -1,0 +1,1 @@
+"""The mathematical object: values, relations, labels. No idea of secrecy."""

@@ -1,0 +1,101 @@
+"""The linear relations of a table: ``M a = b``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.table.dimension import Dimension
+from celosia.table.lattice import Lattice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relations:
+    """Relations ``M a = b`` between the cells of a table.
+
+    Parameters
+    ----------
+    matrix
+        M, ``(n_relations, n_cells)``: whole coefficients, -1 for a total and +1 for its parts.
+    right
+        b, ``(n_relations,)``, counted in the last decimal of the table.
+    """
+
+    matrix: sp.csr_array
+    right: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n_cells: int) -> Relations:
+        """Return no relations at all."""
+        return cls(sp.csr_array((0, n_cells), dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    @classmethod
+    def of_terms(cls, row: NDArray[np.int64], cell: NDArray[np.int64], coefficient: NDArray[np.int64], *, shape: tuple[int, int]) -> Relations:
+        """Return homogeneous relations from their single terms."""
+        matrix = sp.csr_array((coefficient.astype(np.int64), (row, cell)), shape=shape)
+        matrix.sort_indices()
+        return cls(matrix, np.zeros(shape[0], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def residuals(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return ``M a - b``, ``(n_relations,)``."""
+        return np.asarray(self.matrix @ counts - self.right)
+
+    def terms(self, relation: int) -> list[tuple[int, int]]:
+        """Return one relation as (cell, coefficient) pairs."""
+        start, end = self.matrix.indptr[relation], self.matrix.indptr[relation + 1]
+        return list(zip(self.matrix.indices[start:end].tolist(), self.matrix.data[start:end].tolist(), strict=True))
+
+    def components(self) -> tuple[int, NDArray[np.int32]]:
+        """Return how many connected parts the cells fall into, and the part of each cell, ``(n_cells,)``."""
+        pattern = sp.csr_array((np.ones(self.matrix.nnz, dtype=np.int8), self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape)
+        graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
+        n_relations = len(self)
+        _, part = sp.csgraph.connected_components(graph, directed=False)
+        numbers, part = np.unique(part[n_relations:], return_inverse=True)
+        return len(numbers), part.astype(np.int32)
+
+
+def sums_of(dimensions: Sequence[Dimension], lattice: Lattice) -> Relations:
+    """Return the relations of a table that its dimensions imply.
+
+    For every dimension, every parent and every code of the others: the parent's cell is the sum of its children's cells, as far as they exist.
+    """
+    rows: list[NDArray[np.int64]] = []
+    cells: list[NDArray[np.int64]] = []
+    coefficients: list[NDArray[np.int64]] = []
+    n_rows = 0
+    for axis, dimension in enumerate(dimensions):
+        child, relation, parents = _memberships(dimension)
+        starts = np.searchsorted(child, np.arange(len(dimension) + 1))
+        node = lattice.codes[:, axis]
+        repeats = starts[node + 1] - starts[node]
+        part = np.repeat(np.arange(len(lattice), dtype=np.int64), repeats)
+        offset = np.arange(len(part)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        said = relation[starts[node][part] + offset]
+        raised = lattice.codes[part]
+        raised[:, axis] = parents[said]
+        total = lattice.find(raised)
+        named, row = np.unique(said * len(lattice) + total, return_inverse=True)
+        rows += [n_rows + np.arange(len(named)), n_rows + row]
+        cells += [named % len(lattice), part]
+        coefficients += [np.full(len(named), -1), np.ones(len(part), dtype=np.int64)]
+        n_rows += len(named)
+    if not n_rows:
+        return Relations.none(len(lattice))
+    return Relations.of_terms(np.concatenate(rows), np.concatenate(cells), np.concatenate(coefficients), shape=(n_rows, len(lattice)))
+
+
+def _memberships(dimension: Dimension) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return which node is a child in which sum, sorted by node, and the parent of every sum."""
+    child = np.concatenate([children for _, children in dimension.sums] or [np.zeros(0, dtype=np.int32)]).astype(np.int64)
+    relation = np.repeat(np.arange(len(dimension.sums), dtype=np.int64), [len(children) for _, children in dimension.sums])
+    order = np.argsort(child, kind="stable")
+    parents = np.array([parent for parent, _ in dimension.sums], dtype=np.int32)
+    return child[order], relation[order], parents

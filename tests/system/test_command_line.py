@@ -1,0 +1,291 @@
+"""The command line as people use it: its answers, its complaints, its files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("celosia"))
+
+RECORDS = """firm,group,industry,region,turnover
+f1,g1,10,N,90
+f2,g1,10,N,5
+f3,,10,S,40
+f4,,10,S,30
+f5,,10,S,30
+f6,,11,N,20
+f7,,11,N,25
+f8,,11,N,30
+f9,,11,S,7
+"""
+
+JOB = """
+[data]
+file = "firms.csv"
+respondent = "firm"
+holding = "group"
+
+[dimensions.industry]
+hierarchy = { hrc = "nace.hrc" }
+
+[dimensions.region]
+
+[[tables]]
+by = ["industry", "region"]
+value = "turnover"
+
+[[rules]]
+rule = "p-percent"
+p = 10
+
+[[rules]]
+rule = "min-frequency"
+n = 2
+"""
+
+PROBLEM = """0
+4
+0 30 20 s 0 100 0 0 0
+1 10 10 u 0 100 2 2 0
+2 12 12 s 0 100 0 0 0
+3 8 8 s 0 100 0 0 0
+1
+0 4 : 0 (-1) 1 (1) 2 (1) 3 (1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "firms.csv").write_text(RECORDS)
+    (tmp_path / "nace.hrc").write_text("C\n@10\n@11\n")
+    (tmp_path / "job.toml").write_text(JOB)
+    (tmp_path / "problem.jj").write_text(PROBLEM)
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def refused(folder: Path, *arguments: str) -> list[str]:
+    """Return the complaints about a command line that must not do anything."""
+    before = sorted(path.name for path in folder.iterdir())
+    answer = run(folder, *arguments)
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert "Traceback" not in answer.stderr
+    lines = answer.stderr.splitlines()
+    assert lines
+    assert all(line.startswith("error: ") for line in lines)
+    assert sorted(path.name for path in folder.iterdir()) == before
+    return lines
+
+
+def test_help_names_the_commands(tmp_path: Path) -> None:
+    for arguments in (["--help"], ["-h"], []):
+        answer = run(tmp_path, *arguments)
+        assert answer.returncode == 0
+        assert "assess" in answer.stdout
+        assert "demo" in answer.stdout
+
+
+def test_the_version_is_said(tmp_path: Path) -> None:
+    assert run(tmp_path, "--version").stdout.startswith("celosia")
+
+
+def test_assess_prints_a_summary_without_colours_into_a_pipe(folder: Path) -> None:
+    answer = run(folder, "assess", "job.toml")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "turnover by industry x region" in answer.stdout
+    assert "sensitive" in answer.stdout
+    assert "\x1b" not in answer.stdout
+
+
+def test_assess_prints_one_json_object(folder: Path) -> None:
+    answer = run(folder, "assess", "job.toml", "--json")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    found = json.loads(answer.stdout)
+    assert found["cells"] == 9
+    assert found["sensitive"] == 4  # 10 x N and 11 x S have one contributor, and who knows a total learns the other
+    assert found["respondents"] == 9
+
+
+def test_assess_reads_a_bare_problem(folder: Path) -> None:
+    found = json.loads(run(folder, "assess", "problem.jj", "--json").stdout)
+    assert (found["cells"], found["sensitive"], found["relations"]) == (4, 1, 1)
+
+
+def test_assess_works_from_another_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    answer = run(tmp_path_factory.mktemp("else"), "assess", str(folder / "job.toml"), "--json")
+    assert json.loads(answer.stdout)["cells"] == 9
+
+
+def test_assess_writes_what_it_found(folder: Path) -> None:
+    answer = run(folder, "assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
+    assert answer.returncode == 0
+    assert "risk.csv" in answer.stderr
+    with (folder / "risk.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 9
+    total = rows[0]
+    assert (total["industry"], total["region"], total["value"]) == ("Total", "Total", "277")
+    sensitive = [(row["industry"], row["region"]) for row in rows if row["status"] == "sensitive"]
+    assert ("11", "S") in sensitive
+    assert "<html" in (folder / "report.html").read_text()
+    assert run(folder, "assess", "job.toml", "--output", "risk.parquet").returncode == 0
+    assert pyarrow.parquet.read_table(folder / "risk.parquet").num_rows == 9
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_quiet_says_nothing_but_the_result(folder: Path) -> None:
+    answer = run(folder, "assess", "job.toml", "--quiet", "--output", "risk.csv")
+    assert answer.stderr == ""
+    assert "sensitive" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["asess", "job.toml"], "There is no command 'asess'. Did you mean 'assess'?"),
+        (["assess"], "Missing argument"),
+        (["assess", "job.toml", "--outptu", "x.csv"], "No such option"),
+        (["assess", "nix.toml"], "nix.toml: does not exist."),
+        (["assess", "nix.jj"], "nix.jj"),
+        (["assess", "firms.csv"], "firms.csv: has the ending '.csv', which is not read here."),
+        (["assess", "job.toml", "--output", "risk.xlsx"], "risk.xlsx: has the ending '.xlsx'"),
+        (["assess", "job.toml", "--output", "nowhere/risk.csv"], "there is no folder 'nowhere'"),
+        (["assess", "job.toml", "--output", "firms.csv"], "is an input of this job and would be overwritten."),
+        (["assess", "job.toml", "--report", "."], "is a folder"),
+        (["demo", "--output", "firms.csv"], "firms.csv"),
+        (["demo", "--output", "."], "is there already, and no demo wrote it."),
+        (["demo", "--rows", "0"], "--rows"),
+        (["demo", "--seed", "x"], "--seed"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(folder: Path, arguments: list[str], said: str) -> None:
+    assert any(said in line for line in refused(folder, *arguments))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("p = 10", "p = -10"), "job.toml, rules[0].p: "),
+        (("p = 10", "q = 10"), "job.toml, rules[0].q: is no option here."),
+        (("[data]", "[data"), "job.toml, line 2, column 6: is no TOML"),
+        (('"turnover"', '"turnovr"'), "'turnovr'"),
+        (('holding = "group"', 'holding = "goup"'), "'goup'"),
+        (('"nace.hrc"', '"nix.hrc"'), "job.toml, dimensions.industry.hierarchy.hrc: there is no file"),
+        (("n = 2", 'n = 2\n[assess]\ncost = "valeu"'), "valeu"),
+        (("n = 2", 'n = 2\n[assess]\nexempt = { industry = ["99"] }'), "'99'"),
+    ],
+)
+def test_a_wrong_job_is_refused(folder: Path, change: tuple[str, str], said: str) -> None:
+    assert change[0] in JOB
+    (folder / "job.toml").write_text(JOB.replace(*change, 1))
+    lines = refused(folder, "assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
+    assert any(said in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("firms.csv", "", "firms.csv: is empty"),
+        ("firms.csv", RECORDS.replace(",90", ",much"), "turnover"),
+        ("firms.csv", RECORDS.replace("f1,g1,10", "f1,g1,12"), "12"),
+        ("firms.csv", RECORDS.replace("f1,g1,10", "f1,g1,"), "industry"),
+        ("nace.hrc", "C\n@@10\n", "nace.hrc, line 2"),
+        ("nace.hrc", "", "nace.hrc"),
+        ("problem.jj", PROBLEM.replace("1 10 10 u", "1 11 10 u"), "problem.jj"),
+        ("problem.jj", PROBLEM.replace("10 u", "10 q"), "problem.jj, line 4"),
+        ("problem.jj", "", "problem.jj"),
+    ],
+)
+def test_wrong_files_are_refused(folder: Path, name: str, content: str, said: str) -> None:
+    (folder / name).write_text(content)
+    source = "problem.jj" if name == "problem.jj" else "job.toml"
+    lines = refused(folder, "assess", source, "--output", "risk.csv")
+    assert any(said in line for line in lines), lines
+
+
+def test_every_problem_has_a_line_of_its_own(folder: Path) -> None:
+    (folder / "job.toml").write_text(JOB.replace("p = 10", "p = -10").replace('"firms.csv"', '"nix.csv"'))
+    lines = refused(folder, "assess", "job.toml", "--output", "nowhere/risk.csv")
+    assert [line.split(": ")[1] for line in lines] == [
+        "job.toml, data.file",
+        "job.toml, rules[0].p",
+        "nowhere/risk.csv",
+    ]
+
+
+def test_messages_hold_no_microdata(folder: Path) -> None:
+    (folder / "firms.csv").write_text(RECORDS.replace("f1,g1,10,N,90", "secret-firm,secret-group,10,N,9x0"))
+    assert "secret" not in "".join(refused(folder, "assess", "job.toml"))
+
+
+def test_an_output_that_fails_leaves_the_old_file_alone(folder: Path) -> None:
+    (folder / "risk.csv").write_text("old")
+    (folder / "firms.csv").write_text("")
+    refused(folder, "assess", "job.toml", "--output", "risk.csv")
+    assert (folder / "risk.csv").read_text() == "old"
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback(folder: Path) -> None:
+    process = subprocess.Popen(
+        [COMMAND, "assess", "job.toml"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(timeout=60) == 141
+
+
+def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
+    command = [COMMAND, "demo", "--rows", "3000000", "--output", str(tmp_path / "demo")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "demo").exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
+    assert complained == "error: interrupted; nothing was written.\n"
+    assert list((tmp_path / "demo").iterdir()) == []
+
+
+def test_the_demo_works_twice_in_a_row(tmp_path: Path) -> None:
+    first = run(tmp_path, "demo", "--rows", "2000")
+    assert first.returncode == 0
+    assert "turnover by industry x region" in first.stdout
+    assert "Holdings matter" in first.stdout
+    folder = tmp_path / "celosia-demo"
+    assert {path.name for path in folder.iterdir()} == {
+        "firms.parquet",
+        "industry.hrc",
+        "job.toml",
+        "region.hrc",
+        "report.html",
+    }
+    second = run(tmp_path, "demo", "--rows", "2000")
+    assert second.stdout == first.stdout
+    again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
+    found = json.loads(run(tmp_path, "demo", "--rows", "2000", "--json").stdout)
+    assert again["sensitive"] == found["sensitive"] > 0
+    assert len(found["facts"]) == 3

@@ -1,0 +1,64 @@
+"""Importing the package and asking for help cost next to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import celosia
+
+HEAVY = ("duckdb", "numpy", "numba", "scipy", "highspy", "pyarrow", "pandas", "polars", "pydantic", "rich", "narwhals")
+COMMAND = str(Path(sys.executable).with_name("celosia"))
+
+
+def seconds(*command: str, runs: int = 5) -> float:
+    """Return the shortest time that a command took."""
+    best = float("inf")
+    for _ in range(runs):
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def loaded(code: str) -> set[str]:
+    """Return which heavy modules are loaded after some code ran."""
+    script = f"{code}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return set(answer.stdout.split())
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert loaded("import celosia") == set()
+
+
+def test_the_entry_point_loads_nothing_heavy() -> None:
+    assert loaded("import celosia.cli.main") == set()
+
+
+def test_a_name_loads_only_what_it_needs() -> None:
+    assert loaded("from celosia import Hierarchy, SpecError") == set()
+
+
+def test_import_takes_less_than_a_tenth_of_a_second() -> None:
+    empty = seconds(sys.executable, "-c", "pass")
+    assert seconds(sys.executable, "-c", "import celosia") - empty < 0.1
+
+
+def test_help_takes_less_than_half_a_second() -> None:
+    assert seconds(COMMAND, "--help") < 0.5
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    assert "__version__" in dir(celosia)
+    for name in celosia.__all__:
+        assert getattr(celosia, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nix"):
+        _ = celosia.nix  # type: ignore[attr-defined]
