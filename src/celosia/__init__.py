@@ -18,7 +18,7 @@ table
 source
     Microdata or ready-made cells in, `Table` out: `tabulate`, `cells`. The only room that sees microdata.
 risk
-    `Table` in, `Risk` out: `assess`, the rules, protection levels, `Requirement`, `Attacker`.
+    `Table` in, `Risk` out: `assess`, the rules, `LevelShape`, `Cost`, `Requirement`, `Attacker`.
 formats
     Files of this and other programs: `read_jj`, `write_jj`.
 report
@@ -47,19 +47,20 @@ if TYPE_CHECKING:
     from celosia.errors import SpecError as SpecError
     from celosia.formats.jj import read_jj as read_jj
     from celosia.formats.jj import write_jj as write_jj
+    from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
     from celosia.risk.attacker import Attacker as Attacker
-    from celosia.risk.levels import LevelShape as LevelShape
+    from celosia.risk.cell_rules import GivenStatus as GivenStatus
+    from celosia.risk.cell_rules import OwnRule as OwnRule
+    from celosia.risk.cell_rules import Requests as Requests
+    from celosia.risk.cell_rules import ZeroCells as ZeroCells
+    from celosia.risk.cost import Cost as Cost
     from celosia.risk.requirement import Requirement as Requirement
     from celosia.risk.risk import Risk as Risk
     from celosia.risk.rules import Dominance as Dominance
-    from celosia.risk.rules import GivenStatus as GivenStatus
     from celosia.risk.rules import MinFrequency as MinFrequency
-    from celosia.risk.rules import OwnRule as OwnRule
     from celosia.risk.rules import PPercent as PPercent
     from celosia.risk.rules import PriorPosterior as PriorPosterior
-    from celosia.risk.rules import Requests as Requests
-    from celosia.risk.rules import ZeroCells as ZeroCells
     from celosia.source.cells import cells as cells
     from celosia.source.tabulate import tabulate as tabulate
     from celosia.table.hierarchy import Digits as Digits
@@ -70,21 +71,13 @@ if TYPE_CHECKING:
 _ROOMS = {
     "celosia.errors": ("CelosiaError", "DataError", "Problem", "SpecError"),
     "celosia.formats.jj": ("read_jj", "write_jj"),
-    "celosia.risk.assess": ("assess",),
+    "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
-    "celosia.risk.levels": ("LevelShape",),
+    "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
+    "celosia.risk.cost": ("Cost",),
     "celosia.risk.requirement": ("Requirement",),
     "celosia.risk.risk": ("Risk",),
-    "celosia.risk.rules": (
-        "Dominance",
-        "GivenStatus",
-        "MinFrequency",
-        "OwnRule",
-        "PPercent",
-        "PriorPosterior",
-        "Requests",
-        "ZeroCells",
-    ),
+    "celosia.risk.rules": ("Dominance", "MinFrequency", "PPercent", "PriorPosterior"),
     "celosia.source.cells": ("cells",),
     "celosia.source.tabulate": ("tabulate",),
     "celosia.table.hierarchy": ("Digits", "Hierarchy"),

@@ -1,7 +1,7 @@
 """Errors that say what is wrong, where, and what to do; all problems of an input at once.
 
-A message never carries a microdata value or the name of a contributor: codes of classifications, column names, cell labels and row numbers
-are as far as it goes.
+A message never carries a microdata value or the name of a contributor: codes of classifications, column names, cell
+labels and row numbers are as far as it goes.
 """
 
 from __future__ import annotations

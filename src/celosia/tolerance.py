@@ -1,7 +1,8 @@
 """The one place that owns tolerances.
 
-Values of a table are whole numbers of the last decimal (`celosia.table.fixed`), so additivity and ties need no tolerance at all. What remains is
-how printed numbers may miss each other: every printed figure is off by up to half a unit of its last decimal.
+Values of a table are whole numbers of the last decimal (`celosia.table.fixed`), so additivity and ties need no
+tolerance at all. What remains is how printed numbers may miss each other: every printed figure is off by up to half a
+unit of its last decimal.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ LEVEL_DECIMALS = 6
 def additivity_units(terms: int) -> float:
     """Return by how many units of the last decimal a relation of `terms` printed figures may miss.
 
-    Each printed figure differs from the truth by at most half a unit, so a relation of `terms` figures misses by at most `terms` / 2 units; a table
-    that misses by more is not additive.
+    Each printed figure differs from the truth by at most half a unit, so a relation of `terms` figures misses by at
+    most `terms` / 2 units; a table that misses by more is not additive.
     """
     return terms / 2

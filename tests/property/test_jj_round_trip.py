@@ -123,6 +123,7 @@ def content(risk: Risk) -> dict[str, object]:
     }
 
 
+@settings(deadline=None)
 @given(problems())
 def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]]) -> None:
     table, relations = problem
@@ -142,6 +143,7 @@ def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]
     }
 
 
+@settings(deadline=None)
 @given(problems())
 def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], list[Equation]]) -> None:
     risk = read_text(text_of(*problem))
@@ -151,6 +153,7 @@ def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], li
     assert again.table.notes == ()
 
 
+@settings(deadline=None)
 @given(problems(), st.data())
 def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation]], data: st.DataObject) -> None:
     risk = read_text(text_of(*problem))
@@ -161,6 +164,7 @@ def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation
     assert content(rewritten(sliding)) == content(sliding)
 
 
+@settings(deadline=None)
 @given(problems(), st.integers(-3, 3))
 def test_relations_hold_exactly_after_rounding(problem: tuple[list[Cell], list[Equation]], miss: int) -> None:
     table, relations = problem
@@ -197,7 +201,7 @@ RUBBISH = [
 ]
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(problems(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     problem: tuple[list[Cell], list[Equation]], data: st.DataObject
@@ -219,6 +223,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     assert len(unplaced) == (refused == 21)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

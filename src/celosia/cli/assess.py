@@ -27,9 +27,14 @@ from celosia.report.terminal import panel
 @click.option(
     "--report", metavar="REPORT.html", type=click.Path(path_type=Path), help="Write a page to look at (confidential)."
 )
+@click.option(
+    "--evidence", is_flag=True, help="Write the numbers behind each decision too, single contributions among them."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def assess(source: Path, output: Path | None, report: Path | None, *, quiet: bool, as_json: bool) -> None:
+def assess(
+    source: Path, output: Path | None, report: Path | None, *, evidence: bool, quiet: bool, as_json: bool
+) -> None:
     """Find the sensitive cells of a job or problem, and how much protection they need.
 
     JOB.toml says which data, dimensions, tables and rules; PROBLEM.jj is a table whose sensitive cells are known.
@@ -43,7 +48,7 @@ def assess(source: Path, output: Path | None, report: Path | None, *, quiet: boo
         with all_or_nothing(written) as stand_ins:
             if output is not None:
                 progress.start(f"writing {output.name}")
-                write_columns(risk.columns(evidence=True), stand_ins[output])
+                write_columns(risk.columns(evidence=evidence), stand_ins[output])
             if report is not None:
                 progress.start(f"writing {report.name}")
                 write_page(risk, stand_ins[report], title=source.name)

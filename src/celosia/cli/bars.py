@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichProgress
 
 from celosia.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
 _REMINDER = 10.0  # seconds between further lines of the same step

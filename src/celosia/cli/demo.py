@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -20,12 +20,8 @@ from celosia.report.page import write_page
 from celosia.report.summary import summary
 from celosia.report.terminal import panel
 from celosia.risk.assess import assess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from celosia.risk.risk import Risk
-    from celosia.table.hierarchy import Hierarchy
+from celosia.risk.risk import Risk
+from celosia.table.hierarchy import Hierarchy
 
 DATA, JOB, REPORT = "firms.parquet", "job.toml", "report.html"
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -15,10 +17,6 @@ import pyarrow.parquet
 from rich.console import Console, RenderableType
 
 from celosia.errors import Problem, SpecError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _WIDTH = 110  # of what goes into a file or a pipe, where no terminal has a width
 

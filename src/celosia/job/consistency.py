@@ -77,8 +77,18 @@ def _idle_with_cells(written: Mapping[str, Any]) -> Iterator[Fault]:
     for name, dimension in _section(written, "dimensions").items():
         if isinstance(dimension, Mapping) and "columns" in dimension:
             yield Fault(("dimensions", name, "columns"), "belong to microdata.", "Give a column and a hierarchy.")
-    if "links" in written and "variable" not in _section(written, "cells"):
+    yield from _unused_columns(_section(written, "cells"), written)
+
+
+def _unused_columns(cells: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the columns of ready-made cells that nothing looks at."""
+    if "links" in written and "variable" not in cells:
         yield Fault(("links",), "needs several variables, and these cells have one.", "Name them in cells.variable.")
+    if "cost" in cells and "cost" not in str(_section(written, "assess").get("cost", "cost")):
+        yield Fault(("cells", "cost"), "goes unused, for assess.cost does not name it.", "Write 'cost' there.")
+    if "status" in cells and not any(rule.get("rule") == "given-status" for _, rule in _sections(written, "rules")):
+        message = "is looked at by no rule: cells given as sensitive would pass for safe."
+        yield Fault(("cells", "status"), message, 'Add [[rules]] with rule = "given-status".')
 
 
 def _sections(written: Mapping[str, Any], name: str) -> list[tuple[int, Mapping[str, Any]]]:

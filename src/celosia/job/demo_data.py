@@ -6,15 +6,19 @@ of very different size, and holdings that reach over several industries and regi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from celosia.errors import SpecError
 from celosia.table.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
 DIMENSIONS = ("industry", "region")
 """The dimensions of the demo's table; the data can also be tabulated by `size`."""
@@ -187,7 +191,7 @@ def _leaf_weights() -> list[float]:
 
 
 def _employees(dice: _Dice, rows: int) -> NDArray[np.int64]:
-    """Return sizes with the tail of a Pareto distribution: one firm in six has ten employees, one in two hundred 250."""
+    """Return sizes with a Pareto tail: one firm in six has ten employees, one in two hundred has 250."""
     draws = 2.0 * (1.0 - dice.uniform(rows)) ** (-1.0 / _EMPLOYEES_TAIL) - 1.0
     return np.asarray(np.floor(np.minimum(draws, _MOST_EMPLOYEES)), dtype=np.int64)
 
@@ -206,7 +210,7 @@ def _groups(dice: _Dice, leaf: NDArray[np.int64], employees: NDArray[np.int64]) 
     rows = len(leaf)
     eagerness = dice.uniform(rows) * (1.0 + np.log2(employees))
     members = np.argsort(-eagerness, kind="stable")[: int(_IN_HOLDINGS * rows)]
-    nearness = leaf[members] / len(_leaf_weights()) + dice.uniform(len(members)) ** 4
+    nearness = leaf[members] / len(_leaf_weights()) + dice.uniform(len(members)) ** 8
     members = members[np.argsort(nearness, kind="stable")]
     sizes = 2 + np.floor(1.5 * ((1.0 - dice.uniform(len(members))) ** -0.6 - 1.0)).astype(np.int64)
     groups: list[str | None] = [None] * rows

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import difflib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, ValidationInfo
 
 from celosia.errors import DataError
 from celosia.job.part import Fault, complaint, context_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _existing(name: str, info: ValidationInfo) -> str:

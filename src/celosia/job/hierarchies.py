@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, PlainValidator, TypeAdapter, ValidationInfo
 
@@ -11,9 +12,6 @@ from celosia.errors import CelosiaError, DataError, Problems, listed
 from celosia.job.files import File, rows_of
 from celosia.job.part import Fault, Part, Where
 from celosia.table.hierarchy import Classification, Digits, Hierarchy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 KINDS = ("hrc", "digits", "levels", "pairs", "tree", "flat")
 """How a hierarchy may be written; each hierarchy has exactly one of these options."""

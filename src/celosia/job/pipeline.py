@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from celosia.errors import CelosiaError, DataError, Problems, SpecError
 from celosia.formats.jj import read_jj
 from celosia.job.hierarchies import classification_of
 from celosia.job.part import place_of
-from celosia.job.sections import CellsPart, DataPart, LevelsPart, TablePart
+from celosia.job.sections import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job, read_job
 from celosia.progress import SILENT, Progress
 from celosia.risk.assess import assess
-from celosia.risk.levels import LevelShape
+from celosia.risk.risk import Risk
 from celosia.source.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
 from celosia.source.tabulate import tabulate
+from celosia.table.hierarchy import Classification
 from celosia.table.link import link
+from celosia.table.table import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from celosia.risk.risk import Risk
-    from celosia.table.hierarchy import Classification
-    from celosia.table.table import Table
+_FEWEST = 3  # of the largest contributions, whatever the rules look at: so many a reader of the risk file expects
 
 
 def assess_file(path: str | Path, progress: Progress = SILENT) -> Risk:
@@ -57,12 +55,13 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
     """
     table = tabulate_job(job, progress)
     options = job.assess
-    levels = LevelShape(**options.levels.model_dump()) if isinstance(options.levels, LevelsPart) else options.levels
+    own_cost = "cost" if job.cells is not None and job.cells.cost is not None else "value"
+    rules = [rule.build() for rule in job.rules]
     progress.start("assessing")
     try:
-        return assess(
-            table, *(rule.build() for rule in job.rules), cost=options.cost, levels=levels, exempt=options.exempt
-        )
+        return assess(table, *rules, cost=options.cost or own_cost, levels=options.levels, exempt=options.exempt)
+    except CelosiaError as error:
+        raise _in_the_job(error, job, [rule.words for rule in rules]) from None
     finally:
         progress.done()
 
@@ -86,6 +85,19 @@ def _bare(path: Path) -> bool:
     return ending == ".jj"
 
 
+def _in_the_job(error: CelosiaError, job: Job, words: Sequence[str]) -> CelosiaError:
+    """Return an error of the assessment with the places where the job file has what is wrong."""
+    problems = []
+    for problem in error.problems:
+        place = problem.place
+        if place in words:
+            place = f"rules[{words.index(place)}] ({place})"
+        elif place.partition(".")[0] in AssessPart.model_fields:
+            place = f"assess.{place}"
+        problems.append(replace(problem, place=f"{job.path}, {place}"))
+    return type(error)(problems)
+
+
 def _hierarchies(job: Job) -> dict[str, Classification]:
     """Return the classifications of the dimensions in use, or everything that is wrong with any of them."""
     found = Problems()
@@ -103,9 +115,11 @@ def _hierarchies(job: Job) -> dict[str, Classification]:
 
 def _ready(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification]) -> Table:
     """Return the table that ready-made cells make."""
-    by = job.tables[0].by
+    columns = {job.dimensions[name].column or name: name for name in job.tables[0].by}
     options = part.model_dump(exclude={"file"}, exclude_none=True)
-    table = cells(part.file, by=by, hierarchies=hierarchies, **options)
+    given = {column: hierarchies[name] for column, name in columns.items() if name in hierarchies}
+    table = cells(part.file, by=list(columns), hierarchies=given, **options)
+    table = replace(table, axes=tuple(replace(axis, name=columns[axis.name]) for axis in table.axes))
     return link([table], relations=job.links.relations) if job.links else table
 
 
@@ -125,7 +139,7 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
                 source,
                 by=[table.by for table in group],
                 value=list(values) or None,
-                largest=job.assess.largest,
+                largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
                 contributions=job.assess.contributions,
                 hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
                 columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},

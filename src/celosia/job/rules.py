@@ -13,7 +13,9 @@ from pydantic import PlainValidator, ValidationError, WrapValidator
 
 from celosia.errors import SpecError, listed, nearest
 from celosia.job.part import Fault, Part, complaint, faults_of, seen
-from celosia.risk.rules import Dominance, GivenStatus, MinFrequency, PPercent, PriorPosterior, Requests, Rule, ZeroCells
+from celosia.risk.cell_rules import GivenStatus, Requests, ZeroCells
+from celosia.risk.finding import Rule
+from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior
 
 Number: TypeAlias = Annotated[float, WrapValidator(lambda value, check: (check(value), value)[1])]
 """A number, kept as it was written: a rule of 10 percent is not called a rule of 10.0."""
@@ -31,6 +33,11 @@ class RulePart(Part):
         """Return the rule."""
         built: Rule = self.kind(**self.model_dump(exclude={"rule"}, exclude_unset=True))
         return built
+
+    @property
+    def units(self) -> int:
+        """How many of the largest contributions the rule looks at."""
+        return 1
 
 
 class MinFrequencyPart(RulePart):
@@ -50,6 +57,11 @@ class DominancePart(RulePart):
     k: Number
     by: By | None = None
 
+    @property
+    def units(self) -> int:
+        """How many of the largest contributions the rule looks at."""
+        return self.n
+
 
 class PPercentPart(RulePart):
     """``rule = "p-percent"``."""
@@ -58,6 +70,11 @@ class PPercentPart(RulePart):
     p: Number
     coalition: int | None = None
     by: By | None = None
+
+    @property
+    def units(self) -> int:
+        """How many of the largest contributions the rule looks at."""
+        return 1 + (self.coalition or 1)
 
 
 class PriorPosteriorPart(RulePart):
@@ -68,6 +85,11 @@ class PriorPosteriorPart(RulePart):
     q: Number
     coalition: int | None = None
     by: By | None = None
+
+    @property
+    def units(self) -> int:
+        """How many of the largest contributions the rule looks at."""
+        return 1 + (self.coalition or 1)
 
 
 class ZeroCellsPart(RulePart):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from celosia.job.files import File  # noqa: TC001  (pydantic reads annotations)
-from celosia.job.hierarchies import Hierarchies  # noqa: TC001
+from celosia.errors import SpecError
+from celosia.job.files import File
+from celosia.job.hierarchies import Hierarchies
 from celosia.job.part import Fault, Part, complaint, likely, seen
+from celosia.risk.assess import SHAPES, LevelShape
+from celosia.risk.cost import Cost
 
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Decimals: TypeAlias = Annotated[int, Field(ge=0, le=9)]
@@ -84,8 +87,6 @@ class CellsPart(Part):
         Whether totals must be in the file or are computed.
     counts
         The values count something.
-    decimals
-        How many decimals the values have.
     """
 
     file: File
@@ -101,7 +102,6 @@ class CellsPart(Part):
     variable: Name | None = None
     totals: Literal["require", "compute"] = "require"
     counts: bool = False
-    decimals: Decimals | None = None
 
 
 class DimensionPart(Part):
@@ -114,7 +114,7 @@ class DimensionPart(Part):
     columns
         Or the levels in columns of the data, coarsest first.
     hierarchy
-        One hierarchy or several over the same leaves; without any the codes of the data lie flat under a total.
+        One hierarchy or several over the same leaves; without any it is made of the codes in the data.
     """
 
     column: Name | None = None
@@ -126,9 +126,11 @@ class DimensionPart(Part):
         """Yield what is wrong between the options."""
         if "column" in written and "columns" in written:
             yield Fault(("columns",), "stands beside a column.", "Give one of the two.")
-        if "columns" in written and "hierarchy" in written:
-            yield Fault(("hierarchy",), "stands beside columns, which hold the levels.", "Give one of the two.")
         several = written.get("hierarchy")
+        if "columns" in written and isinstance(several, Mapping) and "digits" in several:
+            yield Fault(
+                ("hierarchy", "digits"), "stands beside columns, which hold the levels.", "Give one of the two."
+            )
         if isinstance(several, list):
             if not several:
                 yield Fault(("hierarchy",), "is empty.", "Give a hierarchy, or leave it out.")
@@ -177,18 +179,32 @@ class LinksPart(Part):
 class LevelsPart(Part):
     """``levels = { lower = 1, upper = 1, sliding = 0 }``: how far a cell's protection reaches to either side."""
 
-    lower: Annotated[float, Field(ge=0)] = 1
-    upper: Annotated[float, Field(ge=0)] = 1
-    sliding: Annotated[float, Field(ge=0)] = 0
+    lower: float | None = None
+    upper: float | None = None
+    sliding: float | None = None
 
 
-def _levels(written: object) -> str | LevelsPart:
+def _levels(written: object) -> str | LevelShape:
     if isinstance(written, Mapping):
-        return LevelsPart.model_validate(written)
-    if written in {"symmetric", "sliding"}:
-        return str(written)
+        part = LevelsPart.model_validate(written)
+        try:
+            return LevelShape(**part.model_dump(exclude_unset=True))
+        except SpecError as error:
+            ways = [tuple(problem.place.split(".")[1:]) for problem in error.problems]
+            faults = [Fault(way, said.message, said.remedy) for way, said in zip(ways, error.problems, strict=True)]
+            raise complaint(*faults) from None
+    if isinstance(written, str) and written in SHAPES:
+        return written
     message = f"must be 'symmetric', 'sliding' or {{ lower = 1, upper = 1, sliding = 0 }}, not {seen(written)}."
-    raise complaint(Fault((), message, likely(written, ["symmetric", "sliding"])))
+    raise complaint(Fault((), message, likely(written, list(SHAPES))))
+
+
+def _cost(written: str) -> str:
+    try:
+        Cost.parse(written)
+    except SpecError as error:
+        raise complaint(*(Fault((), problem.message, problem.remedy) for problem in error.problems)) from None
+    return written
 
 
 class AssessPart(Part):
@@ -197,13 +213,13 @@ class AssessPart(Part):
     Parameters
     ----------
     cost, levels, exempt
-        As in `celosia.assess`.
+        As in `celosia.assess`; ready-made cells with costs of their own have these by default.
     largest, contributions
-        As in `celosia.tabulate`.
+        As in `celosia.tabulate`; by default as many of the largest contributions as the rules look at.
     """
 
-    cost: Name = "value"
-    levels: Annotated[str | LevelsPart, PlainValidator(_levels)] = "symmetric"
+    cost: Annotated[Name, AfterValidator(_cost)] | None = None
+    levels: Annotated[str | LevelShape, PlainValidator(_levels)] = "symmetric"
     exempt: dict[str, Names] | None = None
-    largest: Annotated[int, Field(ge=1)] = 3
+    largest: Annotated[int, Field(ge=1)] | None = None
     contributions: bool = False

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from celosia.errors import Problem, SpecError
 from celosia.job.consistency import between_sections
 from celosia.job.part import Fault, Part, faults_of, place_of
-from celosia.job.rules import AnyRule  # noqa: TC001  (pydantic reads annotations)
+from celosia.job.rules import AnyRule
 from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Job(Part):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table.table import Table
 
 MINUS = "\N{MINUS SIGN}"
 INFINITY = "\N{INFINITY}"
@@ -25,7 +29,8 @@ class Figures:
     table
         The table.
     decimals
-        The decimals that each variable needs, ``(n_variables,)``: a count beside an amount in cents is written without any.
+        The decimals that each variable needs, ``(n_variables,)``: a count beside an amount in cents is written
+        without any.
     """
 
     table: Table
@@ -47,18 +52,16 @@ class Figures:
             for variable, count in zip(variables, counts, strict=True)
         ]
 
-    def levels(self, levels: Fixed, cells: NDArray[np.int64]) -> list[str]:
-        """Return protection levels as text, rounded up where they have many decimals; empty where nothing is required."""
+    def levels(self, levels: Fixed) -> list[str]:
+        """Return protection levels as text, all with the same decimals; empty where nothing is required.
+
+        Levels have many decimals; they are shown with a few more than the table has, rounded up.
+        """
         shown = min(levels.decimals, self.table.decimals + _FURTHER)
-        unit = 10 ** (levels.decimals - shown)
-        asked = levels.counts[cells]
-        rounded = np.where(levels.infinite[cells], asked, -(-asked // unit))
-        needed = _needed(rounded[~levels.infinite[cells]], shown)
-        finer = 10 ** (shown - needed)
-        return [
-            "" if not count else written(count if abs(count) == INFINITE else count // finer, needed)
-            for count in rounded.tolist()
-        ]
+        rounded = -(-levels.counts // 10 ** (levels.decimals - shown))
+        needed = _needed(rounded[~levels.infinite], shown)
+        counts = np.where(levels.infinite, levels.counts, rounded // 10 ** (shown - needed))
+        return [written(count, needed) if count else "" for count in counts.tolist()]
 
 
 def written(count: int, decimals: int) -> str:

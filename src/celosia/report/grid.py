@@ -1,19 +1,24 @@
 """A table as a person reads it: rows by columns, and further dimensions as one block after another.
 
-The first dimension goes down, the last goes across; every combination of codes of the others is a block of its own. Linked tables are shown
-one by one: cells that use different dimensions never share a block, except for the totals that they have in common.
+The first dimension goes down, the last goes across; every combination of codes of the others is a block of its own.
+Linked tables are shown one by one: cells that use different dimensions never share a block, except for the totals
+that they have in common.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from celosia.table.table import Table
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from celosia.table.table import Table
 
 TIMES = " \N{MULTIPLICATION SIGN} "
 """Stands between dimensions, and between the codes of a cell."""
@@ -64,18 +69,18 @@ class View:
 
     @property
     def name(self) -> str:
-        """What the view shows: ``turnover by industry × region``."""
+        """What the view shows: turnover by industry and region, say."""
         variables = ", ".join(self.table.variables[number] for number in self.variables)
         return f"{variables} by {self.by}"
 
     @property
     def by(self) -> str:
-        """The dimensions: ``industry × region``."""
+        """The names of its dimensions."""
         return TIMES.join(self.table.axes[axis].name for axis in self.axes)
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks, in order of the codes of the inner dimensions, totals first."""
-        inner = self.table.codes[np.ix_(self.cells, self.axes[1:-1])]
+        inner = self.table.codes[self.cells][:, self.axes[1:-1]]
         if not inner.shape[1]:
             yield Block(self, self.cells)
             return
@@ -120,12 +125,16 @@ class Block:
         """Return the labels across the top."""
         if len(self.view.axes) > 1:
             return self._heads(self.view.axes[-1], self._across[0])
-        return [Head(self.view.table.variables[number], (), 1, heads_parts=False) for number in self._across[0].tolist()]
+        return [
+            Head(self.view.table.variables[number], (), 1, heads_parts=False) for number in self._across[0].tolist()
+        ]
 
-    def cells(self) -> NDArray[np.int64]:
-        """Return the cell at every place, -1 where the table has none, ``(n_rows, n_columns)``."""
-        grid = np.full(self.shape, -1, dtype=np.int64)
-        grid[self._down[1], self._across[1]] = self.members
+    def cells(self, n_rows: int, n_columns: int) -> NDArray[np.int64]:
+        """Return the cells of the first rows and columns, -1 where the table has none, ``(n_rows, n_columns)``."""
+        grid = np.full((n_rows, n_columns), -1, dtype=np.int64)
+        down, across = self._down[1], self._across[1]
+        inside = (down < n_rows) & (across < n_columns)
+        grid[down[inside], across[inside]] = self.members[inside]
         return grid
 
     @cached_property
@@ -151,8 +160,8 @@ class Block:
 def views(table: Table) -> list[View]:
     """Return the tables of which a table consists; none for a bare problem, whose cells have no codes.
 
-    A cell uses the dimensions in which it is not a total. The views are the largest sets of dimensions that cells of a variable use; each holds
-    all the cells that use no others.
+    A cell uses the dimensions in which it is not a total. The views are the largest sets of dimensions that cells of
+    a variable use; each holds all the cells that use no others.
     """
     if not table.axes:
         return []
@@ -171,7 +180,7 @@ def views(table: Table) -> list[View]:
 
 
 def _largest_sets(used: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Return the sets of dimensions that cells use and that no cell's larger set contains; the first dimension where none is used."""
+    """Return the sets of dimensions that cells use and that lie in no larger one; the first dimension alone if none."""
     packed = used @ (1 << np.arange(used.shape[1], dtype=np.int64))
     _, examples = np.unique(packed, return_index=True)
     sets = [frozenset(np.flatnonzero(used[cell]).tolist()) for cell in examples]

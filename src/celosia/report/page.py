@@ -9,10 +9,9 @@ import contextlib
 import itertools
 import operator
 import os
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import jinja2
 import numpy as np
@@ -20,8 +19,12 @@ import numpy as np
 from celosia.errors import SpecError
 from celosia.report.sheets import Drawing
 from celosia.report.summary import summary
-from celosia.risk.risk import Risk
 from celosia.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from celosia.risk.risk import Risk
 
 MOST_LISTED = 10_000
 """A list of cells has at most so many rows."""
@@ -80,14 +83,14 @@ def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
         sheets=sheets,
         groups=_grouped(sheets, "group"),
         levels=_grouped(findings.by_level, "dimension"),
-        depth=max((max(axis.depths) for axis in risk.table.axes[:1]), default=0),
+        depth=max((sheet.depth for sheet in sheets), default=0),
         missing=missing,
         label_names=drawing.label_names,
+        level_kinds=drawing.level_kinds,
         cells=drawing.lines(bare[:MOST_LISTED]),
         cells_left_out=max(0, len(bare) - MOST_LISTED),
         sensitive=drawing.lines(sensitive[:MOST_LISTED]),
         sensitive_left_out=max(0, len(sensitive) - MOST_LISTED),
-        sliding=bool(risk.levels.sliding.counts[sensitive].any()),
     )
     stream.enable_buffering(1_000)
     yield from stream

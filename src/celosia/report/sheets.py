@@ -1,23 +1,29 @@
 """Cells as a page shows them: entries of a sheet, lines of a list.
 
-Everything here is text. A value, a status, reasons and protection levels are all that leaves a `Risk` this way: neither contributions nor the
-numbers behind the rules' decisions do.
+Everything here is text. A value, a status, reasons and protection levels are all that leaves a `Risk` this way:
+neither contributions nor the numbers behind the rules' decisions do.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.report.figures import Figures
 from celosia.report.grid import Block, Head, views
 from celosia.report.summary import reasons
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from celosia.table.fixed import Fixed
 
 MOST_CELLS = 400_000
 """A page draws at most so many cells; browsers grow slow beyond."""
@@ -52,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a sheet: its label, its entries (None where the table has no cell), and whether one of them is sensitive."""
+    """A row of a sheet: its label, its entries (None where there is no cell), and whether one of them is sensitive."""
 
     head: Head
     entries: list[Entry | None]
@@ -73,8 +79,10 @@ class Sheet:
         The labels across the top.
     rows
         The rows, made while the page is written.
+    depth
+        How deep the rows go below their total.
     sensitive
-        How many of its cells are sensitive.
+        How many of the block's cells are sensitive.
     left_out
         What did not fit; empty where everything did.
     """
@@ -84,21 +92,21 @@ class Sheet:
     corner: tuple[str, str]
     columns: list[Head]
     rows: Iterator[Row]
+    depth: int
     sensitive: int
     left_out: str
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A cell in a list: its labels, its entry in words, and what it requires."""
+    """A cell in a list: labels, value, status as a letter and in words, the reasons, and the levels by their kind."""
 
     labels: list[str]
-    entry: Entry
+    value: str
     status: str
+    said: str
     reasons: str
-    lower: str
-    upper: str
-    sliding: str
+    levels: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +144,17 @@ class Drawing:
         """Which cells are sensitive, ``(n_cells,)``."""
         return self.risk.sensitive
 
+    @cached_property
+    def levels(self) -> dict[str, Fixed]:
+        """The protection levels by their kind."""
+        levels = self.risk.levels
+        return {"lower": levels.lower, "upper": levels.upper, "sliding": levels.sliding}
+
+    @property
+    def level_kinds(self) -> list[str]:
+        """The kinds of protection levels that some cell requires."""
+        return [kind for kind, levels in self.levels.items() if levels.counts.any()]
+
     @property
     def label_names(self) -> list[str]:
         """The columns that name a cell in a list."""
@@ -144,80 +163,84 @@ class Drawing:
         return [*variable, *([axis.name for axis in table.axes] or ["cell"])]
 
     def sheets(self) -> tuple[list[Sheet], str]:
-        """Return the blocks that fit on the page, and what to say about those that do not."""
+        """Return the blocks that fit on the page, and what to say about those that do not.
+
+        The first is always there, cut to size if it must be; then as many as there is room for.
+        """
+        blocks = [block for view in views(self.risk.table) for block in view.blocks()]
         drawn: list[Sheet] = []
-        room, n_blocks = MOST_CELLS, 0
-        for view in views(self.risk.table):
-            for block in view.blocks():
-                n_blocks += 1
-                if room <= 0:
-                    continue
-                rows, columns = block.shape
-                if not drawn or rows * columns <= room:
-                    drawn.append(self._sheet(block))
-                    room -= rows * columns
-                else:
-                    room = 0
-        if len(drawn) == n_blocks:
+        room = MOST_CELLS
+        for block in blocks:
+            rows, columns = block.shape
+            if drawn and rows * columns > room:
+                break
+            drawn.append(self._sheet(block))
+            room -= rows * columns
+        if len(drawn) == len(blocks):
             return drawn, ""
-        return drawn, f"The page draws the first {len(drawn):,} of {n_blocks:,} blocks: with more than {MOST_CELLS:,} cells a browser grows slow."
+        said = f"The page draws the first {len(drawn):,} of {len(blocks):,} sheets"
+        return drawn, f"{said}: browsers grow slow beyond {MOST_CELLS:,} cells."
 
     def _sheet(self, block: Block) -> Sheet:
-        grid, rows, columns = block.cells(), block.rows(), block.columns()
-        n_columns = min(len(columns), MOST_COLUMNS)
-        n_rows = min(len(rows), max(1, MOST_CELLS // n_columns))
-        left_out = ""
-        if (n_rows, n_columns) != grid.shape:
-            left_out = f"Only {n_rows:,} of {len(rows):,} rows and {n_columns:,} of {len(columns):,} columns are drawn."
+        all_rows, all_columns = block.shape
+        n_columns = min(all_columns, MOST_COLUMNS)
+        n_rows = min(all_rows, max(1, MOST_CELLS // n_columns))
+        cut = (n_rows, n_columns) != block.shape
+        rows = block.rows()[:n_rows]
         names = [self.risk.table.axes[axis].name for axis in block.view.axes]
         return Sheet(
             name=block.name or block.view.name,
             group=block.view.name,
             corner=(names[0], names[-1] if len(names) > 1 else ""),
-            columns=columns[:n_columns],
-            rows=self._rows(rows[:n_rows], grid[:, :n_columns]),
+            columns=block.columns()[:n_columns],
+            rows=self._rows(rows, block.cells(n_rows, n_columns)),
+            depth=max(head.depth for head in rows),
             sensitive=int(self.sensitive[block.members].sum()),
-            left_out=left_out,
+            left_out=f"Drawn are {n_rows:,} of {all_rows:,} rows and {n_columns:,} of {all_columns:,} columns."
+            if cut
+            else "",
         )
 
     def _rows(self, heads: list[Head], grid: NDArray[np.int64]) -> Iterator[Row]:
-        for head, cells in zip(heads, grid, strict=False):
-            here = cells[cells >= 0]
+        for head, cells in zip(heads, grid, strict=True):
+            places = np.flatnonzero(cells >= 0)
             entries: list[Entry | None] = [None] * len(cells)
-            for place, entry in zip(np.flatnonzero(cells >= 0).tolist(), self._entries(here), strict=True):
+            for place, entry in zip(places.tolist(), self._entries(cells[places]), strict=True):
                 entries[place] = entry
-            yield Row(head, entries, bool(self.sensitive[here].any()))
+            yield Row(head, entries, bool(self.sensitive[cells[places]].any()))
 
     def _entries(self, cells: NDArray[np.int64]) -> Iterator[Entry]:
-        for cell, text, status in zip(cells.tolist(), self.figures.values(cells), self.risk.status[cells].tolist(), strict=True):
-            if status == SAFE:
-                yield Entry(text, status, "", "")
+        """Yield the entries of some cells; values and levels are written for all of them at once."""
+        status = self.risk.status[cells]
+        required = self._required(cells[status != SAFE])
+        for cell, text, letter in zip(cells.tolist(), self.figures.values(cells), status.tolist(), strict=True):
+            if letter == SAFE:
+                yield Entry(text, letter, "", "")
             else:
-                yield Entry(text, status, self._marks(cell), self._tip(cell, status))
+                yield Entry(text, letter, self._marks(cell), self._tip(cell, letter, next(required)))
 
     def lines(self, cells: NDArray[np.int64]) -> Iterator[Line]:
         """Yield cells for a list."""
-        table, levels = self.risk.table, self.risk.levels
-        required = (self.figures.levels(one, cells) for one in (levels.lower, levels.upper, levels.sliding))
-        for cell, entry, lower, upper, sliding in zip(cells.tolist(), self._entries(cells), *required, strict=True):
+        table = self.risk.table
+        values, status = self.figures.values(cells), self.risk.status[cells].tolist()
+        for cell, value, letter, levels in zip(cells.tolist(), values, status, self._required(cells), strict=True):
             labels = [axis.labels[table.codes[cell, k]] for k, axis in enumerate(table.axes)] or [str(cell)]
             variable = [table.variables[table.variable[cell]]] if len(table.variables) > 1 else []
-            status, why = _STATUS[entry.status], "; ".join(self._reasons(cell))
-            yield Line([*variable, *labels], entry, status, why, lower, upper, sliding)
+            yield Line([*variable, *labels], value, letter, _STATUS[letter], self._reasons(cell), levels)
 
-    def _reasons(self, cell: int) -> list[str]:
-        return [self.words[k] for k in np.flatnonzero(self.apply[:, cell])]
+    def _required(self, cells: NDArray[np.int64]) -> Iterator[dict[str, str]]:
+        """Return the protection levels of some cells as text, by their kind."""
+        columns = [self.figures.levels(levels[cells]) for levels in self.levels.values()]
+        return (dict(zip(self.levels, row, strict=True)) for row in zip(*columns, strict=True))
+
+    def _reasons(self, cell: int) -> str:
+        return "; ".join(self.words[k] for k in np.flatnonzero(self.apply[:, cell]))
 
     def _marks(self, cell: int) -> str:
         return "".join(self.marks[k] for k in np.flatnonzero(self.apply[:, cell])).strip()
 
-    def _tip(self, cell: int, status: str) -> str:
-        said = [self.risk.table.label(cell)]
-        why = "; ".join(self._reasons(cell))
-        said.append(f"{_STATUS[status]}: {why}" if why else _STATUS[status])
-        levels, place = self.risk.levels, np.array([cell])
-        kinds = (("lower", levels.lower), ("upper", levels.upper), ("sliding", levels.sliding))
-        required = [f"{kind} {text}" for kind, one in kinds for text in self.figures.levels(one, place) if text]
-        if required:
-            said.append(f"Protection levels: {', '.join(required)}")
-        return "\n".join(said)
+    def _tip(self, cell: int, letter: str, levels: dict[str, str]) -> str:
+        why = self._reasons(cell)
+        lines = [self.risk.table.label(cell), f"{_STATUS[letter]}: {why}" if why else _STATUS[letter]]
+        required = ", ".join(f"{kind} {level}" for kind, level in levels.items() if level)
+        return "\n".join([*lines, f"Protection levels: {required}"] if required else lines)

@@ -1,22 +1,25 @@
 """What a risk assessment found, in figures: how many cells, why, where, and how much of the table they hold.
 
-The terminal, the page and ``--json`` all show this one object. It counts cells; it holds no value of a cell and nothing about a single
-contributor.
+The terminal, the page and ``--json`` all show this one object. It counts cells; it holds no value of a cell and
+nothing about a single contributor.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.report.grid import views
-from celosia.risk.attacker import Attacker
 from celosia.risk.risk import HIDE, SHOW, Risk
-from celosia.table.statistics import Contributors
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.risk.attacker import Attacker
+    from celosia.table.statistics import Contributors
+    from celosia.table.table import Table
 
 GIVEN = "given as sensitive"
 """The reason of a cell that came sensitive and that no rule names."""
@@ -74,8 +77,8 @@ class VariableCount:
     cells, sensitive
         Its cells, and the sensitive ones among them.
     value_share
-        The part of the variable's absolute value in cells of the finest detail that lies in sensitive ones; None where that value is zero.
-        Totals are left out, for they would count every value several times.
+        The part of the variable's absolute value in cells of the finest detail that lies in sensitive ones; None
+        where that value is zero. Totals are left out, for they would count every value several times.
     """
 
     variable: str
@@ -99,7 +102,7 @@ class Summary:
     Parameters
     ----------
     table
-        What the table shows: ``turnover by industry × region``.
+        What the table shows: its variables and its dimensions.
     cells, relations, components
         The size of the table, and into how many parts without a common relation it falls.
     zeros
@@ -168,7 +171,7 @@ def summary(risk: Risk) -> Summary:
 
 
 def described(table: Table) -> str:
-    """Return what a table shows: ``turnover by industry × region``, and ``and industry × size`` where a second table is linked."""
+    """Return what a table shows: its variables, and the dimensions of the tables of which it consists."""
     variables = ", ".join(table.variables)
     by = list(dict.fromkeys(view.by for view in views(table)))
     if not by:
@@ -208,7 +211,8 @@ def _by_level(table: Table, sensitive: NDArray[np.bool_]) -> tuple[LevelCount, .
     for axis, depth in zip(table.axes, table.levels.T, strict=True):
         cells, hits = np.bincount(depth), np.bincount(depth[sensitive], minlength=int(depth.max(initial=0)) + 1)
         counts += [
-            LevelCount(axis.name, level, int(cells[level]), int(hits[level])) for level in np.flatnonzero(cells).tolist()
+            LevelCount(axis.name, level, int(cells[level]), int(hits[level]))
+            for level in np.flatnonzero(cells).tolist()
         ]
     return tuple(counts)
 
@@ -227,8 +231,8 @@ def _by_variable(table: Table, sensitive: NDArray[np.bool_]) -> tuple[VariableCo
 def _finest(table: Table) -> NDArray[np.bool_]:
     """Return which cells are no sum of others of the same variable, ``(n_cells,)``.
 
-    A relation between variables (turnover = domestic + export) makes no total, only one within a variable does. Relations name their total with
-    a negative coefficient.
+    A relation between variables (turnover = domestic + export) makes no total, only one within a variable does.
+    Relations name their total with a negative coefficient.
     """
     finest = np.ones(len(table), dtype=bool)
     matrix = table.relations.matrix.tocoo()

@@ -1,12 +1,12 @@
 """A summary for the terminal.
 
-Orange marks what is sensitive and blue what is the reader's own wish, a pair that nearly everybody tells apart; every figure also stands there as a
-number, so nothing depends on colour.
+Orange marks what is sensitive and blue what is the reader's own wish, a pair that nearly everybody tells apart; every
+figure also stands there as a number, so nothing depends on colour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -16,7 +16,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.report.summary import LevelCount, RuleCount, Summary
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from celosia.report.summary import LevelCount, RuleCount, Summary
 
 _SENSITIVE = "dark_orange"
 _WISHED = "dodger_blue1"
@@ -31,7 +34,7 @@ def panel(summary: Summary) -> RenderableType:
         parts.append(_why(summary.by_rule, summary.sensitive))
         if summary.by_level:
             parts.append(_where(summary.by_level))
-    parts += [Text(f"Note: {note}", style=_QUIET) for note in summary.notes]
+    parts += [Padding(Text(f"Note: {note}", style=_QUIET), (1, 0, 0, 0)) for note in summary.notes]
     title = Text(summary.table, style="bold")
     return Panel(Group(*parts), title=title, title_align="left", border_style=_QUIET, padding=(1, 2), expand=False)
 
@@ -59,19 +62,23 @@ def _counts(summary: Summary) -> RenderableType:
 def _why(counts: Iterable[RuleCount], sensitive: int) -> RenderableType:
     table = _table("why", "cells", "by it alone", "")
     for count in counts:
-        bar = ProgressBar(sensitive, count.cells, width=_BAR, complete_style=_SENSITIVE, finished_style=_SENSITIVE)
-        table.add_row(count.rule, f"{count.cells:,}", f"{count.alone:,}", bar)
+        table.add_row(Text(count.rule), f"{count.cells:,}", f"{count.alone:,}", _bar(count.cells, sensitive))
     return Padding(table, (1, 0, 0, 0))
 
 
 def _where(counts: Iterable[LevelCount]) -> RenderableType:
-    table = _table("where", "cells", "sensitive", "")
+    table = _table("where", "level", "cells", "sensitive", "")
+    said = None
     for count in counts:
-        place = Text(count.dimension if count.level == 0 else "", style="bold")
-        place.append(f"{' ' if place.plain else ''}{'total' if count.level == 0 else f'level {count.level}'}", style="default")
-        bar = ProgressBar(count.cells, count.sensitive, width=_BAR, complete_style=_SENSITIVE, finished_style=_SENSITIVE)
-        table.add_row(place, f"{count.cells:,}", f"{count.sensitive:,}", bar)
-    return table
+        name = Text(count.dimension if count.dimension != said else "", style="bold")
+        level = "total" if count.level == 0 else str(count.level)
+        table.add_row(name, level, f"{count.cells:,}", f"{count.sensitive:,}", _bar(count.sensitive, count.cells))
+        said = count.dimension
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _bar(part: int, whole: int) -> ProgressBar:
+    return ProgressBar(whole, part, width=_BAR, complete_style=_SENSITIVE, finished_style=_SENSITIVE)
 
 
 def _table(what: str, *figures: str) -> Table:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from types import FunctionType, MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
 from celosia.risk.attacker import Attacker
+from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
 from celosia.risk.exact import divided_up, whole
+from celosia.risk.finding import Finding, Rule
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
-from celosia.risk.rules import Finding, OwnRule, Rule
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
@@ -67,8 +68,8 @@ def assess(
     table
         The table.
     rules
-        Rules, or functions from a table to a truth value per cell. A cell is sensitive if one of them says so; of several the largest level
-        counts.
+        Rules, or functions from a table to a truth value per cell. A cell is sensitive if one of them says so; of
+        several the largest level counts.
     cost
         What hiding a cell costs (`celosia.risk.cost`).
     levels
@@ -87,24 +88,24 @@ def assess(
 
     Notes
     -----
-    Guarantee: every sensitive cell has a positive level of at least one unit of the last decimal. Lower levels reach down to what the attackers
-    themselves believe possible, no further: somebody who knows that values are not negative cannot be made to doubt it.
+    Guarantee: every sensitive cell has a positive level of at least one unit of the last decimal. Lower levels reach
+    down to what the attackers themselves believe possible, no further: somebody who knows that values are not negative
+    cannot be made to doubt it.
     """
     if not rules:
         raise SpecError.one("rules", "are missing.", "Give at least one, for instance PPercent(10).")
-    named = [rule if hasattr(rule, "find") else OwnRule(rule, name=getattr(rule, "__name__", "own rule")) for rule in rules]
+    named = _named(table, rules)
     who = tuple(attackers) if attackers is not None else (Attacker.external(table),)
     _check_attackers(table, who)
     findings = _findings(table, named)
     status = _given_status(table)
     exempted = _exempted(table, exempt or {})
     reasons = np.array([finding.sensitive & ~exempted & ~_given_safe(table) for finding in findings])
-    sensitive = reasons.any(axis=0)
+    sensitive = np.asarray(reasons.any(axis=0))
     _check_shown(table, status, sensitive, reasons, [rule.words for rule in named])
-    status = np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status))
     return Risk(
         table=table,
-        status=status,
+        status=np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status)),
         levels=_levels(table, findings, reasons, _shape(levels), who),
         cost=(Cost.parse(cost) if isinstance(cost, str) else cost).of(table),
         attackers=who,
@@ -114,7 +115,21 @@ def assess(
     )
 
 
-def _findings(table: Table, rules: Sequence[Any]) -> list[Finding]:
+def _named(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.bool_]]]) -> list[Rule]:
+    """Return the rules, functions among them by their names; a status that came with the cells is never overlooked."""
+    named: list[Rule] = []
+    for rule in rules:
+        if isinstance(rule, FunctionType):
+            named.append(OwnRule(rule, name=rule.__name__))
+        else:
+            named.append(cast("Rule", rule))
+    given = "status" in table.extras and bool((table.extras["status"] == "sensitive").any())
+    if given and not any(isinstance(rule, GivenStatus) for rule in named):
+        named.append(GivenStatus())
+    return named
+
+
+def _findings(table: Table, rules: Sequence[Rule]) -> list[Finding]:
     findings = []
     found = Problems()
     for rule in rules:
@@ -169,11 +184,14 @@ def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
     found = Problems()
     for attacker in attackers:
         if len(attacker) != len(table):
-            found.add(f"attacker {attacker.name!r}", f"has bounds for {len(attacker)} cells, the table has {len(table)}.")
+            found.add(
+                f"attacker {attacker.name!r}", f"has bounds for {len(attacker)} cells, the table has {len(table)}."
+            )
             continue
         wrong = np.flatnonzero(~attacker.knows(table))
         if len(wrong):
-            message = f"believes something that is not true of {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
+            first = table.label(int(wrong[0]))
+            message = f"believes something that is not true of {len(wrong)} cells, the first being {first}."
             found.add(f"attacker {attacker.name!r}", message, "Bounds must hold the value.")
     if not attackers:
         found.add("attackers", "are missing.", "Leave the option out for the usual one.")
@@ -181,7 +199,11 @@ def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
 
 
 def _check_shown(
-    table: Table, status: NDArray[np.str_], sensitive: NDArray[np.bool_], reasons: NDArray[np.bool_], words: Sequence[str]
+    table: Table,
+    status: NDArray[np.str_],
+    sensitive: NDArray[np.bool_],
+    reasons: NDArray[np.bool_],
+    words: Sequence[str],
 ) -> None:
     clash = np.flatnonzero(sensitive & (status == SHOW))
     if len(clash):
@@ -192,9 +214,13 @@ def _check_shown(
 
 
 def _levels(
-    table: Table, findings: Sequence[Finding], reasons: NDArray[np.bool_], shape: LevelShape, attackers: Sequence[Attacker]
+    table: Table,
+    findings: Sequence[Finding],
+    reasons: NDArray[np.bool_],
+    shape: LevelShape,
+    attackers: Sequence[Attacker],
 ) -> Levels:
-    """Return the levels of every cell: the largest of the rules' in the wanted shape, at least one unit; own levels where they are given."""
+    """Return the levels of every cell: the largest of the rules', at least one unit; own levels where given."""
     decimals = table.decimals + LEVEL_DECIMALS
     unit = 10**LEVEL_DECIMALS
     sensitive = np.flatnonzero(reasons.any(axis=0))

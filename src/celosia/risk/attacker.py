@@ -33,7 +33,8 @@ class Attacker:
     def external(cls, table: Table, name: str = "external") -> Attacker:
         """Return the default attacker: he knows that values are not negative, where that is so, and nothing above.
 
-        The sign is known variable by variable: where one value of a variable is negative, he knows nothing about that variable.
+        The sign is known variable by variable: where one value of a variable is negative, he knows nothing about that
+        variable.
         """
         negative = np.zeros(len(table.variables), dtype=bool)
         np.logical_or.at(negative, table.variable, table.amounts.counts < 0)
@@ -44,7 +45,8 @@ class Attacker:
     def factor(cls, table: Table, factor: int, name: str = "factor") -> Attacker:
         """Return an attacker who knows that every value lies between zero and `factor` times the truth.
 
-        The tests of Karlsson and Olsson (2015) use a factor of 11. Of a zero he knows that it is at most `factor` units.
+        The tests of Karlsson and Olsson (2015) use a factor of 11. Of a zero he knows that it is at most `factor`
+        units.
         """
         if factor < 1:
             raise SpecError.one("factor", f"must be at least 1, not {factor}.")
@@ -61,7 +63,9 @@ class Attacker:
         """Return for which cells the bounds hold; an attacker whom the table refutes makes no sense."""
         decimals = max(table.decimals, self.lower.decimals, self.upper.decimals)
         truth = table.amounts.to(decimals).counts
-        return np.asarray((self.lower.to(decimals).counts <= truth) & (truth <= self.upper.to(decimals).counts))
+        above = self.lower.infinite | (self.lower.to(decimals).counts <= truth)
+        below = self.upper.infinite | (truth <= self.upper.to(decimals).counts)
+        return np.asarray(above & below, dtype=bool)
 
     def bounds(self, cell: int) -> tuple[Fraction | None, Fraction | None]:
         """Return the bounds of one cell, None where there is none."""

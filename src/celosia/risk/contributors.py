@@ -49,9 +49,10 @@ class Cells:
         return self._take(found.targets, found.weighted_targets, found.unwaived, units)[0]
 
     def target_and_rest(self, coalition: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the largest contribution without waiver, and what is left without it and the `coalition` largest others.
+        """Return the largest contribution without waiver, and what remains without it and the largest others.
 
-        The largest one is the worst target: leaving out the target and the coalition removes most when it is among the largest.
+        The largest one is the worst target: leaving out the target and the coalition removes most when it is among the
+        largest.
         """
         found = self.contributors
         target = found.targets[:, 0]
@@ -61,9 +62,10 @@ class Cells:
         return target, np.maximum(found.total - removed, 0)
 
     def level(self, numerator: NDArray[Any], denominator: int) -> Fixed:
-        """Return levels ``numerator / denominator``, given in the statistics' decimal, as distances of the table's values, rounded up.
+        """Return levels ``numerator / denominator`` of the statistics as distances of the table's values, rounded up.
 
-        Where the rules look at a shadow variable, a level keeps its proportion: it is the same share of the value as of the shadow.
+        Where the rules look at a shadow variable, a level keeps its proportion: it is the same share of the value as of
+        the shadow.
         """
         decimals = self.table.decimals + LEVEL_DECIMALS
         out = np.zeros(len(numerator), dtype=object)
@@ -89,7 +91,8 @@ class Cells:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what the largest units contribute, and the value of the last of them (0 where there are fewer).
 
-        A contributor of weight w is w units, the last of them perhaps in part: as much of him is taken as is still wanted.
+        A contributor of weight w is w units, the last of them perhaps in part: as much of him is taken as is still
+        wanted.
         """
         scale = 10**self.statistics.weight_decimals
         wanted = np.full(len(values), units * scale, dtype=np.int64)
@@ -98,7 +101,7 @@ class Cells:
         for place in range(values.shape[1]):
             value, full = values[:, place], masses[:, place]
             takes = (wanted > 0) & (value > 0)
-            self._check_known(takes | (wanted > 0), value)
+            self._check_known(wanted > 0, value)
             big_value, big_full = roomy(units * scale, value, full)
             weight = np.where(takes, big_full * scale // np.maximum(big_value, 1), 0)
             share = np.minimum(full, divided_up(big_value * np.minimum(weight, wanted), scale))
@@ -110,7 +113,9 @@ class Cells:
         if bool(short.any()):
             need = "more" if self.statistics.weight_decimals else str(units)
             remedy = f"Tabulate with largest={max(units, values.shape[1] + 1)}."
-            raise SpecError.one(self.words, f"needs the {need} largest contributions, {values.shape[1]} are known.", remedy)
+            raise SpecError.one(
+                self.words, f"needs the {need} largest contributions, {values.shape[1]} are known.", remedy
+            )
         return mass, np.where(wanted > 0, 0, least)
 
     def _check_known(self, needed: NDArray[np.bool_], value: NDArray[np.int64]) -> None:
@@ -135,6 +140,8 @@ def cells_of(table: Table, contributors: Contributors, words: str) -> Cells:
         raise SpecError.one(words, "needs contributors, which the table does not know.")
     unknown = np.flatnonzero((contributors.count < 0) | (contributors.total < 0))
     if len(unknown):
-        message = f"the contributors of {len(unknown)} cells are not known, the first being {table.label(int(unknown[0]))}."
+        message = (
+            f"the contributors of {len(unknown)} cells are not known, the first being {table.label(int(unknown[0]))}."
+        )
         raise DataError.one(words, message, "Give them, or leave the rule out.")
     return Cells(table, table.statistics, contributors, words)

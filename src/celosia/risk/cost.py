@@ -1,6 +1,7 @@
 """What hiding a cell costs: sums of powers of simple measures.
 
-A cost is written as people write it: ``value``, ``unity``, ``frequency``, ``log``, a column of the cells, ``value^0.5``, ``0.5*value + 2*unity``.
+A cost is written as people write it: ``value``, ``unity``, ``frequency``, ``log``, a column of the cells,
+``value^0.5``, ``0.5*value + 2*unity``.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ class Cost:
     Parameters
     ----------
     terms
-        (factor, measure, power): a measure is ``unity``, ``value`` (absolute, at least one unit of the last decimal), ``frequency`` (the
-        number of respondents), ``log`` (of one plus the absolute value), or a column that came with the cells.
+        (factor, measure, power): a measure is ``unity``, ``value`` (absolute, at least one unit of the last decimal),
+        ``frequency`` (the number of respondents), ``log`` (of one plus the absolute value), or a column that came with
+        the cells.
 
     >>> Cost.parse("0.5*value^0.5 + unity").terms
     ((0.5, 'value', 0.5), (1.0, 'unity', 1.0))
@@ -78,13 +80,16 @@ def _measure(name: str, table: Table) -> NDArray[np.float64]:
         return np.log1p(values)
     if name == "frequency":
         if table.statistics is None or bool((table.statistics.respondents.count < 0).any()):
-            raise SpecError.one("cost", "'frequency' needs the number of contributors of every cell.", "Use 'value' or 'unity'.")
+            raise SpecError.one(
+                "cost", "'frequency' needs the number of contributors of every cell.", "Use 'value' or 'unity'."
+            )
         return np.maximum(table.statistics.respondents.count.astype(np.float64), 1.0)
     if name not in table.extras or table.extras[name].dtype.kind not in "fiu":
         raise SpecError.one("cost", f"{name!r} is not a measure.", nearest(name, [*_MEASURES, *table.extras]))
     column = table.extras[name].astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
     if len(wrong):
-        message = f"column {name!r} is negative or has gaps in {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
+        first = table.label(int(wrong[0]))
+        message = f"column {name!r} is negative or has gaps in {len(wrong)} cells, the first being {first}."
         raise DataError.one("cost", message, "Costs are numbers from zero up.")
     return column

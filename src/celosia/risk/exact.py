@@ -1,7 +1,7 @@
 """Comparisons and levels without floating point.
 
-Parameters of rules are decimals (10, 12.5), amounts are whole numbers, so every rule is an inequality between whole numbers. 64 bits are used
-where they suffice, Python's integers where they do not.
+Parameters of rules are decimals (10, 12.5), amounts are whole numbers, so every rule is an inequality between whole
+numbers. 64 bits are used where they suffice, Python's integers where they do not.
 """
 
 from __future__ import annotations

@@ -91,11 +91,13 @@ class Risk:
         return tuple(rule for rule, says in zip(self.rules, self.reasons, strict=True) if says[cell])
 
     def columns(self, *, evidence: bool = False) -> dict[str, Any]:
-        """Return the cells as columns: those of the table, then status, reasons, levels and cost; on request the numbers behind them."""
+        """Return the cells as columns: the table's, then status, reasons, levels and cost; on request the evidence."""
         columns = self.table.columns()
         columns["sensitive"] = self.sensitive
         columns["status"] = [_WORDS[letter] for letter in self.status.tolist()]
-        columns["reason"] = ["; ".join(self.reason(cell)) if says else "" for cell, says in enumerate(self.sensitive.tolist())]
+        columns["reason"] = [
+            "; ".join(self.reason(cell)) if says else "" for cell, says in enumerate(self.sensitive.tolist())
+        ]
         columns["lower_level"] = self.levels.lower.floats
         columns["upper_level"] = self.levels.upper.floats
         columns["sliding_level"] = self.levels.sliding.floats

@@ -1,59 +1,28 @@
-"""Sensitivity rules: small objects that say which cells are sensitive, and how far an attacker must be kept away.
+r"""Sensitivity rules on contributors: which cells are sensitive, and how far an attacker must be kept away.
 
-Notation: a cell of value `a` has contributions :math:`c_1 \\ge c_2 \\ge \\dots`, absolute values where they can be negative (Daalmans and de Waal
-2010, section 5). :math:`S_m` is what the `m` largest units contribute. With sampling weights a unit of weight `w` counts as `w` equal units.
-A tie is safe. Levels are distances from the value; what stands here is the smallest distance at which the cell, seen from the end of the
-attacker's interval, would be safe by the same rule (Karlsson and Olsson 2015, section 3.1).
+Notation: a cell of value `a` has contributions :math:`c_1 \ge c_2 \ge \dots`, absolute values where they can be
+negative (Daalmans and de Waal 2010, section 5). :math:`S_m` is what the `m` largest units contribute, `T` what all do.
+With sampling weights a unit of weight `w` counts as `w` equal units. A tie is safe. Levels are distances from the
+value: the smallest at which the cell, seen from the end of the attacker's interval, would be safe by the same rule
+(Karlsson and Olsson 2015, section 3.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError
 from celosia.risk.contributors import cells_of
-from celosia.risk.exact import divided_up, roomy, whole
-from celosia.table.fixed import Fixed
+from celosia.risk.exact import roomy, whole
+from celosia.risk.finding import Finding, check_percent, percent_of_value
 from celosia.table.statistics import Contributors
 from celosia.table.table import Table
-from celosia.tolerance import LEVEL_DECIMALS
 
 By = Literal["auto", "respondent", "holding"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """What a rule finds.
-
-    Parameters
-    ----------
-    sensitive
-        Which cells are sensitive, ``(n_cells,)``.
-    distance
-        How far an attacker must be kept away, ``(n_cells,)``; zero where the cell is safe.
-    evidence
-        The numbers behind it, a column each, for the office only.
-    """
-
-    sensitive: NDArray[np.bool_]
-    distance: Fixed
-    evidence: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-
-
-class Rule(Protocol):
-    """Anything that looks at a table and finds sensitive cells."""
-
-    @property
-    def words(self) -> str:
-        """The rule as people call it."""
-
-    def find(self, table: Table) -> Finding:
-        """Return the sensitive cells of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +47,7 @@ class MinFrequency:
         found = Problems()
         if not isinstance(self.n, int) or self.n < 1:
             found.add("n", f"must be a whole number of at least 1, not {self.n!r}.")
-        _check_percent(found, "percent", self.percent, most=None)
+        check_percent(found, self.percent)
         _check_by(found, self.by)
         found.raise_as(SpecError)
 
@@ -88,13 +57,17 @@ class MinFrequency:
         return f"fewer than {self.n} contributors"
 
     def find(self, table: Table) -> Finding:
-        """Return the cells with too few contributors (thesis 2.1.1). A cell in which everybody waived his protection is safe."""
+        """Return the cells with too few contributors (thesis 2.1.1).
+
+        A cell in which everybody waived his protection is safe.
+        """
         contributors = _contributors(table, self.by, self.words)
         count = contributors.count
         if bool((count < 0).any()):
             raise _unknown(table, self.words, count < 0, "the number of contributors")
         sensitive = (count > 0) & (count < self.n) & (contributors.unwaived > 0)
-        return Finding(sensitive, percent_of_value(table, self.percent), {f"contributors ({self.words})": count})
+        distance = percent_of_value(table, self.percent, sensitive)
+        return Finding(sensitive, distance, {f"{self.words}: contributors": count})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +111,12 @@ class Dominance:
         excess = 100 * scale * share - k * total
         sensitive = np.asarray((excess > 0) & (top > 0))
         distance = cells.level(np.where(sensitive, excess, 0), k)
-        return Finding(sensitive, distance, {f"share of the {self.n} largest": _share(top, cells.total)})
+        return Finding(sensitive, distance, {f"{self.words}: share of the largest": _share(top, cells.total)})
 
 
 @dataclass(frozen=True, slots=True)
 class PriorPosterior:
-    """A cell is sensitive if somebody who knows everybody's contribution within `q` percent gets within `p` percent of one.
+    """A cell is sensitive if knowing every contribution within `q` percent leads to within `p` percent of one.
 
     Parameters
     ----------
@@ -223,157 +196,12 @@ class PPercent:
         return _find_prior_posterior(table, self.p, 100, self.coalition, self.by, self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroCells:
-    """Cells of value zero are sensitive: to know that nobody contributes anything can be to know something.
-
-    Parameters
-    ----------
-    level
-        How far from zero an attacker must be kept, in units of the table.
-    """
-
-    level: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.level < float("inf"):
-            raise SpecError.one("level", f"must be a positive number, not {self.level}.")
-
-    @property
-    def words(self) -> str:
-        """The rule as people call it."""
-        return "zero cells"
-
-    def find(self, table: Table) -> Finding:
-        """Return the cells of value zero that have contributors, or of which nobody said how many."""
-        sensitive = table.amounts.counts == 0
-        if table.statistics is not None:
-            sensitive = sensitive & (table.statistics.respondents.count != 0)
-        level, scale = whole(self.level)
-        decimals = table.decimals + LEVEL_DECIMALS
-        count = int(divided_up(np.array([level * 10**decimals], dtype=object), scale)[0])
-        return Finding(sensitive, Fixed.of_counts(np.where(sensitive, count, 0), decimals))
-
-
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """A cell is sensitive if a respondent who asked for protection has more than `share` percent of it.
-
-    Parameters
-    ----------
-    share
-        In percent; 0: any contribution will do.
-    percent
-        The level, in percent of the value.
-    """
-
-    share: float = 0
-    percent: float = 20
-
-    def __post_init__(self) -> None:
-        found = Problems()
-        if not 0 <= self.share < 100:  # noqa: PLR2004  (percent)
-            found.add("share", f"must be a percentage from 0 to below 100, not {self.share}.")
-        _check_percent(found, "percent", self.percent, most=None)
-        found.raise_as(SpecError)
-
-    @property
-    def words(self) -> str:
-        """The rule as people call it."""
-        return f"request (more than {self.share:g} %)" if self.share else "request"
-
-    def find(self, table: Table) -> Finding:
-        """Return the cells in which a requester has a large enough share."""
-        if table.statistics is None or table.statistics.requested is None:
-            raise SpecError.one(self.words, "nobody could ask for protection.", "Name the request column when you tabulate.")
-        asked, total = roomy(10**6, table.statistics.requested, table.statistics.respondents.total)
-        share, scale = whole(self.share)
-        sensitive = np.asarray((asked >= 0) & ((100 * scale * asked > share * total) | ((share == 0) & (asked == 0))))
-        return Finding(sensitive, percent_of_value(table, self.percent))
-
-
-@dataclass(frozen=True, slots=True)
-class GivenStatus:
-    """Cells that came with the status ``sensitive`` are sensitive, with their own levels where they have some.
-
-    Parameters
-    ----------
-    percent
-        The level, in percent of the value, of cells without one of their own.
-    """
-
-    percent: float = 20
-
-    def __post_init__(self) -> None:
-        found = Problems()
-        _check_percent(found, "percent", self.percent, most=None)
-        found.raise_as(SpecError)
-
-    @property
-    def words(self) -> str:
-        """The rule as people call it."""
-        return "given status"
-
-    def find(self, table: Table) -> Finding:
-        """Return the cells whose status says so. Levels of their own are set when the table is assessed."""
-        if "status" not in table.extras:
-            raise SpecError.one(self.words, "the cells came without a status.", "Name the status column when you read them.")
-        return Finding(np.asarray(table.extras["status"] == "sensitive"), percent_of_value(table, self.percent))
-
-
-@dataclass(frozen=True, slots=True)
-class OwnRule:
-    """A rule of the user's own: a function from a table to the sensitive cells.
-
-    Parameters
-    ----------
-    function
-        Returns a truth value for every cell, or a `Finding`.
-    percent
-        The level, in percent of the value, where the function does not say.
-    name
-        How reports call it.
-    """
-
-    function: Callable[[Table], NDArray[np.bool_] | Finding]
-    percent: float = 20
-    name: str = "own rule"
-
-    def __post_init__(self) -> None:
-        found = Problems()
-        _check_percent(found, "percent", self.percent, most=None)
-        found.raise_as(SpecError)
-
-    @property
-    def words(self) -> str:
-        """The rule as people call it."""
-        return self.name
-
-    def find(self, table: Table) -> Finding:
-        """Return what the function finds."""
-        said = self.function(table)
-        if isinstance(said, Finding):
-            return said
-        mask = np.asarray(said)
-        if mask.shape != (len(table),) or mask.dtype != bool:
-            seen = f"{mask.dtype} of shape {mask.shape}"
-            raise SpecError.one(self.name, f"must return a truth value for each of {len(table)} cells, not {seen}.")
-        return Finding(mask, percent_of_value(table, self.percent))
-
-
-def percent_of_value(table: Table, percent: float) -> Fixed:
-    """Return a percentage of every cell's absolute value, rounded up."""
-    share, scale = whole(percent)
-    decimals = table.decimals + LEVEL_DECIMALS
-    (counts,) = roomy(10**LEVEL_DECIMALS * share, np.abs(table.amounts.counts))
-    return Fixed.of_counts(divided_up(counts * (share * 10**LEVEL_DECIMALS), 100 * scale), decimals)
-
-
 def _find_prior_posterior(table: Table, p: float, q: float, coalition: int, by: By, words: str) -> Finding:
     r"""Return the cells with :math:`q\,R < p\,c_1` and the levels :math:`(p\,c_1 - q\,R)/100`.
 
-    R is what remains of the cell without the target and the coalition: thesis (2.1) with the lower summation limit of its last paragraph. The
-    target is the largest contributor who did not waive his protection, the coalition the largest others.
+    R is what remains of the cell without the target and the coalition: thesis (2.1) with the lower summation limit of
+    its last paragraph. The target is the largest contributor who did not waive his protection, the coalition the
+    largest others.
     """
     cells = cells_of(table, _contributors(table, by, words), words)
     target, rest = cells.target_and_rest(coalition)
@@ -382,16 +210,25 @@ def _find_prior_posterior(table: Table, p: float, q: float, coalition: int, by: 
     excess = p_whole * c1 - q_whole * remaining
     sensitive = np.asarray((excess > 0) & (target > 0))
     distance = cells.level(np.where(sensitive, excess, 0), 100 * scale)
-    evidence = {"largest contribution": cells.decimal(target), "remainder without the coalition": cells.decimal(rest)}
+    evidence = {
+        f"{words}: largest contribution": cells.decimal(target),
+        f"{words}: left without the coalition": cells.decimal(rest),
+    }
     return Finding(sensitive, distance, evidence)
 
 
 def _contributors(table: Table, by: By, words: str) -> Contributors:
     if table.statistics is None:
-        raise SpecError.one(words, "needs contributors, which the table does not know.", "Tabulate from records, or give counts and contributions.")
+        raise SpecError.one(
+            words,
+            "needs contributors, which the table does not know.",
+            "Tabulate from records, or give counts and contributions.",
+        )
     statistics = table.statistics
     if by == "holding" and statistics.holdings is None:
-        raise SpecError.one(words, "looks at holdings, which the table does not know.", "Name the holding column when you tabulate.")
+        raise SpecError.one(
+            words, "looks at holdings, which the table does not know.", "Name the holding column when you tabulate."
+        )
     return statistics.respondents if by == "respondent" or statistics.holdings is None else statistics.holdings
 
 
@@ -402,16 +239,11 @@ def _unknown(table: Table, words: str, where: NDArray[np.bool_], what: str) -> D
 
 
 def _share(part: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(100.0 * part, total, out=np.zeros(len(part)), where=np.asarray(total > 0))
+    return np.asarray(np.divide(100.0 * part, total, out=np.zeros(len(part)), where=np.asarray(total > 0)))
 
 
 def _coalition_words(coalition: int) -> str:
     return f" against coalitions of {coalition}" if coalition > 1 else ""
-
-
-def _check_percent(found: Problems, place: str, percent: float, *, most: float | None) -> None:
-    if not 0 < percent < float("inf") or (most is not None and percent > most):
-        found.add(place, f"must be a positive percentage, not {percent}.")
 
 
 def _check_coalition(found: Problems, coalition: int) -> None:

@@ -15,7 +15,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def anonymous_numbers(groups: Groups, mark: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return a number for every record's respondent that follows from his records alone, not from their order or his name.
+    """Return a number for every record's respondent that follows from his records, not from their order or his name.
 
     Parameters
     ----------

@@ -45,7 +45,10 @@ class RowSource:
 
     def query(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Return the answer to a query on the table `ROWS`."""
-        return self.relation.query(ROWS, sql)
+        answer = self.relation.query(ROWS, sql)
+        if answer is None:
+            raise ValueError("not a query")
+        return answer
 
     def expected_rows(self) -> int | None:
         """Return how many rows there are where that costs nothing to find out."""
@@ -96,7 +99,9 @@ def database(path: Path, query: str) -> RowSource:
 def _file(path: Path) -> RowSource:
     readers = {".parquet": _parquet, ".pq": _parquet, ".csv": _csv, ".txt": _csv, ".gz": _csv}
     if path.suffix.lower() not in readers:
-        raise SpecError.one(str(path), f"has the ending {path.suffix!r}, which is not read.", "Give a .parquet or .csv file.")
+        raise SpecError.one(
+            str(path), f"has the ending {path.suffix!r}, which is not read.", "Give a .parquet or .csv file."
+        )
     if not path.is_file():
         raise DataError.one(str(path), "does not exist.", "Is the path right?")
     if path.stat().st_size == 0:

@@ -1,4 +1,7 @@
-"""Doubles of many records as whole counts of a decimal (`celosia.table.fixed.shortest_decimals`, compiled and without copies)."""
+"""Columns of many records brought into whole numbers, compiled and without copies.
+
+`celosia.table.fixed` does the same for the few numbers of a table.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def written_decimals(doubles: NDArray[np.float64], most: int) -> int | None:
 
 @njit(cache=True, nogil=True)
 def _written(doubles: NDArray[np.float64], most: int) -> int:
-    """Return the least d for which every double is the nearest one to a decimal of d places, `most` + 1 where there is none."""
+    """Return the least d for which every double is nearest to a decimal of d places; `most` + 1: there is none."""
     decimals, scale = 0, 1.0
     for value in doubles:
         while np.rint(value * scale) / scale != value:

@@ -1,6 +1,7 @@
 """Rows that belong together, found by a hash of their name: the name itself is never seen here.
 
-The keys have 96 bits (`celosia.source.records`), so two names fall together with a probability below 1e-13 at a hundred million rows.
+The keys have 96 bits (`celosia.source.records`), so two names fall together with a probability below 1e-13 at a hundred
+million rows.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class Groups:
 
 
 @njit(cache=True, nogil=True)
-def _partition(key: NDArray[np.uint64], second: NDArray[np.uint32], row: NDArray[np.int32], bits: int) -> NDArray[np.int64]:
+def _partition(
+    key: NDArray[np.uint64], second: NDArray[np.uint32], row: NDArray[np.int32], bits: int
+) -> NDArray[np.int64]:
     """Sort the rows into buckets by the first bits of their keys, in place; return where each bucket ends.
 
     An American flag sort: every row in the wrong bucket is swapped into the next free place of its own.
@@ -136,7 +139,7 @@ def _number(
     group: NDArray[np.int32],
     count: NDArray[np.int32],
 ) -> int:
-    """Number the groups of one bucket in `group`, count their rows in `count`, return how many there are.
+    """Return how many groups a bucket has, their numbers in `group` and their sizes in `count`.
 
     `table` is a hash table with open addressing; only as much of it as this bucket needs is used.
     """

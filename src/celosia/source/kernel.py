@@ -1,8 +1,9 @@
 """The compiled part of tabulation: who contributes how much to every cell.
 
-Sums and counts of records add up from leaf cells to totals; contributors do not. A holding with units in several leaf cells counts once in their
-common total, with all it contributes there. So contributors with all their records in one leaf cell are *local* and are handled at the leaf,
-from where they are rolled up; the others are *spanning* and are entered into every cell that holds one of their leaf cells.
+Sums and counts of records add up from leaf cells to totals; contributors do not. A holding with units in several leaf
+cells counts once in their common total, with all it contributes there. So contributors with all their records in one
+leaf cell are *local* and are handled at the leaf, from where they are rolled up; the others are *spanning* and are
+entered into every cell that holds one of their leaf cells.
 
 All amounts are whole numbers, so nothing here depends on the order of the records or the number of threads.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,9 +34,10 @@ _COUNT, _UNWAIVED, _TOTAL, _REQUESTED, _LISTS = range(5)
 class Layout:
     """What stands in a line of a ledger.
 
-    Four figures: the number of contributors, the number of them without waiver, the sum of absolute weighted contributions, the largest
-    contribution of a requester. Then lists of the k largest: values, weighted values where there are weights, and the same for those without
-    waiver where there are waivers. One line is one piece of memory: entering a contribution touches little of it.
+    Four figures: the number of contributors, the number of them without waiver, the sum of absolute weighted
+    contributions, the largest contribution of a requester. Then lists of the k largest: values, weighted values where
+    there are weights, and the same for those without waiver where there are waivers. One line is one piece of memory:
+    entering a contribution touches little of it.
 
     Parameters
     ----------
@@ -79,12 +82,22 @@ class Ledger:
     def add(self, other: Ledger) -> None:
         """Enter everything that another ledger of the same cells holds."""
         cells = np.arange(len(self.lines), dtype=np.int32)
-        _merge(np.arange(len(cells) + 1), cells, other.lines, self.lines, self.layout.k, self.layout.weighted, self.layout.waivers)
+        _merge(
+            np.arange(len(cells) + 1),
+            cells,
+            other.lines,
+            self.lines,
+            self.layout.k,
+            self.layout.weighted,
+            self.layout.waivers,
+        )
 
     def raised(self, step: Step) -> Ledger:
         """Return the ledger of the next stage of the lattice."""
         out = Ledger.empty(step.size, self.layout)
-        _merge(step.starts, step.holders, self.lines, out.lines, self.layout.k, self.layout.weighted, self.layout.waivers)
+        _merge(
+            step.starts, step.holders, self.lines, out.lines, self.layout.k, self.layout.weighted, self.layout.waivers
+        )
         return out
 
     def contributors(self) -> Contributors:
@@ -129,8 +142,8 @@ class Rows:
 def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, threads: int) -> Ledger:
     """Return the ledger of all cells for the contributors that `groups` makes of the rows.
 
-    Guarantee: the result equals what summing every group's rows cell by cell and sorting would give, whatever `threads`; amounts must be such
-    that their absolute sum stays below 2^62.
+    Guarantee: the result equals what summing every group's rows cell by cell and sorting would give, whatever
+    `threads`; amounts must be such that their absolute sum stays below 2^62.
     """
     starts, cells = _ancestors(steps)
     layout = Layout(largest, rows.weighted is not rows.value, len(rows.waived) > 0)
@@ -141,11 +154,13 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     def part(number: int) -> tuple[Ledger, Ledger]:
         local = Ledger.empty(len(starts) - 1, layout)
         spanning = Ledger.empty(steps[-1].size, layout)
-        records = (rows.leaf, rows.value, rows.weighted, rows.asked, rows.waived)
-        shape = (layout.k, layout.weighted, layout.waivers)
+        records: tuple[Any, ...] = (rows.leaf, rows.value, rows.weighted, rows.asked, rows.waived)
+        shape: tuple[Any, ...] = (layout.k, layout.weighted, layout.waivers)
         _enter_alone(alone, row_bounds[number], row_bounds[number + 1], *records, local.lines, *shape)
         bounds = (group_bounds[number], group_bounds[number + 1])
-        _enter_groups(groups.order, groups.starts, *bounds, *records, starts, cells, local.lines, spanning.lines, *shape)
+        _enter_groups(
+            groups.order, groups.starts, *bounds, *records, starts, cells, local.lines, spanning.lines, *shape
+        )
         return local, spanning
 
     with ThreadPoolExecutor(threads) as pool:
@@ -163,7 +178,7 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
 def leaf_sums(
     leaf: NDArray[np.int32], weighted: NDArray[np.int64], weight: NDArray[np.int64], n_leaves: int
 ) -> NDArray[np.int64]:
-    """Return sum, number and weight of the records of every leaf cell, ``(n_leaves, 3)``; without weights the last is zero."""
+    """Return sum, number and weight (zero without weights) of the records of every leaf cell, ``(n_leaves, 3)``."""
     sums = np.zeros((n_leaves, 3), dtype=np.int64)
     for row in range(len(leaf)):
         cell = leaf[row]
@@ -188,7 +203,7 @@ def _ancestors(steps: Sequence[Step]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 @njit(cache=True, nogil=True)
 def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which rows are a group of their own: they are entered in the order of the file, which is kinder to the memory."""
+    """Return which rows are a group of their own: entered in the order of the file, they are kinder to the memory."""
     alone = np.zeros(len(order), dtype=np.bool_)
     for group in range(len(starts) - 1):
         if starts[group + 1] - starts[group] == 1:
@@ -197,10 +212,12 @@ def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bo
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, pairs: bool, value: int, weighted: int) -> None:  # noqa: FBT001
+def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, pairs: bool, value: int, weighted: int) -> None:
     """Put a contribution into a list that is sorted by value, then by weighted value, largest first."""
     place = base + k - 1
-    if value < lines[cell, place] or (value == lines[cell, place] and (not pairs or weighted <= lines[cell, place + k])):
+    if value < lines[cell, place] or (
+        value == lines[cell, place] and (not pairs or weighted <= lines[cell, place + k])
+    ):
         return
     while place > base:
         above = lines[cell, place - 1]
@@ -217,7 +234,15 @@ def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, pairs: bool,
 
 @njit(cache=True, nogil=True, inline="always")
 def _book(
-    lines: NDArray[np.int64], cell: int, value: int, weighted: int, asks: bool, waives: bool, k: int, pairs: bool, waivers: bool  # noqa: FBT001
+    lines: NDArray[np.int64],
+    cell: int,
+    value: int,
+    weighted: int,
+    asks: bool,
+    waives: bool,
+    k: int,
+    pairs: bool,
+    waivers: bool,
 ) -> None:
     """Enter one contributor's contribution to one cell."""
     value, weighted = abs(value), abs(weighted)
@@ -239,8 +264,8 @@ def _merge(
     lines: NDArray[np.int64],
     out: NDArray[np.int64],
     k: int,
-    pairs: bool,  # noqa: FBT001  (compiled code has no keywords)
-    waivers: bool,  # noqa: FBT001
+    pairs: bool,
+    waivers: bool,
 ) -> None:
     """Enter every line of one ledger into the lines of those that hold its cell."""
     step = 2 * k if pairs else k
@@ -270,8 +295,8 @@ def _enter_alone(
     waived: NDArray[np.bool_],
     lines: NDArray[np.int64],
     k: int,
-    pairs: bool,  # noqa: FBT001
-    waivers: bool,  # noqa: FBT001
+    pairs: bool,
+    waivers: bool,
 ) -> None:
     """Enter the rows `first` .. `last` - 1 that are a group of their own."""
     for row in range(first, last):
@@ -297,13 +322,13 @@ def _enter_groups(
     local: NDArray[np.int64],
     spanning: NDArray[np.int64],
     k: int,
-    pairs: bool,  # noqa: FBT001
-    waivers: bool,  # noqa: FBT001
+    pairs: bool,
+    waivers: bool,
 ) -> None:
     """Enter the groups `first` .. `last` - 1 that have several rows.
 
-    `at[c]` is the place of cell c in the list of cells that the current group has touched; the marks of a group are wiped when it is done, not
-    the array.
+    `at[c]` is the place of cell c in the list of cells that the current group has touched; the marks of a group are
+    wiped when it is done, not the array.
     """
     at = np.full(len(spanning), -1, dtype=np.int32)
     touched = np.empty(len(spanning), dtype=np.int32)

@@ -1,7 +1,7 @@
 """Names of respondents become keys the moment they are read: 96 bits that tell them apart and say nothing else.
 
-Two names fall on one key with a probability below 1e-13 at a hundred million names, and then count as one contributor, which only makes the
-rules stricter: merging contributors never turns a sensitive cell safe.
+Two names fall on one key with a probability below 1e-13 at a hundred million names, and then count as one contributor,
+which only makes the rules stricter: merging contributors never turns a sensitive cell safe.
 """
 
 from __future__ import annotations
@@ -61,5 +61,5 @@ def _keys(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _mixed(word: int) -> int:
+def _mixed(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(29)) ^ (word >> np.uint64(47))

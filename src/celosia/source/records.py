@@ -1,4 +1,7 @@
-"""Records out of a row source: leaf codes, whole amounts and anonymous groups. Names stay behind as hashes and are gone when this is done."""
+"""Records out of a row source: leaf codes, whole amounts and anonymous groups.
+
+Names become keys as they are read, and the keys are gone when this is done.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from celosia.errors import DataError
 from celosia.progress import Progress
 from celosia.source.diagnosis import diagnose
 from celosia.source.duckdb import ROWS, RowSource, literal, quoted
-from celosia.source.grouping import Groups
 from celosia.source.grid import on_grid, written_decimals
+from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
@@ -84,7 +87,7 @@ class Records:
 
 
 def dimension_code(source: RowSource, columns: Sequence[str], *, category: bool = False) -> str:
-    """Return the SQL that gives a row's code: one column as text, or the levels of its path; empty codes are missing."""
+    """Return the SQL of a row's code: one column as text, or the levels of its path; an empty code is none."""
     parts = [f"CAST({present(source, column)} AS VARCHAR)" for column in columns]
     code = parts[0] if len(parts) == 1 else f"nullif(concat_ws({_PATH}, {', '.join(parts)}), '')"
     return f"coalesce({code}, {literal(MISSING)})" if category else code
@@ -125,7 +128,8 @@ def read_records(
         Every problem of the rows, with row numbers.
     """
     codes = {
-        name: dimension_code(source, columns, category=missing == "category") for name, (_, columns) in dimensions.items()
+        name: dimension_code(source, columns, category=missing == "category")
+        for name, (_, columns) in dimensions.items()
     }
     fields = _fields(source, values, roles)
     lists = [code_list(dimension, paths=len(columns) > 1) for dimension, columns in dimensions.values()]
@@ -135,7 +139,14 @@ def read_records(
     except duckdb.Error as error:
         raise DataError.one(source.place, f"cannot be read: {str(error).splitlines()[0]}") from error
     if columns is None or not _sound(columns, values, roles):
-        diagnose(source, codes, {name: dimension for name, (dimension, _) in dimensions.items()}, values, roles.named(), missing)
+        diagnose(
+            source,
+            codes,
+            {name: dimension for name, (dimension, _) in dimensions.items()},
+            values,
+            roles.named(),
+            missing,
+        )
     assert columns is not None  # noqa: S101  (diagnose raises)
     notes: list[str] = []
     amounts = {value: _amounts(columns.pop(f"v{k}"), source, value, decimals, notes) for k, value in enumerate(values)}
@@ -159,9 +170,9 @@ def read_records(
 
 
 def number_expression(source: RowSource, column: str) -> str:
-    """Return the SQL that gives an amount: a whole number where the type is exact, else a double, NULL where it is no number."""
+    """Return the SQL of an amount: a whole number where the type is exact, else a double; NULL: no number."""
     kind, name = source.types[column], quoted(column)
-    if kind.endswith("INT") or kind.endswith("INTEGER"):
+    if kind.endswith(("INT", "INTEGER")):
         return f"CAST({name} AS BIGINT)"
     if kind.startswith("DECIMAL"):
         scale = scale_of(kind)
@@ -202,7 +213,10 @@ def present(source: RowSource, column: str) -> str:
 
 def _statement(codes: Sequence[str], lists: Sequence[str], fields: Mapping[str, str], *, drop: bool) -> str:
     said = [f"c{k}.number AS d{k}" for k in range(len(codes))] + [f"{sql} AS {name}" for name, sql in fields.items()]
-    joins = [f"LEFT JOIN ({known}) c{k} ON c{k}.code = {code}" for k, (code, known) in enumerate(zip(codes, lists, strict=True))]
+    joins = [
+        f"LEFT JOIN ({known}) c{k} ON c{k}.code = {code}"
+        for k, (code, known) in enumerate(zip(codes, lists, strict=True))
+    ]
     where = " WHERE " + " AND ".join(f"{code} IS NOT NULL" for code in codes) if drop else ""
     return f"SELECT {', '.join(said)} FROM {ROWS} {' '.join(joins)}{where}"
 
@@ -214,9 +228,13 @@ def code_list(dimension: Dimension, *, paths: bool) -> str:
     """
     leaf_of = dimension.leaf_of
     if paths:
-        number_of = {"\x1f".join(path): leaf_of[node] for path, node in dimension.node_of_path.items() if leaf_of[node] >= 0}
+        number_of = {
+            "\x1f".join(path): leaf_of[node] for path, node in dimension.node_of_path.items() if leaf_of[node] >= 0
+        }
     else:
-        leaves = {code: [leaf_of[node] for node in nodes if leaf_of[node] >= 0] for code, nodes in dimension.nodes_of.items()}
+        leaves = {
+            code: [leaf_of[node] for node in nodes if leaf_of[node] >= 0] for code, nodes in dimension.nodes_of.items()
+        }
         number_of = {code: numbers[0] for code, numbers in leaves.items() if len(numbers) == 1}
     names = ", ".join(literal(code) for code in number_of)
     numbers = ", ".join(str(number) for number in number_of.values())
@@ -279,13 +297,15 @@ def _sound(columns: Mapping[str, NDArray[Any]], values: Sequence[str], roles: Ro
 
 
 def _amounts(numbers: NDArray[Any], source: RowSource, column: str, decimals: int | None, notes: list[str]) -> Fixed:
-    """Return amounts as whole counts of a decimal: the one they are written in, or the finest that 64 bits allow for real numbers."""
+    """Return amounts as whole counts of the decimal they are written in; for real numbers, of the finest that fits."""
     written = scale_of(source.types[column])
     if numbers.dtype.kind != "f" and (decimals is None or decimals >= written):
         fixed = Fixed(numbers.astype(np.int64, copy=False), written)
         _check_size(fixed, source, column)
         return fixed
-    doubles = numbers.astype(np.float64, copy=False) / 10.0**written if written else numbers.astype(np.float64, copy=False)
+    doubles = (
+        numbers.astype(np.float64, copy=False) / 10.0**written if written else numbers.astype(np.float64, copy=False)
+    )
     exact = written_decimals(doubles, MOST_DECIMALS)
     total = max(float(np.abs(doubles).sum()), 1.0)
     finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**53 / total)))))
@@ -304,4 +324,6 @@ def _check_size(fixed: Fixed, source: RowSource, column: str) -> None:
 
 def _too_large(source: RowSource, column: str, decimals: int) -> DataError:
     place = f"{source.place}, column {column!r}"
-    return DataError.one(place, f"sums to more than 18 digits with {decimals} decimals.", "Ask for fewer decimals, or use a larger unit.")
+    return DataError.one(
+        place, f"sums to more than 18 digits with {decimals} decimals.", "Ask for fewer decimals, or use a larger unit."
+    )

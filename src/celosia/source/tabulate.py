@@ -25,7 +25,7 @@ from celosia.table.hierarchy import Classification, Hierarchy, classify
 from celosia.table.lattice import Lattice, Step
 from celosia.table.link import link
 from celosia.table.relations import Relations, sums_of
-from celosia.table.statistics import Contributors, Statistics
+from celosia.table.statistics import Statistics
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT
 
@@ -114,7 +114,7 @@ def tabulate(
     records = read_records(
         source, dimensions, request_.amounts(shadow), roles, missing=missing, decimals=decimals, progress=progress
     )
-    numbers = _anonymous(records) if contributions else ()
+    numbers = _anonymous(records) if contributions else None
     tables = []
     progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))
     for names in request_.tables:
@@ -123,9 +123,9 @@ def tabulate(
             amounts = records.amounts.get(variable)
             looked_at = records.amounts[shadow] if shadow is not None else amounts
             tables.append(_table(grid, records, variable, amounts, looked_at, largest, library_of(data)))
-            if contributions:
+            if numbers is not None:
                 _, weighted, _ = _weighted(amounts, records.weight, len(grid.leaf), variable)
-                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin=records)
+                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, records)
                 tables[-1] = replace(tables[-1], contributions=single)
             progress.advance()
     progress.done()
@@ -181,7 +181,9 @@ class _Request:
         used = dict.fromkeys(name for names in tables for name in names)
         given = {name: columns.get(name, name) for name in used}
         return cls(
-            tuple(tables), values, {name: (said,) if isinstance(said, str) else tuple(said) for name, said in given.items()}
+            tuple(tables),
+            values,
+            {name: (said,) if isinstance(said, str) else tuple(said) for name, said in given.items()},
         )
 
     def amounts(self, shadow: str | None) -> list[str]:
@@ -222,7 +224,9 @@ class _Grid:
         return cls(dimensions, lattice, steps, leaf, lattice.find(np.column_stack(nodes)), sums_of(dimensions, lattice))
 
 
-def _leaf_cells(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _leaf_cells(
+    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the leaf cell of every record, and the leaf numbers of every leaf cell that occurs, in order."""
     key = np.zeros(len(codes[0]), dtype=np.int64)
     capacity = 1

@@ -18,8 +18,8 @@ _SHOWN = 8
 def settle(table: Table) -> Table:
     """Return the table with exact relations: what rounding leaves over becomes their right side.
 
-    Guarantee: ``M a = b`` holds exactly in whole numbers, and every entry of b is at most half a unit of the last decimal per figure. A reader
-    who adds published figures sees b, so an attacker may know it.
+    Guarantee: ``M a = b`` holds exactly in whole numbers, and every entry of b is at most half a unit of the last
+    decimal per figure. A reader who adds published figures sees b, so an attacker may know it.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """A dimension of a table: one or several hierarchies over the same leaves, as sets of leaves.
 
-A node *is* its set of leaves. So the only child of a parent is the same node as the parent, and two hierarchies (EU and continents) share their
-total, their leaves and whatever groups they have in common; nothing needs to nest.
+A node *is* its set of leaves. So the only child of a parent is the same node as the parent, and two hierarchies (EU and
+continents) share their total, their leaves and whatever groups they have in common; nothing needs to nest.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Dimension:
     leaves
         The node of every leaf.
     holders
-        For every leaf the nodes that hold it, itself included, as ``(starts, nodes)`` in the manner of compressed sparse rows.
+        For every leaf the nodes that hold it, itself included, as ``(starts, nodes)`` in the manner of compressed
+        sparse rows.
     sums
         (parent, children): the nodes whose leaves together are the parent's.
     nodes_of
@@ -146,17 +147,30 @@ def _check_same_leaves(name: str, hierarchies: Sequence[Hierarchy]) -> None:
     found = Problems()
     place = f"hierarchies of {name!r}"
     leaf_codes = [
-        [hierarchy.labels[node] for node, below in enumerate(hierarchy.children()) if not below] for hierarchy in hierarchies
+        [hierarchy.labels[node] for node, below in enumerate(hierarchy.children()) if not below]
+        for hierarchy in hierarchies
     ]
     for number, (hierarchy, codes) in enumerate(zip(hierarchies, leaf_codes, strict=True)):
         if hierarchy.total != hierarchies[0].total:
-            found.add(place, f"have different totals, {hierarchies[0].total!r} and {hierarchy.total!r}.", "Give them the same.")
+            found.add(
+                place,
+                f"have different totals, {hierarchies[0].total!r} and {hierarchy.total!r}.",
+                "Give them the same.",
+            )
         repeated = sorted({code for code in codes if codes.count(code) > 1}) if len(set(codes)) < len(codes) else []
         if repeated:
-            found.add(place, f"number {number + 1} has leaves of the same code: {listed(repeated)}.", "Leaves need codes of their own.")
+            found.add(
+                place,
+                f"number {number + 1} has leaves of the same code: {listed(repeated)}.",
+                "Leaves need codes of their own.",
+            )
         missing = sorted(set(leaf_codes[0]) ^ set(codes))
         if missing:
-            found.add(place, f"number 1 and number {number + 1} do not have the same leaves: {listed(missing)}.", "Add what is missing.")
+            found.add(
+                place,
+                f"number 1 and number {number + 1} do not have the same leaves: {listed(missing)}.",
+                "Add what is missing.",
+            )
     found.raise_as(DataError)
 
 
@@ -168,7 +182,7 @@ def _leaf_sets(
     *,
     by_label: bool,
 ) -> list[frozenset[int]]:
-    """Return every node's set of leaves, numbering leaves by their path, or by their code where several hierarchies share them."""
+    """Return every node's set of leaves, numbered by path, or by code where several hierarchies share them."""
     sets: list[set[int]] = [set() for _ in below]
     for node, children in enumerate(below):
         if not children:
@@ -192,7 +206,8 @@ def _labels(
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], dict[str, tuple[int, ...]]]:
     """Return a unique label and the aliases of every node, and the nodes behind every code.
 
-    A node goes by the code at the end of its shortest path; where that code stands for several nodes, by as much of the path as tells them apart.
+    A node goes by the code at the end of its shortest path; where that code stands for several nodes, by as much of the
+    path as tells them apart.
     """
     nodes_of: dict[str, dict[int, None]] = {}
     for node, paths in enumerate(names):

@@ -16,7 +16,7 @@ _TERM = re.compile(r"\s*([+-])?\s*(?:(\d+)\s*\*\s*)?([^+\-*=]+?)\s*(?=[+-]|$)")
 
 
 def parsed(text: str) -> dict[str, int]:
-    """Return the coefficients of an equation by variable; the first variable on the left has a negative one, like a total.
+    """Return the coefficients of an equation by variable; the left side is negative, like a total.
 
     >>> parsed("turnover = domestic + export")
     {'turnover': -1, 'domestic': 1, 'export': 1}
@@ -37,7 +37,8 @@ def parsed(text: str) -> dict[str, int]:
 
 
 def _terms(side: str) -> list[tuple[str, int]]:
-    terms, place = [], 0
+    terms: list[tuple[str, int]] = []
+    place = 0
     while place < len(side.rstrip()):
         match = _TERM.match(side, place)
         if match is None or (terms and not match[1]):

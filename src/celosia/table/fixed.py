@@ -1,14 +1,14 @@
 """Exact decimal numbers in bulk: whole counts of the last decimal.
 
-A table of decimals is a table of integers in disguise. Kept that way, sums are exact in any order, a tie is a tie, and what is written to a
-file is what was read.
+A table of decimals is a table of integers in disguise. Kept that way, sums are exact in any order, a tie is a tie, and
+what is written to a file is what was read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -76,7 +76,8 @@ class Fixed:
         """
         if all(len(text) <= _FLOAT_DIGITS for text in texts):
             doubles = np.array([float(text) for text in texts])
-            if not np.isnan(doubles).any() and shortest_decimals(doubles[np.isfinite(doubles)]) is not None:
+            plain = "e" not in "".join(texts).lower()  # 1e400 is finite, as a decimal
+            if plain and not np.isnan(doubles).any() and shortest_decimals(doubles[np.isfinite(doubles)]) is not None:
                 return cls.of_floats(doubles)
         try:
             numbers = [Decimal(text) for text in texts]
@@ -85,7 +86,10 @@ class Fixed:
         if any(number.is_nan() for number in numbers):
             raise ValueError("not a number")
         decimals = max((_places(number) for number in numbers if number.is_finite()), default=0)
-        counts = [int(number.scaleb(decimals)) if number.is_finite() else _infinite(number) for number in numbers]
+        exact = Context(prec=max(len(text) for text in texts) + decimals + 1)
+        counts = [
+            int(number.scaleb(decimals, exact)) if number.is_finite() else _infinite(number) for number in numbers
+        ]
         return cls.of_counts(np.array(counts, dtype=object), decimals)
 
     def __len__(self) -> int:
@@ -122,7 +126,7 @@ class Fixed:
         factor = 10 ** (decimals - self.decimals)
         finite = ~self.infinite
         largest = max((abs(count) for count in self.counts[finite].tolist()), default=0)
-        counts = self.counts if largest * factor < INFINITE else self.counts.astype(object)
+        counts = self.counts if max(largest, 1) * factor < INFINITE else self.counts.astype(object)
         scaled = counts.copy()
         scaled[finite] = counts[finite] * factor
         return Fixed(scaled, decimals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.errors import SpecError
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
+_BACKENDS: dict[str, Literal["pandas", "polars", "pyarrow"]] = {name: name for name in LIBRARIES}
 
 
 def frame_of(columns: Mapping[str, Sequence[object] | NDArray[Any]], library: str | None = None) -> Any:  # noqa: ANN401
@@ -27,7 +28,7 @@ def frame_of(columns: Mapping[str, Sequence[object] | NDArray[Any]], library: st
     library = library or next(name for name in LIBRARIES if importlib.util.find_spec(name))
     if library not in LIBRARIES:
         raise SpecError.one("library", f"must be one of {', '.join(LIBRARIES)}, not {library!r}.")
-    return nw.from_dict(dict(columns), backend=library).to_native()
+    return nw.from_dict(dict(columns), backend=_BACKENDS[library]).to_native()
 
 
 def library_of(frame: object) -> str | None:

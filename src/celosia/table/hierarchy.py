@@ -1,7 +1,7 @@
 """A classification as a tree of codes.
 
-A node is identified by its path from the total, so the same code may stand in two branches. Codes are opaque labels of any length; depths may
-be ragged; there is no limit on levels.
+A node is identified by its path from the total, so the same code may stand in two branches. Codes are opaque labels of
+any length; depths may be ragged; there is no limit on levels.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Hierarchy:
     parents
         For every node the place of its parent; -1 for the total.
     partial
-        The total covers only a part of the population (the east of a country): when tables are linked it is a code like any other, not the
-        total that may be left out.
+        The total covers only a part of the population (the east of a country): when tables are linked it is a code like
+        any other, not the total that may be left out.
     """
 
     labels: tuple[str, ...]
@@ -56,18 +56,23 @@ class Hierarchy:
                     parents.append(places[node[:-1]])
         if len(labels) == 1:
             raise DataError.one("hierarchy", f"has no code below its total {total!r}.", "Give at least one code.")
-        return cls(tuple(labels), tuple(parents), partial)._in_order()
+        return _in_order(labels, parents, partial=partial)
 
     @classmethod
     def from_levels(
-        cls, levels: Mapping[str, Sequence[object]] | Iterable[Sequence[object]], *, total: str = "Total", partial: bool = False
+        cls,
+        levels: Mapping[str, Sequence[object]] | Iterable[Sequence[object]],
+        *,
+        total: str = "Total",
+        partial: bool = False,
     ) -> Hierarchy:
         """Return the hierarchy of a correspondence table.
 
         Parameters
         ----------
         levels
-            Columns by name, coarsest first, or rows of codes; empty or missing entries at the end of a row make a shorter branch.
+            Columns by name, coarsest first, or rows of codes; empty or missing entries at the end of a row make a
+            shorter branch.
         total
             The code of the total, which the table leaves out.
         partial
@@ -84,7 +89,11 @@ class Hierarchy:
             while codes and not codes[-1]:
                 codes.pop()
             if "" in codes:
-                found.add(f"levels, row {number}", "a level is empty above one that is not.", "Fill it, or leave the deeper ones empty.")
+                found.add(
+                    f"levels, row {number}",
+                    "a level is empty above one that is not.",
+                    "Fill it, or leave the deeper ones empty.",
+                )
             paths.append(codes)
         found.raise_as(DataError)
         return cls.from_paths(paths, total=total, partial=partial)
@@ -93,7 +102,7 @@ class Hierarchy:
     def from_digits(
         cls, codes: Iterable[str], widths: Sequence[int], *, total: str = "Total", partial: bool = False
     ) -> Hierarchy:
-        """Return the hierarchy hidden in the digits of the codes: with widths 3, 1, 1 the code 34120 lies under 3412 under 341.
+        """Return the hierarchy in the digits of codes: with widths 3, 1, 1 the code 34120 lies under 3412 under 341.
 
         Shorter codes end where their digits end, at the end of a level.
         """
@@ -104,13 +113,17 @@ class Hierarchy:
         wrong = [code for code in codes if len(code) not in ends]
         if wrong:
             lengths = ", ".join(str(end) for end in ends)
-            raise DataError.one("digits", f"codes must have {lengths} characters; not so: {listed(wrong)}.", "Mend the codes or the widths.")
-        return cls.from_paths(([code[:end] for end in ends if end <= len(code)] for code in codes), total=total, partial=partial)
+            raise DataError.one(
+                "digits",
+                f"codes must have {lengths} characters; not so: {listed(wrong)}.",
+                "Mend the codes or the widths.",
+            )
+        return cls.from_paths(
+            ([code[:end] for end in ends if end <= len(code)] for code in codes), total=total, partial=partial
+        )
 
     @classmethod
-    def from_pairs(
-        cls, pairs: Iterable[tuple[str, str]], *, total: str = "Total", partial: bool = False
-    ) -> Hierarchy:
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, total: str = "Total", partial: bool = False) -> Hierarchy:
         """Return the hierarchy of (parent, child) pairs; codes that are nobody's child lie under the total."""
         parent_of: dict[str, str] = {}
         found = Problems()
@@ -118,7 +131,11 @@ class Hierarchy:
         for parent, child in pairs:
             parents.setdefault(parent)
             if child == total:
-                found.add("pairs", f"the total {total!r} stands as a child of {parent!r}.", "Drop the pair, or name another total.")
+                found.add(
+                    "pairs",
+                    f"the total {total!r} stands as a child of {parent!r}.",
+                    "Drop the pair, or name another total.",
+                )
             elif parent_of.setdefault(child, parent) != parent:
                 found.add("pairs", f"{child!r} has two parents, {parent_of[child]!r} and {parent!r}.", _REMEDY_PATHS)
         tops = [code for code in parents if code not in parent_of and code != total]
@@ -150,13 +167,11 @@ class Hierarchy:
         return cls.from_paths(paths, total=total, partial=partial)
 
     @classmethod
-    def from_hrc(
-        cls, path: str | Path, *, total: str = "Total", lead: str = "@", partial: bool = False
-    ) -> Hierarchy:
-        """Return the hierarchy of a tau-ARGUS ``.hrc`` file: one code a line, its depth shown by repeating `lead` in front.
+    def from_hrc(cls, path: str | Path, *, total: str = "Total", lead: str = "@", partial: bool = False) -> Hierarchy:
+        """Return the hierarchy of a tau-ARGUS ``.hrc`` file: a code a line, its depth shown by repeating `lead`.
 
-        Blanks between the lead and the code belong to the code (fixed-width files), blanks after it do not. A code that the file repeats under
-        the same parent is refused; under another parent it is another node.
+        Blanks between the lead and the code belong to the code (fixed-width files), blanks after it do not. A code that
+        the file repeats under the same parent is refused; under another parent it is another node.
         """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
@@ -178,7 +193,9 @@ class Hierarchy:
                     found.add(place, "has a depth but no code.")
                 continue
             if depth > len(branch):
-                found.add(place, f"{code!r} is more than one level below the line above.", "A level is missing before it.")
+                found.add(
+                    place, f"{code!r} is more than one level below the line above.", "A level is missing before it."
+                )
                 continue
             branch = [*branch[:depth], code]
             first = paths.setdefault(tuple(branch), number)
@@ -216,19 +233,6 @@ class Hierarchy:
             paths.append((*paths[parent], label))
         return paths
 
-    def _in_order(self) -> Hierarchy:
-        """Return the same tree, depth first, as people read it."""
-        below = self.children()
-        order: list[int] = []
-        waiting = [0]
-        while waiting:
-            node = waiting.pop()
-            order.append(node)
-            waiting.extend(reversed(below[node]))
-        place = {node: new for new, node in enumerate(order)}
-        parents = tuple(-1 if self.parents[node] < 0 else place[self.parents[node]] for node in order)
-        return Hierarchy(tuple(self.labels[node] for node in order), parents, self.partial)
-
 
 @dataclass(frozen=True, slots=True)
 class Digits:
@@ -265,6 +269,20 @@ def classify(classification: Classification | None, codes: Callable[[], Iterable
             return (classification.of(codes()),)
         case _:
             return tuple(classification)
+
+
+def _in_order(labels: Sequence[str], parents: Sequence[int], *, partial: bool) -> Hierarchy:
+    """Return a tree depth first, as people read it."""
+    below = Hierarchy(tuple(labels), tuple(parents)).children()
+    order: list[int] = []
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting.extend(reversed(below[node]))
+    place = {node: new for new, node in enumerate(order)}
+    new_parents = tuple(-1 if parents[node] < 0 else place[parents[node]] for node in order)
+    return Hierarchy(tuple(labels[node] for node in order), new_parents, partial)
 
 
 def _orphans(tops: list[str], total: str) -> list[Problem]:

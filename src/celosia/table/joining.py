@@ -1,4 +1,4 @@
-"""What linked tables know about their cells besides the values: contributors' statistics, single contributions, further columns."""
+"""What linked tables know about their cells besides the values: statistics, contributions, further columns."""
 
 from __future__ import annotations
 
@@ -83,10 +83,14 @@ def joined_extras(
         for number, part in parts:
             place = places[number]
             known = (part != "") if text else ~np.isnan(part)
-            conflict = np.flatnonzero(known & (column[place] != "") & (column[place] != part)) if text else []
-            for cell in conflict[:_SHOWN]:
+            conflict = (
+                known & (column[place] != "") & (column[place] != part) if text else np.zeros(len(part), dtype=bool)
+            )
+            for cell in np.flatnonzero(conflict)[:_SHOWN].tolist():
                 seen = f"{column[place[cell]]!r} and, in {names[number]}, {part[cell]!r}"
-                found.add(linked.label(int(place[cell])), f"is one cell with two entries of {name}: {seen}.", "Settle on one.")
+                found.add(
+                    linked.label(int(place[cell])), f"is one cell with two entries of {name}: {seen}.", "Settle on one."
+                )
             column[place[known]] = part[known]
         columns[name] = column
     found.raise_as(DataError)
@@ -96,12 +100,18 @@ def joined_extras(
 def joined_contributions(
     tables: Sequence[Table], places: Sequence[NDArray[np.int64]], linked: Table
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the linked table with the single contributions of its parts, where their numbers mean the same respondents."""
-    parts = [(table.contributions, place) for table, place in zip(tables, places, strict=True) if table.contributions is not None]
+    """Return the linked table with the single contributions of its parts, where numbers mean the same respondents."""
+    parts = [
+        (table.contributions, place)
+        for table, place in zip(tables, places, strict=True)
+        if table.contributions is not None
+    ]
     if not parts:
         return linked, ()
     if any(part.origin is not parts[0][0].origin for part, _ in parts):
-        return linked, ("contributions are left out: tables that were tabulated apart number their respondents differently",)
+        return linked, (
+            "contributions are left out: tables that were tabulated apart number their respondents differently",
+        )
     decimals = [table.decimals for table in tables if table.contributions is not None]
     contributions = Contributions(
         cell=np.concatenate([place[part.cell] for part, place in parts]),

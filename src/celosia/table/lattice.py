@@ -73,7 +73,9 @@ class Lattice:
             raised = codes[source]
             raised[:, axis] = nodes[starts[number][source] + offset]
             keys, target = _Keys.of(raised, sizes)
-            steps.append(Step(np.concatenate([[0], np.cumsum(repeats)]).astype(np.int64), target.astype(np.int32), len(keys)))
+            steps.append(
+                Step(np.concatenate([[0], np.cumsum(repeats)]).astype(np.int64), target.astype(np.int32), len(keys))
+            )
             first = np.empty(len(keys), dtype=np.int64)
             first[target[::-1]] = np.arange(len(target))[::-1]
             codes = raised[first]
@@ -117,8 +119,9 @@ class Step:
 class _Keys:
     """Codes packed into as few sorted integers as 64 bits allow.
 
-    Dimensions are packed from the left; when the next one would overflow, what is packed so far is numbered by its rank, and packing goes on
-    from there. So any number of dimensions of any size is found again with a binary search per group, usually a single one.
+    Dimensions are packed from the left; when the next one would overflow, what is packed so far is numbered by its
+    rank, and packing goes on from there. So any number of dimensions of any size is found again with a binary search
+    per group, usually a single one.
     """
 
     groups: tuple[tuple[int, int], ...]
@@ -162,7 +165,9 @@ class _Keys:
         return out
 
 
-def _packed(rank: NDArray[np.int64], codes: NDArray[np.int32], sizes: Sequence[int], start: int, end: int) -> NDArray[np.int64]:
+def _packed(
+    rank: NDArray[np.int64], codes: NDArray[np.int32], sizes: Sequence[int], start: int, end: int
+) -> NDArray[np.int64]:
     packed = rank.copy()
     for axis in range(start, end):
         packed = packed * sizes[axis] + codes[:, axis]

@@ -1,8 +1,9 @@
 """Linked tables: several tables become one, in which equal cells are one cell.
 
-Two cells are the same when they are of the same variable and bear the same codes, totals left out: turnover of (C, Total) in a table by industry
-and region is turnover of C in a table by industry and size. The total of a dimension may be left out only if it is the whole population; a table
-about a part of it says so (``Hierarchy(partial=True)``), and its total counts as a code.
+Two cells are the same when they are of the same variable and bear the same codes, totals left out: turnover of (C,
+Total) in a table by industry and region is turnover of C in a table by industry and size. The total of a dimension may
+be left out only if it is the whole population; a table about a part of it says so (``Hierarchy(partial=True)``), and
+its total counts as a code.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
     names
         How messages call them; by default after their dimensions.
     relations
-        Relations between variables, such as ``"turnover = domestic + export"``, for every combination of codes in which all of them exist.
+        Relations between variables, such as ``"turnover = domestic + export"``, for every combination of codes in which
+        all of them exist.
 
     Raises
     ------
     SpecError
-        The totals of a dimension have different names and none is declared partial, or a relation names an unknown variable.
+        The totals of a dimension have different names and none is declared partial, or a relation names an unknown
+        variable.
     DataError
         Cells that should be equal differ, or a stated relation does not hold.
     """
@@ -84,19 +87,22 @@ def _with_variable(table: Table, codes: NDArray[np.int32], variables: tuple[str,
     return np.column_stack([number[table.variable], codes]).astype(np.int32)
 
 
-def _common_codes(
-    tables: Sequence[Table], names: Sequence[str]
-) -> tuple[tuple[Axis, ...], list[NDArray[np.int32]]]:
-    """Return the axes of all tables together, and every table's codes along them, 0 for a total or a dimension that it lacks."""
+def _common_codes(tables: Sequence[Table], names: Sequence[str]) -> tuple[tuple[Axis, ...], list[NDArray[np.int32]]]:
+    """Return the axes of all tables together, and every table's codes along them: 0 for what it has no code of."""
     dimensions = tuple(dict.fromkeys(axis.name for table in tables for axis in table.axes))
     found = Problems()
     axes = []
     codes = [np.zeros((len(table), len(dimensions)), dtype=np.int32) for table in tables]
     for column, dimension in enumerate(dimensions):
         having = [
-            (number, k) for number, table in enumerate(tables) for k, axis in enumerate(table.axes) if axis.name == dimension
+            (number, k)
+            for number, table in enumerate(tables)
+            for k, axis in enumerate(table.axes)
+            if axis.name == dimension
         ]
-        totals = {tables[number].axes[k].labels[0]: names[number] for number, k in having if not _partial(tables[number], k)}
+        totals = {
+            tables[number].axes[k].labels[0]: names[number] for number, k in having if not _partial(tables[number], k)
+        }
         if len(totals) > 1:
             said = " and ".join(f"{total!r} in {name}" for total, name in totals.items())
             remedy = "Give them one name, or declare the hierarchy of a part of the population partial."
@@ -117,12 +123,11 @@ def _partial(table: Table, axis: int) -> bool:
     return bool(table.partial) and table.partial[axis]
 
 
-def _common_axis(
-    name: str, total: str, parts: Sequence[tuple[Axis, bool]]
-) -> tuple[Axis, list[NDArray[np.int32]]]:
+def _common_axis(name: str, total: str, parts: Sequence[tuple[Axis, bool]]) -> tuple[Axis, list[NDArray[np.int32]]]:
     """Return the union of several axes by label, and where each node of each part went.
 
-    A node that goes by several labels makes them one. The total is the node 0; its label in a partial axis is a code like any other.
+    A node that goes by several labels makes them one. The total is the node 0; its label in a partial axis is a code
+    like any other.
     """
     leader: dict[str, str] = {}
 
@@ -153,8 +158,8 @@ def _common_axis(
             aliases[number[head]] |= dict.fromkeys(axis.names(node))
         maps.append(node_map)
     labels = [total, *(head for head in number if number[head] != 0)]
-    others = tuple(tuple(said for said in known if said != label) for known, label in zip(aliases, labels, strict=True))
-    return Axis(name, tuple(labels), tuple(depths), others), maps
+    further = (tuple(said for said in known if said != label) for known, label in zip(aliases, labels, strict=True))
+    return Axis(name, tuple(labels), tuple(depths), tuple(further)), maps
 
 
 def _common_amounts(
@@ -190,7 +195,7 @@ def _differences(different: dict[int, tuple[int, int]], names: Sequence[str], li
     more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
     return (
         f"{len(different)} cells bear the same codes and have different values: {'; '.join(shown)}{more}.",
-        "Are they about the same population? If a table is about a part of it, give its total a name of its own and declare it partial.",
+        "Are they about the same population? A table about a part of it has a total of another name, declared partial.",
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from celosia.table.dimension import Dimension
 from celosia.table.lattice import Lattice
@@ -34,7 +35,9 @@ class Relations:
         return cls(sp.csr_array((0, n_cells), dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     @classmethod
-    def of_terms(cls, row: NDArray[np.int64], cell: NDArray[np.int64], coefficient: NDArray[np.int64], *, shape: tuple[int, int]) -> Relations:
+    def of_terms(
+        cls, row: NDArray[np.int64], cell: NDArray[np.int64], coefficient: NDArray[np.int64], *, shape: tuple[int, int]
+    ) -> Relations:
         """Return homogeneous relations from their single terms."""
         matrix = sp.csr_array((coefficient.astype(np.int64), (row, cell)), shape=shape)
         matrix.sort_indices()
@@ -54,48 +57,74 @@ class Relations:
 
     def components(self) -> tuple[int, NDArray[np.int32]]:
         """Return how many connected parts the cells fall into, and the part of each cell, ``(n_cells,)``."""
-        pattern = sp.csr_array((np.ones(self.matrix.nnz, dtype=np.int8), self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape)
+        pattern = sp.csr_array(
+            (np.ones(self.matrix.nnz, dtype=np.int8), self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape
+        )
         graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
         n_relations = len(self)
-        _, part = sp.csgraph.connected_components(graph, directed=False)
-        numbers, part = np.unique(part[n_relations:], return_inverse=True)
+        _, labels = connected_components(graph, directed=False)
+        numbers, part = np.unique(labels[n_relations:], return_inverse=True)
         return len(numbers), part.astype(np.int32)
 
 
 def sums_of(dimensions: Sequence[Dimension], lattice: Lattice) -> Relations:
     """Return the relations of a table that its dimensions imply.
 
-    For every dimension, every parent and every code of the others: the parent's cell is the sum of its children's cells, as far as they exist.
+    For every dimension, every parent and every code of the others: the parent's cell is the sum of its children's
+    cells, as far as they exist.
     """
     rows: list[NDArray[np.int64]] = []
     cells: list[NDArray[np.int64]] = []
     coefficients: list[NDArray[np.int64]] = []
     n_rows = 0
     for axis, dimension in enumerate(dimensions):
-        child, relation, parents = _memberships(dimension)
-        starts = np.searchsorted(child, np.arange(len(dimension) + 1))
-        node = lattice.codes[:, axis]
-        repeats = starts[node + 1] - starts[node]
-        part = np.repeat(np.arange(len(lattice), dtype=np.int64), repeats)
-        offset = np.arange(len(part)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        said = relation[starts[node][part] + offset]
-        raised = lattice.codes[part]
-        raised[:, axis] = parents[said]
-        total = lattice.find(raised)
-        named, row = np.unique(said * len(lattice) + total, return_inverse=True)
+        part, said, raised = _raised(dimension, axis, lattice)
+        named, row = np.unique(said * len(lattice) + lattice.find(raised), return_inverse=True)
         rows += [n_rows + np.arange(len(named)), n_rows + row]
         cells += [named % len(lattice), part]
         coefficients += [np.full(len(named), -1), np.ones(len(part), dtype=np.int64)]
         n_rows += len(named)
     if not n_rows:
         return Relations.none(len(lattice))
-    return Relations.of_terms(np.concatenate(rows), np.concatenate(cells), np.concatenate(coefficients), shape=(n_rows, len(lattice)))
+    return Relations.of_terms(
+        np.concatenate(rows), np.concatenate(cells), np.concatenate(coefficients), shape=(n_rows, len(lattice))
+    )
+
+
+def missing_totals(dimensions: Sequence[Dimension], lattice: Lattice) -> NDArray[np.int32]:
+    """Return the codes of cells that sum existing ones and do not exist themselves, ``(n_missing, n_dimensions)``."""
+    known = lattice
+    while True:
+        raised = [_raised(dimension, axis, known)[2] for axis, dimension in enumerate(dimensions)]
+        found = [codes[known.find(codes) < 0] for codes in raised]
+        if not any(len(codes) for codes in found):
+            break
+        known = Lattice.of_codes(np.concatenate([known.codes, *found]), known.sizes)
+    return known.codes[lattice.find(known.codes) < 0]
+
+
+def _raised(
+    dimension: Dimension, axis: int, lattice: Lattice
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return every cell once for each sum along an axis that it is part of: the cell, the sum, the total's codes."""
+    child, relation, parents = _memberships(dimension)
+    starts = np.searchsorted(child, np.arange(len(dimension) + 1))
+    node = lattice.codes[:, axis]
+    repeats = starts[node + 1] - starts[node]
+    part = np.repeat(np.arange(len(lattice), dtype=np.int64), repeats)
+    offset = np.arange(len(part)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    said = relation[starts[node][part] + offset]
+    raised = lattice.codes[part]
+    raised[:, axis] = parents[said]
+    return part, said, raised
 
 
 def _memberships(dimension: Dimension) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Return which node is a child in which sum, sorted by node, and the parent of every sum."""
-    child = np.concatenate([children for _, children in dimension.sums] or [np.zeros(0, dtype=np.int32)]).astype(np.int64)
-    relation = np.repeat(np.arange(len(dimension.sums), dtype=np.int64), [len(children) for _, children in dimension.sums])
+    nothing = np.zeros(0, dtype=np.int32)
+    child = np.concatenate([nothing, *(children for _, children in dimension.sums)]).astype(np.int64)
+    sizes = [len(children) for _, children in dimension.sums]
+    relation = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
     order = np.argsort(child, kind="stable")
     parents = np.array([parent for parent, _ in dimension.sums], dtype=np.int32)
     return child[order], relation[order], parents

@@ -1,7 +1,7 @@
 """What is known about the contributors to each cell.
 
-Contributions are taken by their absolute value: a rule asks how much of a cell's movement one contributor accounts for, whatever its sign
-(Daalmans and de Waal 2010, section 5). With non-negative data that is the contribution itself.
+Contributions are taken by their absolute value: a rule asks how much of a cell's movement one contributor accounts for,
+whatever its sign (Daalmans and de Waal 2010, section 5). With non-negative data that is the contribution itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ UNKNOWN = -1
 class Contributors:
     """The contributors of one kind, respondents or holdings, to each of n cells.
 
-    Amounts are counted in 10^-`Statistics.decimals`; `UNKNOWN` where they are not known. Where fewer than k contributors exist, zeros follow.
+    Amounts are counted in 10^-`Statistics.decimals`; `UNKNOWN` where they are not known. Where fewer than k
+    contributors exist, zeros follow.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ class Statistics:
     shadow
         The cells' totals of the variable on which the rules look, None where that is the table's own, ``(n,)``.
     requested
-        The largest absolute contribution of a respondent who asked for protection, -1 where none did, ``(n,)``; None where nobody could ask.
+        The largest absolute contribution of a respondent who asked for protection, -1 where none did, ``(n,)``; None
+        where nobody could ask.
     weight_decimals
         How many decimals the sampling weights have.
     """

@@ -17,6 +17,7 @@ from celosia.table.frames import frame_of
 from celosia.table.relations import Relations
 from celosia.table.statistics import Contributions, Statistics
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
     """Which cells of several tables are one cell of the linked table.
@@ -76,7 +77,8 @@ class Table:
     library
         The data frame library of the input, in which frames go back.
     partial
-        For every axis whether its total covers only a part of the population: then it is a code like any other when tables are linked.
+        For every axis whether its total covers only a part of the population: then it is a code like any other when
+        tables are linked.
     links
         Where the cells of linked tables went.
     """

@@ -107,6 +107,15 @@ def test_levels_of_more_digits_than_a_double_are_read_digit_by_digit(tmp_path: P
     assert fractions(risk.levels.lower) == [Fraction(digits)]
 
 
+def test_bounds_may_be_much_finer_than_the_values(tmp_path: Path) -> None:
+    tiny = "0.0000000000000000000000001"
+    risk = read(tmp_path, "0", "2", f"0 0 1 s 0 {tiny} 0 0 0", "1 0 1 s 0 inf 0 0 0", "1", f"{tiny} 1 : 0 (1)")
+    assert risk.attackers[0].bounds(0) == (Fraction(0), Fraction(tiny))
+    assert problems(tmp_path, "0", "1", f"0 0 1 s {tiny} 1 0 0 0", "0")[0].startswith(
+        "3: cell 0: the value lies outside"
+    )
+
+
 @pytest.mark.parametrize(
     "terms", ["0(-1) 1(1) 2(1)", " 0 ( -1 ) 1 ( 1 )  2 ( 1 )   ", "0 (-1.0) 1 (1) 2 (1e0)", "0 (-1)1 (1)2(1)"]
 )
@@ -214,6 +223,7 @@ def test_an_equation_without_terms_must_be_true(tmp_path: Path) -> None:
         (8, "b 3 : 0 (-1) 1 (1) 2 (1)", "8: right side 'b' is not a number."),
         (8, "inf 3 : 0 (-1) 1 (1) 2 (1)", "8: right side 'inf' is infinite."),
         (8, "0 3 : 0 (-1) 1 (0.5) 2 (1)", "8: '1 (0.5' is no part of an equation."),
+        (8, "0 3 : 0 (-1) 1 (1_0) 2 (1)", "8: '1 (1_0' is no part of an equation."),
         (8, "0 3 : 0 (-1) 1 1 2 (1)", "8: '1 1 2 (1' is no part of an equation."),
         (8, "0 3 : 0 (-1) 1 (1) 2 (1) !", "8: '!' is no part of an equation."),
         (8, "0 4 : 0 (-1) 1 (1) 2 (1)", "8: the equation announces 4 terms and has 3."),

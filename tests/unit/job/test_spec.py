@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from celosia.risk.rules import MinFrequency, PPercent
 
 from celosia.errors import DataError, SpecError
 from celosia.job.hierarchies import classification_of
 from celosia.job.spec import Job, read_job
+from celosia.risk.rules import MinFrequency, PPercent
 from celosia.table.hierarchy import Digits, Hierarchy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = """
 [data]

@@ -1,0 +1,242 @@
+"""The columns of ready-made cells, read digit by digit, with every bad row reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import DataError, Problems, SpecError, listed
+from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.table.fixed import Fixed
+
+STATUSES: Mapping[str, str] = {
+    "": "",
+    **dict.fromkeys(("s", "safe"), "safe"),
+    **dict.fromkeys(("u", "unsafe", "sensitive"), "sensitive"),
+    **dict.fromkeys(("m", "hide", "hidden"), "hide"),
+    **dict.fromkeys(("z", "p", "protect", "show", "shown"), "show"),
+}
+"""What a status may be called, in any case."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellColumns:
+    """Rows of ready-made cells in columns, ``(n_rows,)`` each.
+
+    Parameters
+    ----------
+    row
+        The row's number in the file, from 1.
+    codes
+        Codes by dimension.
+    value
+        The values.
+    count, holdings
+        Numbers of contributors.
+    largest
+        The largest contributions, largest first, in the decimal of the values.
+    extras
+        Statuses, levels, costs.
+    variable, variables
+        The variable of every row, and their names; no names where there is one variable.
+    """
+
+    row: NDArray[np.int64]
+    codes: Mapping[str, NDArray[Any]]
+    value: Fixed
+    count: NDArray[np.int64] | None
+    holdings: NDArray[np.int64] | None
+    largest: tuple[Fixed, ...]
+    extras: Mapping[str, NDArray[Any]]
+    variable: NDArray[np.int64]
+    variables: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of(self, rows: NDArray[np.int64]) -> CellColumns:
+        """Return some of the rows."""
+        return replace(
+            self,
+            row=self.row[rows],
+            codes={name: codes[rows] for name, codes in self.codes.items()},
+            value=self.value[rows],
+            count=None if self.count is None else self.count[rows],
+            holdings=None if self.holdings is None else self.holdings[rows],
+            largest=tuple(part[rows] for part in self.largest),
+            extras={name: part[rows] for name, part in self.extras.items()},
+            variable=self.variable[rows],
+        )
+
+    def label(self, row: int) -> str:
+        """Return the codes of a row as people write them."""
+        return " x ".join(str(codes[row]) for codes in self.codes.values())
+
+    def texts(self) -> list[NDArray[Any]]:
+        """Return the columns that are words."""
+        return [part for part in self.extras.values() if part.dtype.kind in "UO"]
+
+
+def read_columns(
+    source: RowSource,
+    by: Sequence[str],
+    value: str,
+    count: str | None,
+    holdings: str | None,
+    largest: Sequence[str],
+    status: str | None,
+    numbers: Mapping[str, str | None],
+    variable: str | None,
+) -> CellColumns:
+    """Return the columns of ready-made cells.
+
+    Raises
+    ------
+    SpecError
+        A column is not there.
+    DataError
+        Every bad row.
+    """
+    roles = {value: "value", **dict.fromkeys(by, "dimension"), **dict.fromkeys(largest, "largest")}
+    optional = {"count": count, "holdings": holdings, "status": status, "variable": variable, **numbers}
+    roles |= {column: role for role, column in optional.items() if column is not None}
+    found = Problems()
+    for column, role in roles.items():
+        said = source.missing(column, role)
+        if said:
+            found.add(source.place, said)
+    if not by:
+        found.add("by", "must name at least one column.")
+    found.raise_as(SpecError)
+    reader = _Reader(source, list(roles))
+    codes = {name: reader.codes(name) for name in by}
+    amounts = reader.amounts([value, *largest])
+    counts = {name: reader.whole(name) for name in (count, holdings) if name is not None}
+    extras: dict[str, NDArray[Any]] = {
+        role: reader.floats(column) for role, column in numbers.items() if column is not None
+    }
+    if status is not None:
+        extras["status"] = reader.statuses(status)
+    names: dict[str, int] = {}
+    which = np.zeros(len(reader.row), dtype=np.int64)
+    if variable is not None:
+        which = np.array([names.setdefault(name, len(names)) for name in reader.codes(variable)], dtype=np.int64)
+    if amounts is not None:
+        _check_largest(reader, amounts, counts.get(count) if count is not None else None)
+    reader.found.raise_as(DataError)
+    if amounts is None:
+        raise DataError.one(source.place, "cannot be read.")
+    return CellColumns(
+        reader.row, codes, amounts[0],
+        None if count is None else counts[count], None if holdings is None else counts[holdings],
+        tuple(amounts[1:]), extras, which, tuple(names),
+    )  # fmt: skip
+
+
+class _Reader:
+    """Reads columns as text, so that decimals are what is written, and collects what is wrong."""
+
+    def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
+        said = ", ".join(f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns)
+        table = source.query(f"SELECT {said} FROM {ROWS}").to_arrow_table()
+        self.place = source.place
+        self.found = Problems()
+        self.text: dict[str, list[str]] = {
+            column: [text or "" for text in table.column(column).to_pylist()] for column in columns
+        }
+        self.row = np.arange(1, table.num_rows + 1)
+        if not table.num_rows:
+            raise DataError.one(source.place, "holds no cells.", "Is it the right file?")
+
+    def codes(self, column: str) -> NDArray[Any]:
+        codes = np.array(self.text[column], dtype=object)
+        self._report(column, np.flatnonzero(codes == ""), "have no code", "A total bears the code of the total.")
+        return codes
+
+    def amounts(self, columns: Sequence[str]) -> list[Fixed] | None:
+        """Return columns of amounts in a common decimal; None where one cannot be read."""
+        bad = len(self.found.found)
+        texts = [self._numbers(column, empty=None if number == 0 else "0") for number, column in enumerate(columns)]
+        if len(self.found.found) > bad:
+            return None
+        parts = [Fixed.of_texts(text) for text in texts]
+        decimals = max(part.decimals for part in parts)
+        return [part.to(decimals) for part in parts]
+
+    def whole(self, column: str) -> NDArray[np.int64]:
+        texts = self._numbers(column, empty=None)
+        numbers = np.array([float(text) for text in texts])
+        wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
+        self._report(column, wrong, "have a count that is not a whole number from zero up", "Mend them.")
+        return numbers.astype(np.int64)
+
+    def floats(self, column: str) -> NDArray[np.float64]:
+        numbers = np.array([float(text) for text in self._numbers(column, empty="nan")])
+        self._report(column, np.flatnonzero(numbers < 0), "are negative", "Levels and costs are numbers from zero up.")
+        return numbers
+
+    def statuses(self, column: str) -> NDArray[Any]:
+        said = [text.strip().lower() for text in self.text[column]]
+        unknown = sorted({word for word in said if word not in STATUSES})
+        if unknown:
+            place = f"{self.place}, column {column!r}"
+            self.found.add(
+                place, f"these statuses are not known: {listed(unknown)}.", "Known: safe, sensitive, hide, show."
+            )
+        return np.array([STATUSES.get(word, "") for word in said], dtype=object)
+
+    def _numbers(self, column: str, *, empty: str | None) -> list[str]:
+        """Return texts that are finite numbers; `empty` stands in for nothing, None where there must be something."""
+        texts = [text.strip() for text in self.text[column]]
+        nothing = [row for row, text in enumerate(texts) if not text]
+        if empty is None:
+            self._report(column, np.array(nothing, dtype=np.int64), "have no value", "Fill them in.")
+        bad = [row for row, text in enumerate(texts) if text and not _is_number(text)]
+        self._report(column, np.array(bad, dtype=np.int64), "hold something that is not a finite number", "Mend them.")
+        wrong = {*bad, *nothing}
+        return [(empty or "0") if row in wrong else text for row, text in enumerate(texts)]
+
+    def _report(self, column: str, rows: NDArray[np.int64], said: str, remedy: str) -> None:
+        if len(rows):
+            numbers = ", ".join(str(self.row[row]) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
+            place = f"{self.place}, column {column!r}"
+            self.found.add(place, f"{len(rows):,} cells {said} (rows {numbers}, the first cell being row 1).", remedy)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _check_largest(reader: _Reader, amounts: Sequence[Fixed], count: NDArray[np.int64] | None) -> None:
+    """Note largest contributions that do not decrease, exceed the cell, or exist where nobody contributes."""
+    value, *largest = (part.counts for part in amounts)
+    place = f"{reader.place}, largest contributions"
+    for number in range(1, len(largest)):
+        wrong = np.flatnonzero(largest[number] > largest[number - 1])
+        _note(reader, place, wrong, "do not decrease")
+    if largest:
+        _note(reader, place, np.flatnonzero(largest[-1] < 0), "are negative")
+        if bool((value >= 0).all()):
+            _note(
+                reader,
+                place,
+                np.flatnonzero(sum(largest[1:], start=largest[0]) > value + len(largest)),
+                "sum to more than the cell",
+            )
+        if count is not None:
+            _note(reader, place, np.flatnonzero((count == 0) & (largest[0] > 0)), "exist where nobody contributes")
+
+
+def _note(reader: _Reader, place: str, rows: NDArray[np.int64], said: str) -> None:
+    if len(rows):
+        numbers = ", ".join(str(reader.row[row]) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
+        reader.found.add(place, f"{said} in {len(rows):,} cells (rows {numbers}).", "Mend them.")
