@@ -9,10 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+
+from celosia.cli.main import status
 
 COMMAND = str(Path(sys.executable).with_name("celosia"))
 
@@ -84,18 +87,29 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     )
 
 
-def refused(folder: Path, *arguments: str) -> list[str]:
-    """Return the complaints about a command line that must not do anything."""
-    before = sorted(path.name for path in folder.iterdir())
-    answer = run(folder, *arguments)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert "Traceback" not in answer.stderr
-    lines = answer.stderr.splitlines()
-    assert lines
-    assert all(line.startswith("error: ") for line in lines)
-    assert sorted(path.name for path in folder.iterdir()) == before
-    return lines
+@pytest.fixture
+def refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., list[str]]:
+    """Return a function that gives the complaints about a command line which must not do anything.
+
+    It runs in this process, for the sake of speed; an exception that would become a traceback fails the test.
+    """
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CELOSIA_TRACEBACK", "1")
+
+    def complaints(*arguments: str) -> list[str]:
+        before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+        assert status(list(arguments)) == 2
+        said, complained = capfd.readouterr()
+        assert said == ""
+        lines = complained.splitlines()
+        assert lines
+        assert all(line.startswith("error: ") for line in lines)
+        assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+        return lines
+
+    return complaints
 
 
 def test_help_names_the_commands(tmp_path: Path) -> None:
@@ -113,7 +127,7 @@ def test_the_version_is_said(tmp_path: Path) -> None:
 def test_assess_prints_a_summary_without_colours_into_a_pipe(folder: Path) -> None:
     answer = run(folder, "assess", "job.toml")
     assert (answer.returncode, answer.stderr) == (0, "")
-    assert "turnover by industry x region" in answer.stdout
+    assert "turnover by industry \N{MULTIPLICATION SIGN} region" in answer.stdout
     assert "sensitive" in answer.stdout
     assert "\x1b" not in answer.stdout
 
@@ -123,8 +137,8 @@ def test_assess_prints_one_json_object(folder: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     found = json.loads(answer.stdout)
     assert found["cells"] == 9
-    assert found["sensitive"] == 4  # 10 x N and 11 x S have one contributor, and who knows a total learns the other
-    assert found["respondents"] == 9
+    assert found["sensitive"] == 2  # one holding in 10 x N, one firm in 11 x S
+    assert (found["respondents"], found["holdings"]) == (9, 8)
 
 
 def test_assess_reads_a_bare_problem(folder: Path) -> None:
@@ -179,8 +193,8 @@ def test_quiet_says_nothing_but_the_result(folder: Path) -> None:
         (["demo", "--seed", "x"], "--seed"),
     ],
 )
-def test_a_wrong_command_line_is_refused(folder: Path, arguments: list[str], said: str) -> None:
-    assert any(said in line for line in refused(folder, *arguments))
+def test_a_wrong_command_line_is_refused(refused: Callable[..., list[str]], arguments: list[str], said: str) -> None:
+    assert any(said in line for line in refused(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -196,10 +210,12 @@ def test_a_wrong_command_line_is_refused(folder: Path, arguments: list[str], sai
         (("n = 2", 'n = 2\n[assess]\nexempt = { industry = ["99"] }'), "'99'"),
     ],
 )
-def test_a_wrong_job_is_refused(folder: Path, change: tuple[str, str], said: str) -> None:
+def test_a_wrong_job_is_refused(
+    folder: Path, refused: Callable[..., list[str]], change: tuple[str, str], said: str
+) -> None:
     assert change[0] in JOB
     (folder / "job.toml").write_text(JOB.replace(*change, 1))
-    lines = refused(folder, "assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
+    lines = refused("assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
     assert any(said in line for line in lines), lines
 
 
@@ -212,21 +228,23 @@ def test_a_wrong_job_is_refused(folder: Path, change: tuple[str, str], said: str
         ("firms.csv", RECORDS.replace("f1,g1,10", "f1,g1,"), "industry"),
         ("nace.hrc", "C\n@@10\n", "nace.hrc, line 2"),
         ("nace.hrc", "", "nace.hrc"),
-        ("problem.jj", PROBLEM.replace("1 10 10 u", "1 11 10 u"), "problem.jj"),
+        ("problem.jj", PROBLEM.replace("1 10 10 u", "1 19 10 u"), "problem.jj"),
         ("problem.jj", PROBLEM.replace("10 u", "10 q"), "problem.jj, line 4"),
         ("problem.jj", "", "problem.jj"),
     ],
 )
-def test_wrong_files_are_refused(folder: Path, name: str, content: str, said: str) -> None:
+def test_wrong_files_are_refused(
+    folder: Path, refused: Callable[..., list[str]], name: str, content: str, said: str
+) -> None:
     (folder / name).write_text(content)
     source = "problem.jj" if name == "problem.jj" else "job.toml"
-    lines = refused(folder, "assess", source, "--output", "risk.csv")
+    lines = refused("assess", source, "--output", "risk.csv")
     assert any(said in line for line in lines), lines
 
 
-def test_every_problem_has_a_line_of_its_own(folder: Path) -> None:
+def test_every_problem_has_a_line_of_its_own(folder: Path, refused: Callable[..., list[str]]) -> None:
     (folder / "job.toml").write_text(JOB.replace("p = 10", "p = -10").replace('"firms.csv"', '"nix.csv"'))
-    lines = refused(folder, "assess", "job.toml", "--output", "nowhere/risk.csv")
+    lines = refused("assess", "job.toml", "--output", "nowhere/risk.csv")
     assert [line.split(": ")[1] for line in lines] == [
         "job.toml, data.file",
         "job.toml, rules[0].p",
@@ -234,16 +252,41 @@ def test_every_problem_has_a_line_of_its_own(folder: Path) -> None:
     ]
 
 
-def test_messages_hold_no_microdata(folder: Path) -> None:
+def test_messages_hold_no_microdata(folder: Path, refused: Callable[..., list[str]]) -> None:
     (folder / "firms.csv").write_text(RECORDS.replace("f1,g1,10,N,90", "secret-firm,secret-group,10,N,9x0"))
-    assert "secret" not in "".join(refused(folder, "assess", "job.toml"))
+    assert "secret" not in "".join(refused("assess", "job.toml"))
 
 
-def test_an_output_that_fails_leaves_the_old_file_alone(folder: Path) -> None:
+def test_an_output_that_fails_leaves_the_old_file_alone(folder: Path, refused: Callable[..., list[str]]) -> None:
     (folder / "risk.csv").write_text("old")
     (folder / "firms.csv").write_text("")
-    refused(folder, "assess", "job.toml", "--output", "risk.csv")
+    refused("assess", "job.toml", "--output", "risk.csv")
     assert (folder / "risk.csv").read_text() == "old"
+
+
+def test_bad_input_ends_the_process_with_two(folder: Path) -> None:
+    (folder / "job.toml").write_text(JOB.replace("p = 10", "p = -10").replace("n = 2", "n = 0"))
+    answer = run(folder, "assess", "job.toml")
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert [line[:31] for line in answer.stderr.splitlines()] == [
+        "error: job.toml, rules[0].p: mu",
+        "error: job.toml, rules[1].n: mu",
+    ]
+
+
+def test_a_fault_of_ours_shows_no_traceback_and_no_data(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("secret-firm")
+
+    monkeypatch.delenv("CELOSIA_TRACEBACK", raising=False)
+    monkeypatch.setattr("celosia.cli.assess.assess_file", broken)
+    assert status(["assess", str(folder / "job.toml")]) == 70
+    said, complained = capfd.readouterr()
+    assert said == ""
+    assert complained.startswith("error: celosia itself is at fault (ValueError).")
+    assert "secret" not in complained
 
 
 def test_a_reader_that_leaves_early_gets_no_traceback(folder: Path) -> None:
@@ -266,14 +309,14 @@ def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     said, complained = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "")
-    assert complained == "error: interrupted; nothing was written.\n"
+    assert complained == "error: interrupted; no file was left half-written.\n"
     assert list((tmp_path / "demo").iterdir()) == []
 
 
 def test_the_demo_works_twice_in_a_row(tmp_path: Path) -> None:
     first = run(tmp_path, "demo", "--rows", "2000")
     assert first.returncode == 0
-    assert "turnover by industry x region" in first.stdout
+    assert "turnover by industry \N{MULTIPLICATION SIGN} region" in first.stdout
     assert "Holdings matter" in first.stdout
     folder = tmp_path / "celosia-demo"
     assert {path.name for path in folder.iterdir()} == {

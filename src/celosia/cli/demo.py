@@ -145,7 +145,7 @@ def _facts(job: Job, risk: Risk) -> Iterator[str]:
     firm_by_firm = [
         rule.model_copy(update={"by": "respondent"}) if "by" in type(rule).model_fields else rule for rule in job.rules
     ]
-    naive = assess(table, *(rule.build() for rule in firm_by_firm), cost=job.assess.cost)
+    naive = assess(table, *(rule.build() for rule in firm_by_firm))
     missed, all_of_them = int((sensitive & ~naive.sensitive).sum()), int(sensitive.sum())
     yield f"Holdings matter: counted firm by firm, {missed:,} of {all_of_them:,} sensitive cells would pass for safe."
     if sensitive.any():

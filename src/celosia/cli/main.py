@@ -21,6 +21,10 @@ COMMANDS = {
 BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
 
 
+class Ended(Exception):  # noqa: N818  (nothing is wrong with the input)
+    """Ctrl-C or a closed pipe, on its way past click, which has words and exit codes of its own for them."""
+
+
 class Commands(click.Group):
     """A group whose commands are imported when they are called.
 
@@ -38,6 +42,17 @@ class Commands(click.Group):
             ctx.fail(f"There is no command {cmd_name!r}. {nearest(cmd_name, COMMANDS)}")
         command: click.Command = getattr(import_module(f"celosia.cli.{cmd_name}"), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, BrokenPipeError) as end:
+            raise Ended from end
+        except SystemError as error:  # compiled code wraps Ctrl-C in an error of its own
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise Ended from error.__cause__
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing any."""
@@ -72,12 +87,12 @@ def status(arguments: list[str]) -> int:
         return _failed(BAD_INPUT, *map(str, error.problems))
     except click.ClickException as error:
         return _failed(BAD_INPUT, _usage(error))
-    except (KeyboardInterrupt, click.Abort):
-        return _failed(INTERRUPTED, "interrupted; nothing was written.")
-    except BrokenPipeError:
-        # The reader of our output has gone: nothing left to say, and Python must not try again while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+    except (Ended, KeyboardInterrupt, BrokenPipeError) as end:
+        if isinstance(end, BrokenPipeError) or isinstance(end.__cause__, BrokenPipeError):
+            # The reader of our output has gone: nothing left to say, and Python must not try while it shuts down.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
+        return _failed(INTERRUPTED, "interrupted; no file was left half-written.")
     except Exception as error:  # a fault of ours; its text may hold data and is not shown
         if os.environ.get("CELOSIA_TRACEBACK"):
             raise

@@ -91,8 +91,10 @@ def write_columns(columns: Mapping[str, Any], path: Path) -> None:
 
 def show(result: RenderableType) -> None:
     """Print a result for people; without colours where nobody sees them."""
-    terminal = sys.stdout.isatty()
-    Console(width=None if terminal or "COLUMNS" in os.environ else _WIDTH, highlight=False).print(result)
+    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH, highlight=False)
+    with console.capture() as said:
+        console.print(result)
+    click.echo(said.get(), nl=False)  # rich itself would end the process when a pipe is closed
 
 
 def say(line: str, *, quiet: bool) -> None:

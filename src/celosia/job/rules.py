@@ -1,7 +1,7 @@
 """Rules as a job file writes them.
 
-Here are the options' names and types; ranges and defaults belong to the rules themselves (`celosia.risk.rules`), which
-are built while the job file is read, so that a parameter out of range is reported beside every other problem.
+Here are the options' names and types; ranges and defaults belong to the rules themselves (`celosia.risk`), which are
+built while the job file is read, so that a parameter out of range is reported beside every other problem.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from celosia.risk.risk import Risk
 
-MOST_LISTED = 10_000
+MOST_LISTED = 5_000
 """A list of cells has at most so many rows."""
 
 Item = TypeVar("Item")

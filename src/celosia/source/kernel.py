@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -27,34 +27,40 @@ from celosia.table.statistics import Contributors
 NOBODY = -1
 """The largest contribution of a requester where there is none."""
 
-_COUNT, _UNWAIVED, _TOTAL, _REQUESTED, _LISTS = range(5)
+_COUNT, _TOTAL, _LISTS = range(3)
+_BLOCK = 1 << 13  # rows gathered at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What stands in a line of a ledger.
+    """What stands in a line of a ledger, the busy part first: entering a contribution touches little memory.
 
-    Four figures: the number of contributors, the number of them without waiver, the sum of absolute weighted
-    contributions, the largest contribution of a requester. Then lists of the k largest: values, weighted values where
-    there are weights, and the same for those without waiver where there are waivers. One line is one piece of memory:
-    entering a contribution touches little of it.
+    First the number of contributors and the sum of their absolute weighted contributions; then the list of the k
+    largest values, and of their weighted values where there are weights. Where there are waivers: the number of
+    contributors without waiver, and their lists. Where there are requests: the largest contribution of a requester.
 
     Parameters
     ----------
     k
         How many of the largest to keep.
-    weighted, waivers
-        Whether there are weights and waivers.
+    weighted, waivers, requests
+        Whether there are any.
     """
 
     k: int
     weighted: bool
     waivers: bool
+    requests: bool
+
+    @property
+    def list_width(self) -> int:
+        """The number of figures in the lists of the largest."""
+        return self.k * (1 + self.weighted)
 
     @property
     def width(self) -> int:
         """The number of figures in a line."""
-        return _LISTS + self.k * (1 + self.weighted) * (1 + self.waivers)
+        return _LISTS + self.list_width + self.waivers * (1 + self.list_width) + self.requests
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,44 +82,38 @@ class Ledger:
     def empty(cls, n: int, layout: Layout) -> Ledger:
         """Return a ledger without entries."""
         lines = np.zeros((n, layout.width), dtype=np.int64)
-        lines[:, _REQUESTED] = NOBODY
+        if layout.requests:
+            lines[:, -1] = NOBODY
         return cls(lines, layout)
 
     def add(self, other: Ledger) -> None:
         """Enter everything that another ledger of the same cells holds."""
         cells = np.arange(len(self.lines), dtype=np.int32)
-        _merge(
-            np.arange(len(cells) + 1),
-            cells,
-            other.lines,
-            self.lines,
-            self.layout.k,
-            self.layout.weighted,
-            self.layout.waivers,
-        )
+        _merge(np.arange(len(cells) + 1), cells, other.lines, self.lines, **asdict(self.layout))
 
     def raised(self, step: Step) -> Ledger:
         """Return the ledger of the next stage of the lattice."""
         out = Ledger.empty(step.size, self.layout)
-        _merge(
-            step.starts, step.holders, self.lines, out.lines, self.layout.k, self.layout.weighted, self.layout.waivers
-        )
+        _merge(step.starts, step.holders, self.lines, out.lines, **asdict(self.layout))
         return out
 
     def contributors(self) -> Contributors:
         """Return the entries as contributors' statistics."""
-        k, lines = self.layout.k, self.lines
-        lists = [lines[:, start : start + k].copy() for start in range(_LISTS, self.layout.width, k)]
-        largest, weighted = lists[0], lists[1] if self.layout.weighted else lists[0]
-        targets, weighted_targets = largest, weighted
-        if self.layout.waivers:
-            targets, weighted_targets = lists[-2] if self.layout.weighted else lists[-1], lists[-1]
-        figures = [lines[:, place].copy() for place in (_COUNT, _TOTAL, _UNWAIVED)]
-        return Contributors(figures[0], figures[1], largest, weighted, figures[2], targets, weighted_targets)
+        count, total = (self.lines[:, place].copy() for place in (_COUNT, _TOTAL))
+        largest, weighted = self._lists(_LISTS)
+        if not self.layout.waivers:
+            return Contributors.known(count, total, largest, weighted=weighted)
+        after = _LISTS + self.layout.list_width
+        return Contributors(count, total, largest, weighted, self.lines[:, after].copy(), *self._lists(after + 1))
 
-    def requested(self) -> NDArray[np.int64]:
-        """Return the largest contribution of a requester, `NOBODY` where there is none."""
-        return self.lines[:, _REQUESTED].copy()
+    def requested(self) -> NDArray[np.int64] | None:
+        """Return the largest contribution of a requester, `NOBODY` where there is none; None where nobody could ask."""
+        return self.lines[:, -1].copy() if self.layout.requests else None
+
+    def _lists(self, start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        k = self.layout.k
+        largest = self.lines[:, start : start + k].copy()
+        return largest, self.lines[:, start + k : start + 2 * k].copy() if self.layout.weighted else largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +126,7 @@ class Rows:
         The leaf cell.
     value
         The contribution.
-    weighted
+    weighted_value
         The weighted contribution in the same decimal; the same array where there are no weights.
     asked, waived
         Who asked for protection, who waived it; empty where nobody could.
@@ -134,7 +134,7 @@ class Rows:
 
     leaf: NDArray[np.int32]
     value: NDArray[np.int64]
-    weighted: NDArray[np.int64]
+    weighted_value: NDArray[np.int64]
     asked: NDArray[np.bool_]
     waived: NDArray[np.bool_]
 
@@ -146,7 +146,7 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     `threads`; amounts must be such that their absolute sum stays below 2^62.
     """
     starts, cells = _ancestors(steps)
-    layout = Layout(largest, rows.weighted is not rows.value, len(rows.waived) > 0)
+    layout = Layout(largest, rows.weighted_value is not rows.value, len(rows.waived) > 0, len(rows.asked) > 0)
     alone = _alone(groups.order, groups.starts)
     group_bounds = np.linspace(0, len(groups), threads + 1).astype(np.int64)
     row_bounds = np.linspace(0, len(rows.leaf), threads + 1).astype(np.int64)
@@ -154,13 +154,13 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     def part(number: int) -> tuple[Ledger, Ledger]:
         local = Ledger.empty(len(starts) - 1, layout)
         spanning = Ledger.empty(steps[-1].size, layout)
-        records: tuple[Any, ...] = (rows.leaf, rows.value, rows.weighted, rows.asked, rows.waived)
-        shape: tuple[Any, ...] = (layout.k, layout.weighted, layout.waivers)
-        _enter_alone(alone, row_bounds[number], row_bounds[number + 1], *records, local.lines, *shape)
-        bounds = (group_bounds[number], group_bounds[number + 1])
-        _enter_groups(
-            groups.order, groups.starts, *bounds, *records, starts, cells, local.lines, spanning.lines, *shape
-        )
+        shape: dict[str, Any] = asdict(layout)
+        records: dict[str, Any] = {field.name: getattr(rows, field.name) for field in fields(rows)}
+        first, last = row_bounds[number : number + 2]
+        _enter_alone(alone, first, last, lines=local.lines, **records, **shape)
+        first, last = group_bounds[number : number + 2]
+        into: dict[str, Any] = {"local": local.lines, "spanning": spanning.lines, "starts": starts, "cells": cells}
+        _enter_groups(groups.order, groups.starts, first, last, **into, **records, **shape)
         return local, spanning
 
     with ThreadPoolExecutor(threads) as pool:
@@ -212,24 +212,25 @@ def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bo
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, pairs: bool, value: int, weighted: int) -> None:
+def _insert(
+    lines: NDArray[np.int64], cell: int, base: int, k: int, weighted: bool, value: int, weighted_value: int
+) -> None:
     """Put a contribution into a list that is sorted by value, then by weighted value, largest first."""
     place = base + k - 1
-    if value < lines[cell, place] or (
-        value == lines[cell, place] and (not pairs or weighted <= lines[cell, place + k])
-    ):
+    least = lines[cell, place]
+    if value < least or (value == least and (not weighted or weighted_value <= lines[cell, place + k])):
         return
     while place > base:
         above = lines[cell, place - 1]
-        if value < above or (value == above and (not pairs or weighted <= lines[cell, place - 1 + k])):
+        if value < above or (value == above and (not weighted or weighted_value <= lines[cell, place - 1 + k])):
             break
         lines[cell, place] = above
-        if pairs:
+        if weighted:
             lines[cell, place + k] = lines[cell, place - 1 + k]
         place -= 1
     lines[cell, place] = value
-    if pairs:
-        lines[cell, place + k] = weighted
+    if weighted:
+        lines[cell, place + k] = weighted_value
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -237,24 +238,25 @@ def _book(
     lines: NDArray[np.int64],
     cell: int,
     value: int,
-    weighted: int,
+    weighted_value: int,
     asks: bool,
     waives: bool,
     k: int,
-    pairs: bool,
+    weighted: bool,
     waivers: bool,
+    requests: bool,
 ) -> None:
     """Enter one contributor's contribution to one cell."""
-    value, weighted = abs(value), abs(weighted)
+    value, weighted_value = abs(value), abs(weighted_value)
     lines[cell, _COUNT] += 1
-    lines[cell, _TOTAL] += weighted
-    _insert(lines, cell, _LISTS, k, pairs, value, weighted)
-    if asks and weighted > lines[cell, _REQUESTED]:
-        lines[cell, _REQUESTED] = weighted
-    if not waives:
-        lines[cell, _UNWAIVED] += 1
-        if waivers:
-            _insert(lines, cell, _LISTS + (2 * k if pairs else k), k, pairs, value, weighted)
+    lines[cell, _TOTAL] += weighted_value
+    _insert(lines, cell, _LISTS, k, weighted, value, weighted_value)
+    if waivers and not waives:
+        after = _LISTS + (2 * k if weighted else k)
+        lines[cell, after] += 1
+        _insert(lines, cell, after + 1, k, weighted, value, weighted_value)
+    if requests and asks and weighted_value > lines[cell, -1]:
+        lines[cell, -1] = weighted_value
 
 
 @njit(cache=True, nogil=True)
@@ -264,23 +266,34 @@ def _merge(
     lines: NDArray[np.int64],
     out: NDArray[np.int64],
     k: int,
-    pairs: bool,
+    weighted: bool,
     waivers: bool,
+    requests: bool,
 ) -> None:
     """Enter every line of one ledger into the lines of those that hold its cell."""
-    step = 2 * k if pairs else k
+    after = _LISTS + (2 * k if weighted else k)
     for cell in range(len(starts) - 1):
         for place in range(starts[cell], starts[cell + 1]):
             holder = holders[place]
-            for figure in (_COUNT, _UNWAIVED, _TOTAL):
-                out[holder, figure] += lines[cell, figure]
-            out[holder, _REQUESTED] = max(out[holder, _REQUESTED], lines[cell, _REQUESTED])
-            for base in range(_LISTS, _LISTS + step * (2 if waivers else 1), step):
-                for entry in range(base, base + k):
-                    value, weighted = lines[cell, entry], lines[cell, entry + k] if pairs else 0
-                    if value == 0 and weighted == 0:
-                        break
-                    _insert(out, holder, base, k, pairs, value, weighted)
+            out[holder, _COUNT] += lines[cell, _COUNT]
+            out[holder, _TOTAL] += lines[cell, _TOTAL]
+            _merge_lists(lines, cell, out, holder, _LISTS, k, weighted)
+            if waivers:
+                out[holder, after] += lines[cell, after]
+                _merge_lists(lines, cell, out, holder, after + 1, k, weighted)
+            if requests:
+                out[holder, -1] = max(out[holder, -1], lines[cell, -1])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _merge_lists(
+    lines: NDArray[np.int64], cell: int, out: NDArray[np.int64], holder: int, base: int, k: int, weighted: bool
+) -> None:
+    for entry in range(base, base + k):
+        value, weighted_value = lines[cell, entry], lines[cell, entry + k] if weighted else 0
+        if value == 0 and weighted_value == 0:
+            break
+        _insert(out, holder, base, k, weighted, value, weighted_value)
 
 
 @njit(cache=True, nogil=True)
@@ -290,20 +303,21 @@ def _enter_alone(
     last: int,
     leaf: NDArray[np.int32],
     value: NDArray[np.int64],
-    weighted: NDArray[np.int64],
+    weighted_value: NDArray[np.int64],
     asked: NDArray[np.bool_],
     waived: NDArray[np.bool_],
     lines: NDArray[np.int64],
     k: int,
-    pairs: bool,
+    weighted: bool,
     waivers: bool,
+    requests: bool,
 ) -> None:
     """Enter the rows `first` .. `last` - 1 that are a group of their own."""
     for row in range(first, last):
         if alone[row]:
-            asks = len(asked) > 0 and asked[row]
-            waives = waivers and waived[row]
-            _book(lines, leaf[row], value[row], weighted[row], asks, waives, k, pairs, waivers)
+            asks, waives = requests and asked[row], waivers and waived[row]
+            amount = weighted_value[row]
+            _book(lines, leaf[row], value[row], amount, asks, waives, k, weighted, waivers, requests)
 
 
 @njit(cache=True, nogil=True)
@@ -314,7 +328,7 @@ def _enter_groups(
     last: int,
     leaf: NDArray[np.int32],
     value: NDArray[np.int64],
-    weighted: NDArray[np.int64],
+    weighted_value: NDArray[np.int64],
     asked: NDArray[np.bool_],
     waived: NDArray[np.bool_],
     starts: NDArray[np.int64],
@@ -322,51 +336,87 @@ def _enter_groups(
     local: NDArray[np.int64],
     spanning: NDArray[np.int64],
     k: int,
-    pairs: bool,
+    weighted: bool,
     waivers: bool,
+    requests: bool,
 ) -> None:
     """Enter the groups `first` .. `last` - 1 that have several rows.
 
-    `at[c]` is the place of cell c in the list of cells that the current group has touched; the marks of a group are
-    wiped when it is done, not the array.
+    Rows lie scattered in the memory: they are gathered a block at a time, which lets the processor fetch many at once.
+    `at[c]` is the place of cell c among the cells that the current group has touched; a group wipes its marks when it
+    is done.
     """
     at = np.full(len(spanning), -1, dtype=np.int32)
     touched = np.empty(len(spanning), dtype=np.int32)
-    sums = np.empty((len(spanning), 2), dtype=np.int64)
-    flags = np.empty((len(spanning), 2), dtype=np.bool_)
+    sums = np.empty(len(spanning), dtype=np.int64)
+    weighted_sums = np.empty(len(spanning) if weighted else 0, dtype=np.int64)
+    asks = np.zeros(len(spanning) if requests else 1, dtype=np.bool_)
+    waives = np.zeros(len(spanning) if waivers else 1, dtype=np.bool_)
+    block, block_end = 0, 0
+    leaves = np.empty(_BLOCK, dtype=np.int32)
+    values = np.empty(_BLOCK, dtype=np.int64)
     for group in range(first, last):
         begin, end = group_starts[group], group_starts[group + 1]
         if end - begin == 1:
             continue
-        home = leaf[order[begin]]
-        spans = False
-        for place in range(begin + 1, end):
-            spans = spans or leaf[order[place]] != home
+        if end > block_end:
+            block, block_end = begin, min(len(order), max(begin + _BLOCK, end))
+            if block_end - block > len(leaves):
+                leaves = np.empty(block_end - block, dtype=np.int32)
+                values = np.empty(block_end - block, dtype=np.int64)
+            _gather(order[block:block_end], leaf, value, leaves, values)
+        home = leaves[begin - block]
+        spans = _spans(leaves[begin - block : end - block])
         n = 0
         for member in range(begin, end):
             row = order[member]
-            asks, waives = len(asked) > 0 and asked[row], waivers and waived[row]
-            inside = starts[leaf[row]]
-            outside = starts[leaf[row] + 1] if spans else inside + 1
-            for place in range(inside, outside):
+            here = starts[leaves[member - block]]
+            there = starts[leaves[member - block] + 1] if spans else here + 1
+            for place in range(here, there):
                 cell = cells[place] if spans else 0
                 i = at[cell]
-                if i < 0:
+                new = i < 0
+                if new:
                     i = n
                     n += 1
                     at[cell] = i
                     touched[i] = cell
-                    sums[i, 0], sums[i, 1] = 0, 0
-                    flags[i, 0], flags[i, 1] = False, True
-                sums[i, 0] += value[row]
-                if pairs:
-                    sums[i, 1] += weighted[row]
-                flags[i, 0] |= asks
-                flags[i, 1] &= waives
+                    sums[i] = 0
+                sums[i] += values[member - block]
+                if weighted:
+                    weighted_sums[i] = weighted_value[row] + (0 if new else weighted_sums[i])
+                if requests:
+                    asks[i] = asked[row] or (not new and asks[i])
+                if waivers:
+                    waives[i] = waived[row] and (new or waives[i])
         for i in range(n):
             at[touched[i]] = -1
-            total = sums[i, 1] if pairs else sums[i, 0]
+            total = weighted_sums[i] if weighted else sums[i]
+            a, w = asks[i if requests else 0], waives[i if waivers else 0]
             if spans:
-                _book(spanning, touched[i], sums[i, 0], total, flags[i, 0], flags[i, 1], k, pairs, waivers)
+                _book(spanning, touched[i], sums[i], total, a, w, k, weighted, waivers, requests)
             else:
-                _book(local, home, sums[i, 0], total, flags[i, 0], flags[i, 1], k, pairs, waivers)
+                _book(local, home, sums[i], total, a, w, k, weighted, waivers, requests)
+
+
+@njit(cache=True, nogil=True)
+def _gather(
+    rows: NDArray[np.int32],
+    leaf: NDArray[np.int32],
+    value: NDArray[np.int64],
+    leaves: NDArray[np.int32],
+    values: NDArray[np.int64],
+) -> None:
+    for place in range(len(rows)):
+        leaves[place] = leaf[rows[place]]
+    for place in range(len(rows)):
+        values[place] = value[rows[place]]
+
+
+@njit(cache=True, nogil=True)
+def _spans(leaves: NDArray[np.int32]) -> bool:
+    """Return whether the leaf cells are not all the same."""
+    different = False
+    for leaf in leaves:
+        different |= leaf != leaves[0]
+    return different

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError
 from celosia.progress import Progress
+from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
 from celosia.source.duckdb import ROWS, RowSource, literal, quoted
-from celosia.source.grid import on_grid, written_decimals
 from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
-from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
 
 MISSING = "(missing)"
 """The code of records without a code, where they are kept."""
@@ -149,8 +148,14 @@ def read_records(
         )
     assert columns is not None  # noqa: S101  (diagnose raises)
     notes: list[str] = []
-    amounts = {value: _amounts(columns.pop(f"v{k}"), source, value, decimals, notes) for k, value in enumerate(values)}
-    weight = None if roles.weight is None else _amounts(columns.pop("weight"), source, roles.weight, None, notes)
+
+    def amounts(name: str, column: str, wanted: int | None) -> Fixed:
+        place = f"{source.place}, column {column!r}"
+        written = scale_of(source.types[column])
+        return amounts_of(columns.pop(name), written=written, decimals=wanted, place=place, notes=notes)
+
+    values_read = {value: amounts(f"v{k}", value, decimals) for k, value in enumerate(values)}
+    weight = None if roles.weight is None else amounts("weight", roles.weight, None)
     n = len(columns["d0"])
     nothing = np.zeros(0, dtype=bool)
     with ThreadPoolExecutor(2 if n < _MANY_ROWS else 1) as pool:
@@ -159,7 +164,7 @@ def read_records(
         groups = dict(zip(kinds, pool.map(lambda pair: Groups.of_keys(*pair), pairs), strict=True))
     return Records(
         leaves={name: columns.pop(f"d{k}") for k, name in enumerate(dimensions)},
-        amounts=amounts,
+        amounts=values_read,
         weight=weight,
         respondents=groups.get("respondent", Groups.single(n)),
         holdings=groups.get("holding"),
@@ -294,36 +299,3 @@ def _sound(columns: Mapping[str, NDArray[Any]], values: Sequence[str], roles: Ro
         if not bool((columns["weight"] > np.float64(0)).all()):
             return False
     return all(number.dtype.kind != "f" or bool(np.isfinite(number).all()) for number in numbers)
-
-
-def _amounts(numbers: NDArray[Any], source: RowSource, column: str, decimals: int | None, notes: list[str]) -> Fixed:
-    """Return amounts as whole counts of the decimal they are written in; for real numbers, of the finest that fits."""
-    written = scale_of(source.types[column])
-    if numbers.dtype.kind != "f" and (decimals is None or decimals >= written):
-        fixed = Fixed(numbers.astype(np.int64, copy=False), written)
-        _check_size(fixed, source, column)
-        return fixed
-    doubles = (
-        numbers.astype(np.float64, copy=False) / 10.0**written if written else numbers.astype(np.float64, copy=False)
-    )
-    exact = written_decimals(doubles, MOST_DECIMALS)
-    total = max(float(np.abs(doubles).sum()), 1.0)
-    finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**53 / total)))))
-    chosen = decimals if decimals is not None else finest if exact is None else exact
-    if exact is None or exact > chosen:
-        notes.append(f"{column}: records rounded to {chosen} decimals")
-    if total * 10.0**chosen >= LARGEST_COUNT:
-        raise _too_large(source, column, chosen)
-    return Fixed(on_grid(doubles, chosen), chosen)
-
-
-def _check_size(fixed: Fixed, source: RowSource, column: str) -> None:
-    if float(np.abs(fixed.counts.astype(np.float64)).sum()) >= LARGEST_COUNT:
-        raise _too_large(source, column, fixed.decimals)
-
-
-def _too_large(source: RowSource, column: str, decimals: int) -> DataError:
-    place = f"{source.place}, column {column!r}"
-    return DataError.one(
-        place, f"sums to more than 18 digits with {decimals} decimals.", "Ask for fewer decimals, or use a larger unit."
-    )

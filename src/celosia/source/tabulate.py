@@ -14,9 +14,8 @@ from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
 from celosia.progress import SILENT, Progress
 from celosia.source.contributions import anonymous_numbers, leaf_contributions, record_marks
 from celosia.source.duckdb import ROWS, RowSource, opened
-from celosia.source.grid import number_dense, pack
-from celosia.source.grouping import Groups
 from celosia.source.kernel import Rows, enter, leaf_sums
+from celosia.source.leaf_cells import leaf_cells
 from celosia.source.records import MISSING, Records, Roles, dimension_code, read_records
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
@@ -30,7 +29,6 @@ from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT
 
 _MISSING_CHOICES = ("error", "category", "drop")
-_DENSE_LEAVES = 1 << 24
 
 
 def tabulate(
@@ -218,34 +216,10 @@ class _Grid:
 
     @classmethod
     def of(cls, dimensions: Sequence[Dimension], codes: Sequence[NDArray[np.int32]]) -> _Grid:
-        leaf, leaf_codes = _leaf_cells(codes, [len(dimension.leaves) for dimension in dimensions])
+        leaf, leaf_codes = leaf_cells(codes, [len(dimension.leaves) for dimension in dimensions])
         lattice, steps = Lattice.above(leaf_codes, dimensions)
         nodes = [dimension.leaves[leaf_codes[:, axis]] for axis, dimension in enumerate(dimensions)]
         return cls(dimensions, lattice, steps, leaf, lattice.find(np.column_stack(nodes)), sums_of(dimensions, lattice))
-
-
-def _leaf_cells(
-    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the leaf cell of every record, and the leaf numbers of every leaf cell that occurs, in order."""
-    key = np.zeros(len(codes[0]), dtype=np.int64)
-    capacity = 1
-    for code, size in zip(codes, sizes, strict=True):
-        if capacity * size >= LARGEST_COUNT:
-            key = Groups.of_whole_numbers(key).numbers().astype(np.int64)
-            capacity = len(key)
-        pack(key, code, size)
-        capacity *= size
-    if capacity <= _DENSE_LEAVES:
-        leaf, row = number_dense(key, capacity)
-    else:
-        groups = Groups.of_whole_numbers(key)
-        first = groups.order[groups.starts[:-1]].astype(np.int64)
-        order = np.argsort(key[first])
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        leaf, row = rank[groups.numbers()], first[order]
-    return leaf, np.column_stack([code[row] for code in codes]).astype(np.int32)
 
 
 def _table(
@@ -315,7 +289,7 @@ def _statistics(
         records=sums[:, 1].copy(),
         weighted_records=weighted_records,
         decimals=decimals,
-        requested=by_respondent.requested() if len(records.asked) else None,
+        requested=by_respondent.requested(),
         weight_decimals=0 if records.weight is None else records.weight.decimals,
     )
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from celosia.errors import SpecError
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
-_BACKENDS: dict[str, Literal["pandas", "polars", "pyarrow"]] = {name: name for name in LIBRARIES}
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
 
 def frame_of(columns: Mapping[str, Sequence[object] | NDArray[Any]], library: str | None = None) -> Any:  # noqa: ANN401
@@ -25,10 +25,10 @@ def frame_of(columns: Mapping[str, Sequence[object] | NDArray[Any]], library: st
     library
         ``pandas``, ``polars`` or ``pyarrow``; without it the first of them that is installed.
     """
-    library = library or next(name for name in LIBRARIES if importlib.util.find_spec(name))
-    if library not in LIBRARIES:
+    wanted = [name for name in LIBRARIES if (library == name if library else importlib.util.find_spec(name))]
+    if not wanted:
         raise SpecError.one("library", f"must be one of {', '.join(LIBRARIES)}, not {library!r}.")
-    return nw.from_dict(dict(columns), backend=_BACKENDS[library]).to_native()
+    return nw.from_dict(dict(columns), backend=wanted[0]).to_native()
 
 
 def library_of(frame: object) -> str | None:

@@ -94,7 +94,8 @@ def test_rules_are_built_with_their_own_defaults(folder: Path) -> None:
 
 def test_what_is_left_out_has_a_default(folder: Path) -> None:
     job = job_of(folder, GOOD)
-    assert (job.assess.cost, job.assess.levels, job.assess.largest) == ("value", "symmetric", 3)
+    assert job.assess.levels == "symmetric"
+    assert not job.assess.contributions
     assert job.dimensions["region"].column is None
 
 

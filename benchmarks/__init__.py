@@ -1,0 +1,1 @@
+"""Benchmarks: measured beside what they are compared with, in one run. Never tests."""

@@ -1,0 +1,44 @@
+"""What a benchmark is: a function that measures and returns rows of the table of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure beside its target.
+
+    Parameters
+    ----------
+    what
+        What was measured.
+    target
+        What the project promises, in words.
+    measured
+        The figure with its unit.
+    met
+        Whether the target is met; None for a figure without one.
+    """
+
+    what: str
+    target: str
+    measured: str
+    met: bool | None = None
+
+
+Benchmark = Callable[[bool], list[Row]]
+"""Takes whether it is only a smoke run."""
+
+BENCHMARKS: dict[str, Benchmark] = {}
+
+
+def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
+    """Register a benchmark under a name."""
+
+    def register(function: Benchmark) -> Benchmark:
+        BENCHMARKS[name] = function
+        return function
+
+    return register

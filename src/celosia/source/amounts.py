@@ -1,0 +1,81 @@
+"""Amounts of many records as whole counts of a decimal; `celosia.table.fixed` does the same for the cells of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from celosia.errors import DataError
+from celosia.table.fixed import Fixed
+from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
+
+
+def amounts_of(numbers: NDArray[Any], *, written: int, decimals: int | None, place: str, notes: list[str]) -> Fixed:
+    """Return amounts as whole counts of the decimal they are written in; for real numbers, of the finest that fits.
+
+    Parameters
+    ----------
+    numbers
+        Doubles, or whole counts of the decimal `written`; doubles are overwritten.
+    written
+        The decimals of an exact type.
+    decimals
+        Round to so many decimals; None: as they are.
+    place
+        Where they stand, for messages.
+    notes
+        Takes a note where something is rounded.
+
+    Raises
+    ------
+    DataError
+        The sum does not fit into 64 bits.
+    """
+    if numbers.dtype.kind != "f" and (decimals is None or decimals >= written):
+        total = float(np.abs(numbers.astype(np.float64)).sum())
+        _check_size(total, place, written)
+        return Fixed(numbers.astype(np.int64, copy=False), written)
+    doubles = numbers.astype(np.float64, copy=False)
+    if written:
+        doubles = doubles / 10.0**written
+    exact, total = _measured(doubles, MOST_DECIMALS)
+    finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**53 / max(total, 1.0))))))
+    chosen = decimals if decimals is not None else finest if exact > MOST_DECIMALS else exact
+    if exact > chosen:
+        notes.append(f"{place}: records rounded to {chosen} decimals")
+    _check_size(total * 10.0**chosen, place, chosen)
+    return Fixed(_to_grid(doubles, chosen), chosen)
+
+
+def _check_size(total: float, place: str, decimals: int) -> None:
+    if total >= LARGEST_COUNT:
+        message = f"sums to more than 18 digits with {decimals} decimals."
+        raise DataError.one(place, message, "Ask for fewer decimals, or use a larger unit.")
+
+
+@njit(cache=True, nogil=True)
+def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float]:
+    """Return how many decimals the doubles were written with, `most` + 1 for more than `most`, and their absolute sum.
+
+    A double has d decimals if it is the nearest one to a decimal of d places.
+    """
+    decimals, scale, total = 0, 1.0, 0.0
+    for value in doubles:
+        total += abs(value)
+        while decimals <= most and np.rint(value * scale) / scale != value:
+            decimals += 1
+            scale *= 10.0
+    return decimals, total
+
+
+@njit(cache=True, nogil=True)
+def _to_grid(doubles: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+    """Return the counts nearest to the doubles, in the place of the doubles: they are many, and not needed any more."""
+    scale = 10.0**decimals
+    counts = doubles.view(np.int64)
+    for k in range(len(doubles)):
+        counts[k] = np.int64(np.rint(doubles[k] * scale))
+    return counts
