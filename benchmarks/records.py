@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 DATA = Path(__file__).parent / ".data"
-LETTERS, DIGITS = 10, 100
+_INDUSTRIES, _REGIONS = 1000, 100
+_CHUNK = 1_000_000
 
 
 def records(rows: int) -> Path:
@@ -21,28 +26,39 @@ def records(rows: int) -> Path:
     if not path.exists():
         DATA.mkdir(exist_ok=True)
         part = path.with_suffix(".part")
-        duckdb.connect().execute(f"COPY ({_draws(rows)}) TO '{part}' (FORMAT parquet)")
+        chunks = (_named(_drawn(start, min(_CHUNK, rows - start), rows)) for start in range(0, rows, _CHUNK))
+        first = next(chunks)
+        with pq.ParquetWriter(part, first.schema) as writer:
+            for chunk in itertools.chain([first], chunks):
+                writer.write_table(chunk)
         part.rename(path)
     return path
 
 
-def _draws(rows: int) -> str:
-    def uniform(salt: int) -> str:
-        return f"(hash(i, {salt}) / 18446744073709551616.0)"
+def _drawn(start: int, n: int, rows: int) -> pa.Table:
+    rng = np.random.default_rng([rows, start])
+    return pa.table(
+        {
+            "row": np.arange(start, start + n),
+            "grouped": rng.random(n) < 0.3,
+            "holding": rng.integers(0, max(1, rows // 50), n),
+            "industry": rng.integers(0, _INDUSTRIES, n),
+            "region": rng.integers(0, _REGIONS, n),
+            "turnover": np.ceil(rng.lognormal(3.0, 1.4, n)),
+        }
+    )
 
-    normal = f"sqrt(-2 * ln(1 - {uniform(1)})) * cos(2 * pi() * {uniform(2)})"
-    holding = f"CAST({uniform(4)} * {rows} / 50 AS BIGINT)"
-    return f"""
-        WITH drawn AS (
-            SELECT i, {uniform(3)} AS kind, {holding} AS holding,
-                   CAST(floor({uniform(5)} * {LETTERS * DIGITS}) AS INTEGER) AS industry,
-                   CAST(floor({uniform(6)} * 100) AS INTEGER) AS region,
-                   ceil(exp(3 + 1.4 * {normal})) AS turnover
-            FROM range({rows}) AS t(i))
-        SELECT 'F' || lpad(i::VARCHAR, 9, '0') AS firm,
-               CASE WHEN kind < 0.3 THEN 'G' || lpad(holding::VARCHAR, 8, '0')
-                    ELSE 'S' || lpad(i::VARCHAR, 9, '0') END AS holding,
-               chr(65 + industry // {DIGITS}) || lpad((industry % {DIGITS})::VARCHAR, 2, '0') AS industry,
-               lpad(region::VARCHAR, 2, '0') AS region,
-               turnover
-        FROM drawn"""
+
+def _named(drawn: pa.Table) -> pa.Table:
+    """Return the draws with codes and identifiers as text."""
+    connection = duckdb.connect()
+    connection.register("drawn", drawn)
+    return connection.sql(
+        """SELECT 'F' || lpad(row::VARCHAR, 9, '0') AS firm,
+                  CASE WHEN grouped THEN 'G' || lpad(holding::VARCHAR, 8, '0')
+                       ELSE 'S' || lpad(row::VARCHAR, 9, '0') END AS holding,
+                  chr((65 + industry // 100)::INTEGER) || lpad((industry % 100)::VARCHAR, 2, '0') AS industry,
+                  lpad(region::VARCHAR, 2, '0') AS region,
+                  turnover
+           FROM drawn""",
+    ).to_arrow_table()

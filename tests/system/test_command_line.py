@@ -187,6 +187,7 @@ def test_quiet_says_nothing_but_the_result(folder: Path) -> None:
         (["assess", "job.toml", "--output", "nowhere/risk.csv"], "there is no folder 'nowhere'"),
         (["assess", "job.toml", "--output", "firms.csv"], "is an input of this job and would be overwritten."),
         (["assess", "job.toml", "--report", "."], "is a folder"),
+        (["assess", "job.toml", "--evidence"], "--evidence belongs to --output."),
         (["demo", "--output", "firms.csv"], "firms.csv"),
         (["demo", "--output", "."], "is there already, and no demo wrote it."),
         (["demo", "--rows", "0"], "--rows"),

@@ -41,6 +41,8 @@ def assess(
     Nothing is published: the result is for the office only.
     """
     began = time.monotonic()
+    if evidence and output is None:
+        raise click.UsageError("--evidence belongs to --output.")
     _check(source, output, report)
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)

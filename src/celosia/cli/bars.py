@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichProgress
 
-from celosia.progress import SILENT, Progress
+from celosia.cli.interrupt import check
+from celosia.progress import Progress
 
 _PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
 _REMINDER = 10.0  # seconds between further lines of the same step
@@ -22,13 +23,29 @@ def progress_shown(*, quiet: bool) -> Iterator[Progress]:
     """Show the steps of what happens inside."""
     console = Console(stderr=True)
     if quiet:
-        yield SILENT
+        yield Quiet()
     elif console.is_terminal and not console.is_dumb_terminal:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with RichProgress(*columns, console=console, transient=True) as bars:
             yield Bar(bars)
     else:
         yield Lines()
+
+
+class Quiet:
+    """A `Progress` that shows nothing, and ends with Ctrl-C all the same."""
+
+    def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
+        """Begin a step."""
+        check()
+
+    def advance(self, amount: int = 1) -> None:  # noqa: ARG002
+        """Tell that more is done."""
+        check()
+
+    def done(self) -> None:
+        """End the current step."""
+        check()
 
 
 class Bar:
@@ -45,11 +62,13 @@ class Bar:
 
     def advance(self, amount: int = 1) -> None:
         """Tell that more is done."""
+        check()
         if self._task is not None:
             self._bars.advance(self._task, amount)
 
     def done(self) -> None:
         """End the current step."""
+        check()
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
@@ -74,6 +93,7 @@ class Lines:
 
     def advance(self, amount: int = 1) -> None:
         """Tell that more is done."""
+        check()
         self._amount += amount
         now = time.monotonic()
         if self._step is not None and now >= self._next:
@@ -83,6 +103,7 @@ class Lines:
 
     def done(self) -> None:
         """End the current step."""
+        check()
         took = time.monotonic() - self._began
         if self._step is not None and took >= _PATIENCE:
             self._say(f"{self._step}: {took:.1f} s")

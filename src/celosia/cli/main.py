@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
+from celosia.cli.interrupt import pressed, remembered
 from celosia.errors import CelosiaError, nearest
 from celosia.version import __version__
 
@@ -45,14 +47,15 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except (KeyboardInterrupt, BrokenPipeError) as end:
-            raise Ended from end
-        except SystemError as error:  # compiled code wraps Ctrl-C in an error of its own
-            if isinstance(error.__cause__, KeyboardInterrupt):
-                raise Ended from error.__cause__
-            raise
+        with remembered():
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError as end:
+                raise Ended from end
+            except (KeyboardInterrupt, Exception) as error:
+                if isinstance(error, KeyboardInterrupt) or pressed():  # libraries wrap Ctrl-C in errors of their own
+                    raise Ended from KeyboardInterrupt()
+                raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing any."""
@@ -74,7 +77,9 @@ def celosia(context: click.Context) -> None:
 
 def run() -> NoReturn:
     """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own."""
-    sys.exit(status(sys.argv[1:]))
+    ended = status(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said: Python only tidies up
+    sys.exit(ended)
 
 
 def status(arguments: list[str]) -> int:

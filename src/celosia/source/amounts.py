@@ -1,4 +1,4 @@
-"""Amounts of many records as whole counts of a decimal; `celosia.table.fixed` does the same for the cells of a table."""
+"""Amounts of many records as whole counts of a decimal, as `celosia.table.fixed` does for the cells of a table."""
 
 from __future__ import annotations
 

@@ -24,6 +24,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def _connection(database: str = ":memory:", *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(database, read_only=read_only)
+    connection.execute("SET enable_progress_bar = false")  # it would print amid a machine-readable answer
+    return connection
+
+
 class RowSource:
     """Rows that answer queries, without an order and without a copy.
 
@@ -83,7 +89,7 @@ def opened(data: Any) -> RowSource:  # noqa: ANN401
         seen = type(data).__name__
         remedy = "Give a path to a .parquet or .csv file, a DuckDB relation, or a pandas, polars or pyarrow frame."
         raise SpecError.one("data", f"cannot be read: {seen}.", remedy) from error
-    return RowSource(duckdb.connect().from_arrow(table), "data", counted=True)
+    return RowSource(_connection().from_arrow(table), "data", counted=True)
 
 
 def database(path: Path, query: str) -> RowSource:
@@ -91,7 +97,7 @@ def database(path: Path, query: str) -> RowSource:
     if not path.is_file():
         raise DataError.one(str(path), "does not exist.", "Is the path right?")
     try:
-        return RowSource(duckdb.connect(str(path), read_only=True).sql(query), f"{path}, query")
+        return RowSource(_connection(str(path), read_only=True).sql(query), f"{path}, query")
     except duckdb.Error as error:
         raise DataError.one(str(path), f"the query fails: {_first_line(error)}.") from error
 
@@ -113,12 +119,12 @@ def _file(path: Path) -> RowSource:
 
 
 def _parquet(path: Path) -> RowSource:
-    return RowSource(duckdb.connect().read_parquet(str(path)), path.name, counted=True)
+    return RowSource(_connection().read_parquet(str(path)), path.name, counted=True)
 
 
 def _csv(path: Path) -> RowSource:
     # Every column as text: codes such as 01 stay what they are, and bad numbers are ours to report.
-    return RowSource(duckdb.connect().read_csv(str(path), all_varchar=True, header=True), path.name)
+    return RowSource(_connection().read_csv(str(path), all_varchar=True, header=True), path.name)
 
 
 def _first_line(error: Exception) -> str:

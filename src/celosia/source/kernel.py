@@ -126,17 +126,17 @@ class Rows:
         The leaf cell.
     value
         The contribution.
-    weighted_value
-        The weighted contribution in the same decimal; the same array where there are no weights.
+    weighted
+        The weighted contribution in the same decimal; None where there are no weights.
     asked, waived
-        Who asked for protection, who waived it; empty where nobody could.
+        Who asked for protection, who waived it; None where nobody could.
     """
 
     leaf: NDArray[np.int32]
     value: NDArray[np.int64]
-    weighted_value: NDArray[np.int64]
-    asked: NDArray[np.bool_]
-    waived: NDArray[np.bool_]
+    weighted: NDArray[np.int64] | None
+    asked: NDArray[np.bool_] | None
+    waived: NDArray[np.bool_] | None
 
 
 def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, threads: int) -> Ledger:
@@ -146,7 +146,7 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     `threads`; amounts must be such that their absolute sum stays below 2^62.
     """
     starts, cells = _ancestors(steps)
-    layout = Layout(largest, rows.weighted_value is not rows.value, len(rows.waived) > 0, len(rows.asked) > 0)
+    layout = Layout(largest, rows.weighted is not None, rows.waived is not None, rows.asked is not None)
     alone = _alone(groups.order, groups.starts)
     group_bounds = np.linspace(0, len(groups), threads + 1).astype(np.int64)
     row_bounds = np.linspace(0, len(rows.leaf), threads + 1).astype(np.int64)
@@ -154,13 +154,12 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     def part(number: int) -> tuple[Ledger, Ledger]:
         local = Ledger.empty(len(starts) - 1, layout)
         spanning = Ledger.empty(steps[-1].size, layout)
-        shape: dict[str, Any] = asdict(layout)
         records: dict[str, Any] = {field.name: getattr(rows, field.name) for field in fields(rows)}
         first, last = row_bounds[number : number + 2]
-        _enter_alone(alone, first, last, lines=local.lines, **records, **shape)
+        _enter_alone(alone, first, last, lines=local.lines, k=largest, **records)
         first, last = group_bounds[number : number + 2]
         into: dict[str, Any] = {"local": local.lines, "spanning": spanning.lines, "starts": starts, "cells": cells}
-        _enter_groups(groups.order, groups.starts, first, last, **into, **records, **shape)
+        _enter_groups(groups.order, groups.starts, first, last, k=largest, **into, **records)
         return local, spanning
 
     with ThreadPoolExecutor(threads) as pool:
@@ -211,52 +210,62 @@ def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bo
     return alone
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _insert(
-    lines: NDArray[np.int64], cell: int, base: int, k: int, weighted: bool, value: int, weighted_value: int
-) -> None:
+# In what follows an argument that may be None is None at compile time: every combination of weights, waivers and
+# requests has compiled code of its own, without the branches it does not need.
+
+
+@njit(cache=True, nogil=True)
+def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, value: int, weighted: int | None) -> None:
     """Put a contribution into a list that is sorted by value, then by weighted value, largest first."""
     place = base + k - 1
-    least = lines[cell, place]
-    if value < least or (value == least and (not weighted or weighted_value <= lines[cell, place + k])):
+    if not _exceeds(value, weighted, lines, cell, place, k):
         return
-    while place > base:
-        above = lines[cell, place - 1]
-        if value < above or (value == above and (not weighted or weighted_value <= lines[cell, place - 1 + k])):
-            break
-        lines[cell, place] = above
-        if weighted:
+    while place > base and _exceeds(value, weighted, lines, cell, place - 1, k):
+        lines[cell, place] = lines[cell, place - 1]
+        if weighted is not None:
             lines[cell, place + k] = lines[cell, place - 1 + k]
         place -= 1
     lines[cell, place] = value
-    if weighted:
-        lines[cell, place + k] = weighted_value
+    if weighted is not None:
+        lines[cell, place + k] = weighted
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
+def _exceeds(value: int, weighted: int | None, lines: NDArray[np.int64], cell: int, place: int, k: int) -> bool:
+    """Return whether a contribution goes before the one at a place of a list."""
+    if weighted is None:
+        return bool(value > lines[cell, place])
+    return bool(value > lines[cell, place] or (value == lines[cell, place] and weighted > lines[cell, place + k]))
+
+
+@njit(cache=True, nogil=True)
 def _book(
     lines: NDArray[np.int64],
     cell: int,
-    value: int,
-    weighted_value: int,
-    asks: bool,
-    waives: bool,
     k: int,
-    weighted: bool,
-    waivers: bool,
-    requests: bool,
+    value: int,
+    weighted: int | None,
+    asks: bool | None,
+    waives: bool | None,
 ) -> None:
     """Enter one contributor's contribution to one cell."""
-    value, weighted_value = abs(value), abs(weighted_value)
+    value = abs(value)
+    if weighted is None:
+        amount, after = value, _LISTS + k
+        _insert(lines, cell, _LISTS, k, value, None)
+    else:
+        amount, after = abs(weighted), _LISTS + 2 * k
+        _insert(lines, cell, _LISTS, k, value, amount)
     lines[cell, _COUNT] += 1
-    lines[cell, _TOTAL] += weighted_value
-    _insert(lines, cell, _LISTS, k, weighted, value, weighted_value)
-    if waivers and not waives:
-        after = _LISTS + (2 * k if weighted else k)
+    lines[cell, _TOTAL] += amount
+    if waives is not None and not waives:
         lines[cell, after] += 1
-        _insert(lines, cell, after + 1, k, weighted, value, weighted_value)
-    if requests and asks and weighted_value > lines[cell, -1]:
-        lines[cell, -1] = weighted_value
+        if weighted is None:
+            _insert(lines, cell, after + 1, k, value, None)
+        else:
+            _insert(lines, cell, after + 1, k, value, amount)
+    if asks is not None and asks and amount > lines[cell, -1]:
+        lines[cell, -1] = amount
 
 
 @njit(cache=True, nogil=True)
@@ -285,15 +294,15 @@ def _merge(
                 out[holder, -1] = max(out[holder, -1], lines[cell, -1])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _merge_lists(
     lines: NDArray[np.int64], cell: int, out: NDArray[np.int64], holder: int, base: int, k: int, weighted: bool
 ) -> None:
     for entry in range(base, base + k):
-        value, weighted_value = lines[cell, entry], lines[cell, entry + k] if weighted else 0
-        if value == 0 and weighted_value == 0:
-            break
-        _insert(out, holder, base, k, weighted, value, weighted_value)
+        if weighted:
+            _insert(out, holder, base, k, lines[cell, entry], lines[cell, entry + k])
+        else:
+            _insert(out, holder, base, k, lines[cell, entry], None)
 
 
 @njit(cache=True, nogil=True)
@@ -303,21 +312,25 @@ def _enter_alone(
     last: int,
     leaf: NDArray[np.int32],
     value: NDArray[np.int64],
-    weighted_value: NDArray[np.int64],
-    asked: NDArray[np.bool_],
-    waived: NDArray[np.bool_],
+    weighted: NDArray[np.int64] | None,
+    asked: NDArray[np.bool_] | None,
+    waived: NDArray[np.bool_] | None,
     lines: NDArray[np.int64],
     k: int,
-    weighted: bool,
-    waivers: bool,
-    requests: bool,
 ) -> None:
     """Enter the rows `first` .. `last` - 1 that are a group of their own."""
     for row in range(first, last):
         if alone[row]:
-            asks, waives = requests and asked[row], waivers and waived[row]
-            amount = weighted_value[row]
-            _book(lines, leaf[row], value[row], amount, asks, waives, k, weighted, waivers, requests)
+            w, a, f = _entry(weighted, weighted, row), _entry(asked, asked, row), _entry(waived, waived, row)
+            _book(lines, leaf[row], k, value[row], w, a, f)
+
+
+@njit(cache=True, nogil=True)
+def _entry(given: NDArray[Any] | None, column: Any, place: int) -> Any:  # noqa: ANN401  (what the column holds)
+    """Return an entry of a column, None where the records do not have it."""
+    if given is None:
+        return None
+    return column[place]
 
 
 @njit(cache=True, nogil=True)
@@ -328,17 +341,14 @@ def _enter_groups(
     last: int,
     leaf: NDArray[np.int32],
     value: NDArray[np.int64],
-    weighted_value: NDArray[np.int64],
-    asked: NDArray[np.bool_],
-    waived: NDArray[np.bool_],
+    weighted: NDArray[np.int64] | None,
+    asked: NDArray[np.bool_] | None,
+    waived: NDArray[np.bool_] | None,
     starts: NDArray[np.int64],
     cells: NDArray[np.int32],
     local: NDArray[np.int64],
     spanning: NDArray[np.int64],
     k: int,
-    weighted: bool,
-    waivers: bool,
-    requests: bool,
 ) -> None:
     """Enter the groups `first` .. `last` - 1 that have several rows.
 
@@ -349,9 +359,9 @@ def _enter_groups(
     at = np.full(len(spanning), -1, dtype=np.int32)
     touched = np.empty(len(spanning), dtype=np.int32)
     sums = np.empty(len(spanning), dtype=np.int64)
-    weighted_sums = np.empty(len(spanning) if weighted else 0, dtype=np.int64)
-    asks = np.zeros(len(spanning) if requests else 1, dtype=np.bool_)
-    waives = np.zeros(len(spanning) if waivers else 1, dtype=np.bool_)
+    weighted_sums = np.empty(0 if weighted is None else len(spanning), dtype=np.int64)
+    asks = np.empty(0 if asked is None else len(spanning), dtype=np.bool_)
+    waives = np.empty(0 if waived is None else len(spanning), dtype=np.bool_)
     block, block_end = 0, 0
     leaves = np.empty(_BLOCK, dtype=np.int32)
     values = np.empty(_BLOCK, dtype=np.int64)
@@ -369,7 +379,7 @@ def _enter_groups(
         spans = _spans(leaves[begin - block : end - block])
         n = 0
         for member in range(begin, end):
-            row = order[member]
+            amount = values[member - block]
             here = starts[leaves[member - block]]
             there = starts[leaves[member - block] + 1] if spans else here + 1
             for place in range(here, there):
@@ -381,22 +391,22 @@ def _enter_groups(
                     n += 1
                     at[cell] = i
                     touched[i] = cell
-                    sums[i] = 0
-                sums[i] += values[member - block]
-                if weighted:
-                    weighted_sums[i] = weighted_value[row] + (0 if new else weighted_sums[i])
-                if requests:
-                    asks[i] = asked[row] or (not new and asks[i])
-                if waivers:
-                    waives[i] = waived[row] and (new or waives[i])
+                    sums[i] = amount
+                else:
+                    sums[i] += amount
+                if weighted is not None:
+                    weighted_sums[i] = weighted[order[member]] + (0 if new else weighted_sums[i])
+                if asked is not None:
+                    asks[i] = asked[order[member]] or (not new and asks[i])
+                if waived is not None:
+                    waives[i] = waived[order[member]] and (new or waives[i])
         for i in range(n):
             at[touched[i]] = -1
-            total = weighted_sums[i] if weighted else sums[i]
-            a, w = asks[i if requests else 0], waives[i if waivers else 0]
+            w, a, f = _entry(weighted, weighted_sums, i), _entry(asked, asks, i), _entry(waived, waives, i)
             if spans:
-                _book(spanning, touched[i], sums[i], total, a, w, k, weighted, waivers, requests)
+                _book(spanning, touched[i], k, sums[i], w, a, f)
             else:
-                _book(local, home, sums[i], total, a, w, k, weighted, waivers, requests)
+                _book(local, home, k, sums[i], w, a, f)
 
 
 @njit(cache=True, nogil=True)

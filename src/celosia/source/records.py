@@ -70,7 +70,7 @@ class Records:
     respondents, holdings
         Which rows belong together.
     asked, waived
-        Requests and waivers; empty where there is no such column.
+        Requests and waivers; None where there is no such column.
     notes
         What was rounded.
     """
@@ -80,8 +80,8 @@ class Records:
     weight: Fixed | None
     respondents: Groups
     holdings: Groups | None
-    asked: NDArray[np.bool_]
-    waived: NDArray[np.bool_]
+    asked: NDArray[np.bool_] | None
+    waived: NDArray[np.bool_] | None
     notes: tuple[str, ...] = ()
 
 
@@ -157,7 +157,6 @@ def read_records(
     values_read = {value: amounts(f"v{k}", value, decimals) for k, value in enumerate(values)}
     weight = None if roles.weight is None else amounts("weight", roles.weight, None)
     n = len(columns["d0"])
-    nothing = np.zeros(0, dtype=bool)
     with ThreadPoolExecutor(2 if n < _MANY_ROWS else 1) as pool:
         kinds = [kind for kind in ("respondent", "holding") if f"{kind}_key" in columns]
         pairs = [(columns.pop(f"{kind}_key"), columns.pop(f"{kind}_second")) for kind in kinds]
@@ -168,8 +167,8 @@ def read_records(
         weight=weight,
         respondents=groups.get("respondent", Groups.single(n)),
         holdings=groups.get("holding"),
-        asked=columns.pop("asked", nothing),
-        waived=columns.pop("waived", nothing),
+        asked=columns.pop("asked", None),
+        waived=columns.pop("waived", None),
         notes=tuple(notes),
     )
 

@@ -274,7 +274,7 @@ def _statistics(
     grid: _Grid, records: Records, looked_at: Fixed | None, sums: NDArray[np.int64], largest: int, variable: str
 ) -> Statistics:
     value, weighted, decimals = _weighted(looked_at, records.weight, len(grid.leaf), variable)
-    rows = Rows(grid.leaf, value, weighted, records.asked, records.waived)
+    rows = Rows(grid.leaf, value, None if weighted is value else weighted, records.asked, records.waived)
     threads = min(os.cpu_count() or 1, 8)
     by_respondent = enter(records.respondents, rows, grid.steps, largest=largest, threads=threads)
     by_holding = None

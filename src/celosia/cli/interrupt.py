@@ -1,0 +1,49 @@
+"""Ctrl-C that is not lost.
+
+Python raises KeyboardInterrupt wherever it happens to be; compiled code that is called back from C swallows it there.
+So a press is remembered, and raised again at the next step that reports its progress.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_pressed = threading.Event()
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Remember Ctrl-C while something runs."""
+
+    def press(*_: object) -> None:
+        _pressed.set()
+        raise KeyboardInterrupt
+
+    def say_unless_pressed(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            said(lost)
+
+    said = sys.unraisablehook
+    before = signal.signal(signal.SIGINT, press)
+    sys.unraisablehook = say_unless_pressed
+    try:
+        yield
+    finally:
+        sys.unraisablehook = said
+        signal.signal(signal.SIGINT, before)
+        _pressed.clear()
+
+
+def pressed() -> bool:
+    """Return whether somebody has pressed Ctrl-C."""
+    return _pressed.is_set()
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C."""
+    if pressed():
+        raise KeyboardInterrupt
