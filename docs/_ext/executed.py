@@ -119,7 +119,7 @@ class Session(Example):
     def run(self) -> list[nodes.Node]:
         """Return the block, and for every command its code and output."""
         text = "\n".join(self.content)
-        out: list[nodes.Node] = [nodes.literal_block(text, text, language="console")]
+        out: list[nodes.Node] = [nodes.literal_block(text, text, language="console", force=True)]
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, printed = part.partition("\n")
             out.append(self.hidden("testcode", f"run({command!r})"))

@@ -218,17 +218,17 @@ def records(
 
 
 @st.composite
-def draws(draw: st.DrawFn, *, most_dimensions: int = 2, signed: bool = True, most_records: int = 12) -> Draw:
-    """Return records of every kind with the options that go with them."""
+def draws(draw: st.DrawFn, *, most_dimensions: int = 2, signed: bool = True, large: bool = True) -> Draw:
+    """Return records of every kind with the options that go with them; `large` values exceed what a double holds."""
     names = ["dim", "region", "size"][: draw(st.integers(1, most_dimensions))]
     places = tuple(draw(dimensions(name)) for name in names)
     decimals = draw(st.sampled_from([0, 0, 1, 2]))
     roles = draw(st.sets(st.sampled_from(["respondent", "holding", "weight", "request", "waiver", "shadow"])))
     if "holding" in roles:
         roles.add("respondent")
-    large = not decimals and "weight" not in roles and draw(st.booleans())
+    large = large and not decimals and "weight" not in roles and draw(st.booleans())
     one = records(places, decimals, signed=signed, weighted="weight" in roles, large=large)
-    drawn = draw(st.lists(one, min_size=1, max_size=most_records))
+    drawn = draw(st.lists(one, min_size=1, max_size=12))
     named = [
         brute_force.Record(
             record.leaf,

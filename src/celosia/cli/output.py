@@ -60,7 +60,7 @@ def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
     Raises
     ------
     SpecError
-        The disk says no: then none of the files has changed.
+        The disk says no. No file is half-written then.
     """
     stand_ins = {path: path.with_name(f".{os.getpid()}-{path.name}") for path in paths}
     try:

@@ -14,7 +14,7 @@ from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed,
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
-from celosia.risk.exact import divided_up, whole
+from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.risk.finding import Finding, Rule
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
 from celosia.table.fixed import Fixed
@@ -224,47 +224,44 @@ def _levels(
     decimals = table.decimals + LEVEL_DECIMALS
     unit = 10**LEVEL_DECIMALS
     sensitive = np.flatnonzero(reasons.any(axis=0))
-    distance = np.full(len(sensitive), unit, dtype=object)
+    distance: NDArray[Any] = np.full(len(sensitive), unit, dtype=np.int64)
     for finding, says in zip(findings, reasons, strict=True):
-        counts = finding.distance[sensitive].to(decimals).counts.astype(object)
+        counts = finding.distance[sensitive].to(decimals).counts
         distance = np.maximum(distance, np.where(says[sensitive], counts, 0))
     parts = {name: _scaled(distance, getattr(shape, name)) for name in ("lower", "upper", "sliding")}
     for name, part in parts.items():
-        _own_level(table, f"{name}_level", sensitive, part, decimals)
-    parts["lower"] = np.minimum(parts["lower"], _room_below(table, attackers, sensitive, decimals))
+        parts[name] = _with_own(table, f"{name}_level", sensitive, part, decimals)
+    parts["lower"] = _within_reach(parts["lower"], table, attackers, sensitive, decimals)
     nothing = (parts["lower"] <= 0) & (parts["upper"] <= 0) & (parts["sliding"] <= 0)
     parts["upper"] = np.where(nothing, unit, parts["upper"])
-    return Levels(**{name: _spread(part, sensitive, len(table), decimals) for name, part in parts.items()})
+    return Levels(**{name: spread(part, sensitive, len(table), decimals) for name, part in parts.items()})
 
 
 def _scaled(distance: NDArray[Any], factor: float) -> NDArray[Any]:
     multiple, scale = whole(factor)
+    (distance,) = roomy(max(multiple, 1), distance)
     return divided_up(distance * multiple, scale)
 
 
-def _own_level(table: Table, name: str, cells: NDArray[np.int64], part: NDArray[Any], decimals: int) -> None:
-    """Put the levels that came with the cells in the place of the rules'."""
+def _with_own(table: Table, name: str, cells: NDArray[np.int64], part: NDArray[Any], decimals: int) -> NDArray[Any]:
+    """Return the levels with those that came with the cells in the place of the rules'."""
     if name not in table.extras:
-        return
+        return part
     own = table.extras[name][cells].astype(np.float64)
     given = np.flatnonzero(~np.isnan(own))
     counts = Fixed.of_floats(own[given])
     scale = 10 ** max(0, decimals - counts.decimals)
     divisor = 10 ** max(0, counts.decimals - decimals)
-    part[given] = divided_up(counts.counts.astype(object) * scale, divisor)
+    out = part.astype(object)
+    out[given] = divided_up(counts.counts.astype(object) * scale, divisor)
+    return out
 
 
-def _room_below(table: Table, attackers: Sequence[Attacker], cells: NDArray[np.int64], decimals: int) -> NDArray[Any]:
-    """Return how far below the value all attackers believe the cell may lie; only the plain bound of zero counts."""
-    room = np.full(len(cells), 10**30, dtype=object)
-    value = table.amounts[cells].to(decimals).counts.astype(object)
+def _within_reach(
+    lower: NDArray[Any], table: Table, attackers: Sequence[Attacker], cells: NDArray[np.int64], decimals: int
+) -> NDArray[Any]:
+    """Return lower levels cut to the value itself where an attacker knows that it is not negative."""
+    value = table.amounts[cells].to(decimals).counts
     for attacker in attackers:
-        floor = attacker.lower.counts[cells] == 0
-        room = np.where(floor, np.minimum(room, value), room)
-    return room
-
-
-def _spread(part: NDArray[Any], cells: NDArray[np.int64], n: int, decimals: int) -> Fixed:
-    counts = np.zeros(n, dtype=object)
-    counts[cells] = part
-    return Fixed.of_counts(counts, decimals)
+        lower = np.where(attacker.lower.counts[cells] == 0, np.minimum(lower, value), lower)
+    return lower

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError
-from celosia.risk.exact import divided_up, roomy
+from celosia.risk.exact import divided_up, roomy, spread
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import Contributors, Statistics
 from celosia.table.table import Table
@@ -68,19 +68,19 @@ class Cells:
         the shadow.
         """
         decimals = self.table.decimals + LEVEL_DECIMALS
-        out = np.zeros(len(numerator), dtype=object)
         where = np.flatnonzero(numerator > 0)
-        part = numerator[where].astype(object)
         if self.statistics.shadow is None:
             factor = 10 ** max(0, decimals - self.statistics.decimals)
             divisor = denominator * 10 ** max(0, self.statistics.decimals - decimals)
             common = gcd(factor, divisor)
-            out[where] = divided_up(part * (factor // common), divisor // common)
+            (part,) = roomy(factor // common, numerator[where])
+            counts = divided_up(part * (factor // common), divisor // common)
         else:
+            part = numerator[where].astype(object)
             value = np.abs(self.table.amounts.counts[where]).astype(object)
             shadow = np.maximum(self.total[where], 1).astype(object)
-            out[where] = divided_up(part * value * 10**LEVEL_DECIMALS, shadow * denominator)
-        return Fixed.of_counts(out, decimals)
+            counts = divided_up(part * value * 10**LEVEL_DECIMALS, shadow * denominator)
+        return spread(counts, where, len(numerator), decimals)
 
     def decimal(self, amounts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return amounts of the statistics as doubles."""

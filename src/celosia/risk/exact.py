@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.table.fixed import Fixed
 from celosia.tolerance import LARGEST_COUNT
 
 
@@ -33,6 +34,13 @@ def roomy(factor: int, *amounts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     if largest * factor * len(amounts) < LARGEST_COUNT:
         return tuple(amount.astype(np.int64, copy=False) for amount in amounts)
     return tuple(amount.astype(object) for amount in amounts)
+
+
+def spread(counts: NDArray[Any], cells: NDArray[np.int64], n: int, decimals: int) -> Fixed:
+    """Return the counts of some of `n` cells, zero for the others."""
+    out = np.zeros(n, dtype=counts.dtype)
+    out[cells] = counts
+    return Fixed.of_counts(out, decimals)
 
 
 def divided_up(numerator: NDArray[Any], denominator: int | NDArray[Any]) -> NDArray[Any]:

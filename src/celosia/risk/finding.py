@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems
-from celosia.risk.exact import divided_up, whole
+from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
@@ -49,10 +49,11 @@ class Rule(Protocol):
 def percent_of_value(table: Table, percent: float, sensitive: NDArray[np.bool_]) -> Fixed:
     """Return a percentage of every sensitive cell's absolute value, rounded up; zero for the others."""
     share, scale = whole(percent)
-    counts = np.zeros(len(table), dtype=object)
-    part = np.abs(table.amounts.counts[sensitive]).astype(object)
-    counts[sensitive] = divided_up(part * (share * 10**LEVEL_DECIMALS), 100 * scale)
-    return Fixed.of_counts(counts, table.decimals + LEVEL_DECIMALS)
+    where = np.flatnonzero(sensitive)
+    factor = share * 10**LEVEL_DECIMALS
+    (part,) = roomy(factor, np.abs(table.amounts.counts[where]))
+    counts = divided_up(part * factor, 100 * scale)
+    return spread(counts, where, len(table), table.decimals + LEVEL_DECIMALS)
 
 
 def check_percent(found: Problems, percent: float) -> None:

@@ -125,7 +125,7 @@ class Fixed:
             raise ValueError(f"{self.decimals} decimals do not fit into {decimals}")
         factor = 10 ** (decimals - self.decimals)
         finite = ~self.infinite
-        largest = max((abs(count) for count in self.counts[finite].tolist()), default=0)
+        largest = int(np.abs(self.counts[finite]).max(initial=0))
         counts = self.counts if max(largest, 1) * factor < INFINITE else self.counts.astype(object)
         scaled = counts.copy()
         scaled[finite] = counts[finite] * factor

@@ -148,6 +148,12 @@ def test_a_file_without_equations_has_no_relations(tmp_path: Path) -> None:
     assert len(read(tmp_path, *LINES[:6], "0").table.relations) == 0
 
 
+def test_levels_of_cells_that_are_not_sensitive_are_left_aside_with_a_note(tmp_path: Path) -> None:
+    risk = read(tmp_path, *changed(3, "0 30 20000 s 0 45 1 0 0"))
+    assert risk.levels.lower.counts[0] == 0
+    assert risk.table.notes == ("the levels of 1 cells that are not sensitive are left aside.",)
+
+
 # Rounding
 
 
@@ -208,8 +214,7 @@ def test_an_equation_without_terms_must_be_true(tmp_path: Path) -> None:
         (4, "1 10 6667 u 0 45 2 inf 0", "4: upl 'inf' is infinite."),
         (4, "1 10 6667 u 0 45 2 2 -1", "4: cell 1: spl is negative."),
         (4, "1 10 6667 u 0 45 0 0.0 0", "4: cell 1: the cell is sensitive and has no protection level above zero."),
-        (3, "0 30 20000 s 0 45 1 0 0", "3: cell 0: the cell has a protection level and is not sensitive."),
-        (6, "3 0 1 z 0 0 0 0 1e-9", "6: cell 3: the cell has a protection level and is not sensitive."),
+        (4, "1 10 6667 s 0 45 2 2 0", "4: there are protection levels and no sensitive cell."),
         (4, "1 10 6667 u 45 0 2 2 0", "4: cell 1: lb is above ub."),
         (4, "1 10 6667 u 0 9.99999999999999999 2 2 0", "4: cell 1: the value lies outside lb .. ub."),
         (4, "1 10 6667 u inf inf 2 2 0", "4: cell 1: the value lies outside lb .. ub."),

@@ -1,0 +1,64 @@
+"""Progress on standard error: silent about quick steps, and never deaf to Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from celosia.cli import bars
+from celosia.cli.bars import Lines, Quiet, progress_shown
+from celosia.cli.interrupt import check, pressed, remembered
+
+
+class Clock:
+    """A clock that tests set."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(bars, "time", clock)
+    return clock
+
+
+def test_a_quick_step_is_not_worth_a_line(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    lines.start("reading", total=10)
+    clock.now = 1.9
+    lines.advance(10)
+    lines.done()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_long_step_gets_a_line_now_and_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    lines.start("reading", total=10)
+    for clock.now in (2.5, 3, 4, 13, 14):
+        lines.advance(1)
+    lines.done()
+    assert capsys.readouterr().err == "reading (2 s, 10%) ...\nreading (13 s, 40%) ...\nreading: 14.0 s\n"
+
+
+def test_quiet_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_shown(quiet=True) as progress:
+        progress.start("reading")
+        clock.now = 100
+        progress.done()
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_that_a_library_swallows_is_raised_at_the_next_step() -> None:
+    with remembered():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        for progress in (Quiet(), Lines()):
+            with pytest.raises(KeyboardInterrupt):
+                progress.advance()
+    assert not pressed()
+    check()
