@@ -47,7 +47,7 @@ def problems_with(path: Path, endings: Sequence[str], inputs: Sequence[Path]) ->
             f"cannot be written: there is no folder {str(path.parent)!r}.",
             "Make it first, or mend the path.",
         )
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+    elif not all(os.access(place, os.W_OK) for place in (path.parent, path) if place.exists()):
         yield Problem(str(path), "cannot be written: permission denied.", "Write to another place.")
     elif any(same.exists() and path.exists() and path.samefile(same) for same in inputs):
         yield Problem(str(path), "is an input of this job and would be overwritten.", "Give the output another name.")

@@ -197,13 +197,9 @@ def _without_idle_levels(risk: Risk, lines: Lines, *, complain: bool) -> Risk:
     idle &= ~risk.sensitive
     if not idle.any():
         return risk
-    if not risk.sensitive.any():
+    if complain and not risk.sensitive.any():
         first = int(np.flatnonzero(idle)[0])
-        if complain:
-            lines.complain(
-                first, "there are protection levels and no sensitive cell.", "Give the cells to protect status u."
-            )
-        return risk
+        lines.complain(first, "there are protection levels and no sensitive cell.", "Give what to protect status u.")
     levels = [Fixed(np.where(idle, 0, level.counts), level.decimals) for level in _three(risk.levels)]
     note = f"the levels of {int(idle.sum())} cells that are not sensitive are left aside."
     return replace(risk, levels=Levels(*levels), table=risk.table.noting(note))
