@@ -20,7 +20,7 @@ author = "The celosia developers"
 project_copyright = author
 release = version = celosia.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest", "executed"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest", "executed", "mathml"]
 exclude_patterns = ["_build"]
 
 # Pages
@@ -45,8 +45,10 @@ doctest_global_cleanup = "page.leave()"
 
 # HTML
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = "celosia"
 html_static_path = ["_static"]
+html_css_files = ["celosia.css"]
 html_show_sphinx = False
 html_show_copyright = False
 

@@ -63,6 +63,11 @@ class Job(Part):
         return self._path
 
     @property
+    def folder(self) -> Path:
+        """Where the job file lies, and its relative paths begin."""
+        return self._path.parent
+
+    @property
     def inputs(self) -> tuple[Path, ...]:
         """Every file that the job reads, itself included."""
         named = [self.data.file, self.data.database] if self.data else []

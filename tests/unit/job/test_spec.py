@@ -81,6 +81,7 @@ def test_a_job_is_read_with_paths_relative_to_it(folder: Path) -> None:
     job = job_of(folder, GOOD)
     assert job.data is not None
     assert job.data.file == str(folder / "firms.csv")
+    assert job.folder == folder
     assert set(job.inputs) == {folder / name for name in ("job.toml", "firms.csv", "nace.hrc")}
     assert job.tables[0].by == ["industry", "region"]
     assert job.tables[0].value == ["turnover"]
