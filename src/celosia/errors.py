@@ -7,7 +7,8 @@ labels and row numbers are as far as it goes.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -90,6 +91,14 @@ class Problems:
         """Note several problems."""
         self.found.extend(problems)
 
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Note the problems of an error that is raised inside, and go on after it."""
+        try:
+            yield
+        except CelosiaError as error:
+            self.extend(error.problems)
+
     def raise_as(self, error: type[CelosiaError]) -> None:
         """Raise everything noted so far as one error; do nothing when there is nothing."""
         if self.found:
@@ -114,3 +123,22 @@ def listed(items: Sequence[object], most: int = 8) -> str:
     shown = ", ".join(repr(item) for item in items[:most])
     more = len(items) - most
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def rows_named(rows: Sequence[int], number: int) -> str:
+    """Return the numbers of the first of so many rows, counted from 1.
+
+    >>> rows_named([3, 17], 5)
+    'rows 3, 17, ...'
+    """
+    shown = ", ".join(str(row) for row in rows)
+    return f"row {shown}" if number == 1 else f"rows {shown}" + (", ..." if number > len(rows) else "")

@@ -67,7 +67,12 @@ class Drawn:
         all_of_them = self.classifications
         used = [all_of_them[axis] for axis in axes]
         seen = [
-            Record(tuple(record.leaf[axis] for axis in axes), record.value, shadow=record.shadow, respondent=record.respondent)
+            Record(
+                tuple(record.leaf[axis] for axis in axes),
+                record.value,
+                shadow=record.shadow,
+                respondent=record.respondent,
+            )
             for record in self.records
         ]
 

@@ -257,7 +257,13 @@ def test_merging_two_respondents_never_makes_a_sensitive_cell_safe(drawn: Drawn,
     )
     before, after = drawn.table(), merged.table()
     share = float(data.draw(st.sampled_from(PERCENTAGES)))
-    rules: list[Rule] = [PPercent(share, 1), PPercent(share, 2), Dominance(1, share), Dominance(2, share), MinFrequency(3)]
+    rules: list[Rule] = [
+        PPercent(share, 1),
+        PPercent(share, 2),
+        Dominance(1, share),
+        Dominance(2, share),
+        MinFrequency(3),
+    ]
     for rule in rules:
         assert not (rule.find(before).sensitive & ~rule.find(after).sensitive).any()
 
@@ -284,9 +290,7 @@ def bound(found: Sequence[Contributor], target: int, q: Fraction, coalition: int
     st.sampled_from(["91", "95.5", "100"]),
     st.integers(1, 3),
 )
-def test_at_value_plus_level_the_cell_is_safe_by_the_same_rule(
-    drawn: Drawn, p: str, q: str, coalition: int
-) -> None:
+def test_at_value_plus_level_the_cell_is_safe_by_the_same_rule(drawn: Drawn, p: str, q: str, coalition: int) -> None:
     table = drawn.table()
     finding = PriorPosterior(float(p), float(q), coalition).find(table)
     step = Fraction(1, 10**finding.distance.decimals)
@@ -329,9 +333,7 @@ def test_at_value_plus_level_nobody_dominates(drawn: Drawn, k: str, n: int) -> N
     drawn("respondent", "holding", "request", "waiver", "weight", units=10),
     st.lists(judged("respondent", "holding", "request"), min_size=1, max_size=3),
 )
-def test_every_sensitive_cell_has_a_level_of_at_least_one_unit(
-    drawn: Drawn, rules: list[tuple[Rule, Judge]]
-) -> None:
+def test_every_sensitive_cell_has_a_level_of_at_least_one_unit(drawn: Drawn, rules: list[tuple[Rule, Judge]]) -> None:
     table = drawn.table()
     unit = Fraction(1, 10**table.decimals)
     for shape in ("symmetric", "sliding"):

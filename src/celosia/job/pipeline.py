@@ -115,11 +115,11 @@ def _hierarchies(job: Job) -> dict[str, Classification]:
 
 def _ready(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification]) -> Table:
     """Return the table that ready-made cells make."""
-    columns = {job.dimensions[name].column or name: name for name in job.tables[0].by}
+    by = job.tables[0].by
     options = part.model_dump(exclude={"file"}, exclude_none=True)
-    given = {column: hierarchies[name] for column, name in columns.items() if name in hierarchies}
-    table = cells(part.file, by=list(columns), hierarchies=given, **options)
-    table = replace(table, axes=tuple(replace(axis, name=columns[axis.name]) for axis in table.axes))
+    given = {name: hierarchies[name] for name in by if name in hierarchies}
+    columns = {name: job.dimensions[name].column or name for name in by}
+    table = cells(part.file, by=by, hierarchies=given, columns=columns, **options)
     return link([table], relations=job.links.relations) if job.links else table
 
 

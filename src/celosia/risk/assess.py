@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
+from celosia.errors import DataError, Problems, SpecError, listed, nearest
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
@@ -94,20 +94,34 @@ def assess(
     """
     if not rules:
         raise SpecError.one("rules", "are missing.", "Give at least one, for instance PPercent(10).")
+    found = Problems()
     named = _named(table, rules)
     who = tuple(attackers) if attackers is not None else (Attacker.external(table),)
-    _check_attackers(table, who)
-    findings = _findings(table, named)
-    status = _given_status(table)
-    exempted = _exempted(table, exempt or {})
-    reasons = np.array([finding.sensitive & ~exempted & ~_given_safe(table) for finding in findings])
+    with found.gathering():
+        _check_attackers(table, who)
+    findings = []
+    for rule in named:
+        with found.gathering():
+            findings.append(rule.find(table))
+    exempted = _given_safe(table)
+    with found.gathering():
+        exempted = exempted | _exempted(table, exempt or {})
+    shape = LevelShape()
+    with found.gathering():
+        shape = _shape(levels)
+    costs = np.zeros(0)
+    with found.gathering():
+        costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
+    found.raise_as(SpecError)
+    reasons = np.array([finding.sensitive & ~exempted for finding in findings])
     sensitive = np.asarray(reasons.any(axis=0))
+    status = _given_status(table)
     _check_shown(table, status, sensitive, reasons, [rule.words for rule in named])
     return Risk(
         table=table,
         status=np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status)),
-        levels=_levels(table, findings, reasons, _shape(levels), who),
-        cost=(Cost.parse(cost) if isinstance(cost, str) else cost).of(table),
+        levels=_levels(table, findings, reasons, shape, who),
+        cost=costs,
         attackers=who,
         rules=tuple(rule.words for rule in named),
         reasons=reasons,
@@ -127,18 +141,6 @@ def _named(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.boo
     if given and not any(isinstance(rule, GivenStatus) for rule in named):
         named.append(GivenStatus())
     return named
-
-
-def _findings(table: Table, rules: Sequence[Rule]) -> list[Finding]:
-    findings = []
-    found = Problems()
-    for rule in rules:
-        try:
-            findings.append(rule.find(table))
-        except CelosiaError as error:
-            found.extend(error.problems)
-    found.raise_as(SpecError)
-    return findings
 
 
 def _shape(levels: str | LevelShape) -> LevelShape:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, SpecError, listed
+from celosia.errors import DataError, Problems, SpecError, counted, listed, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quoted
 from celosia.table.fixed import Fixed
 
@@ -85,7 +86,7 @@ class CellColumns:
 
 def read_columns(
     source: RowSource,
-    by: Sequence[str],
+    by: Mapping[str, str],
     value: str,
     count: str | None,
     holdings: str | None,
@@ -103,7 +104,7 @@ def read_columns(
     DataError
         Every bad row.
     """
-    roles = {value: "value", **dict.fromkeys(by, "dimension"), **dict.fromkeys(largest, "largest")}
+    roles = {value: "value", **dict.fromkeys(by.values(), "dimension"), **dict.fromkeys(largest, "largest")}
     optional = {"count": count, "holdings": holdings, "status": status, "variable": variable, **numbers}
     roles |= {column: role for role, column in optional.items() if column is not None}
     found = Problems()
@@ -115,7 +116,7 @@ def read_columns(
         found.add("by", "must name at least one column.")
     found.raise_as(SpecError)
     reader = _Reader(source, list(roles))
-    codes = {name: reader.codes(name) for name in by}
+    codes = {name: reader.codes(column) for name, column in by.items()}
     amounts = reader.amounts([value, *largest])
     counts = {name: reader.whole(name) for name in (count, holdings) if name is not None}
     extras: dict[str, NDArray[Any]] = {
@@ -156,7 +157,7 @@ class _Reader:
 
     def codes(self, column: str) -> NDArray[Any]:
         codes = np.array(self.text[column], dtype=object)
-        self._report(column, np.flatnonzero(codes == ""), "have no code", "A total bears the code of the total.")
+        self._report(column, np.flatnonzero(codes == ""), "no code", "A total bears the code of the total.")
         return codes
 
     def amounts(self, columns: Sequence[str]) -> list[Fixed] | None:
@@ -173,12 +174,14 @@ class _Reader:
         texts = self._numbers(column, empty=None)
         numbers = np.array([float(text) for text in texts])
         wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
-        self._report(column, wrong, "have a count that is not a whole number from zero up", "Mend them.")
+        self._report(column, wrong, "a count that is not a whole number from zero up", "Mend them.")
         return numbers.astype(np.int64)
 
     def floats(self, column: str) -> NDArray[np.float64]:
         numbers = np.array([float(text) for text in self._numbers(column, empty="nan")])
-        self._report(column, np.flatnonzero(numbers < 0), "are negative", "Levels and costs are numbers from zero up.")
+        self._report(
+            column, np.flatnonzero(numbers < 0), "a negative number", "Levels and costs are numbers from zero up."
+        )
         return numbers
 
     def statuses(self, column: str) -> NDArray[Any]:
@@ -196,17 +199,21 @@ class _Reader:
         texts = [text.strip() for text in self.text[column]]
         nothing = [row for row, text in enumerate(texts) if not text]
         if empty is None:
-            self._report(column, np.array(nothing, dtype=np.int64), "have no value", "Fill them in.")
+            self._report(column, np.array(nothing, dtype=np.int64), "no value", "Fill them in.")
         bad = [row for row, text in enumerate(texts) if text and not _is_number(text)]
-        self._report(column, np.array(bad, dtype=np.int64), "hold something that is not a finite number", "Mend them.")
+        self._report(column, np.array(bad, dtype=np.int64), "something that is not a finite number", "Mend them.")
         wrong = {*bad, *nothing}
         return [(empty or "0") if row in wrong else text for row, text in enumerate(texts)]
 
     def _report(self, column: str, rows: NDArray[np.int64], said: str, remedy: str) -> None:
+        self.note(f"column {column!r}", rows, said, remedy)
+
+    def note(self, place: str, rows: NDArray[np.int64], said: str, remedy: str) -> None:
+        """Note that something is wrong with some rows."""
         if len(rows):
-            numbers = ", ".join(str(self.row[row]) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
-            place = f"{self.place}, column {column!r}"
-            self.found.add(place, f"{len(rows):,} cells {said} (rows {numbers}, the first cell being row 1).", remedy)
+            named = rows_named(self.row[rows[:_SHOWN]].tolist(), len(rows))
+            message = f"{said} in {counted(len(rows), 'cell')} ({named}, the first cell being row 1)."
+            self.found.add(f"{self.place}, {place}", message, remedy)
 
 
 def _is_number(text: str) -> bool:
@@ -219,24 +226,15 @@ def _is_number(text: str) -> bool:
 def _check_largest(reader: _Reader, amounts: Sequence[Fixed], count: NDArray[np.int64] | None) -> None:
     """Note largest contributions that do not decrease, exceed the cell, or exist where nobody contributes."""
     value, *largest = (part.counts for part in amounts)
-    place = f"{reader.place}, largest contributions"
-    for number in range(1, len(largest)):
-        wrong = np.flatnonzero(largest[number] > largest[number - 1])
-        _note(reader, place, wrong, "do not decrease")
-    if largest:
-        _note(reader, place, np.flatnonzero(largest[-1] < 0), "are negative")
-        if bool((value >= 0).all()):
-            _note(
-                reader,
-                place,
-                np.flatnonzero(sum(largest[1:], start=largest[0]) > value + len(largest)),
-                "sum to more than the cell",
-            )
-        if count is not None:
-            _note(reader, place, np.flatnonzero((count == 0) & (largest[0] > 0)), "exist where nobody contributes")
-
-
-def _note(reader: _Reader, place: str, rows: NDArray[np.int64], said: str) -> None:
-    if len(rows):
-        numbers = ", ".join(str(reader.row[row]) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
-        reader.found.add(place, f"{said} in {len(rows):,} cells (rows {numbers}).", "Mend them.")
+    if not largest:
+        return
+    wrong = {"negative contributions": largest[-1] < 0}
+    if len(largest) > 1:
+        rises = [after > before for before, after in pairwise(largest)]
+        wrong["contributions that do not decrease"] = np.logical_or.reduce(rises)
+    if bool((value >= 0).all()):
+        wrong["more than the cell"] = sum(largest[1:], start=largest[0]) > value + len(largest)
+    if count is not None:
+        wrong["contributions of nobody"] = (count == 0) & (largest[0] > 0)
+    for said, where in wrong.items():
+        reader.note("largest contributions", np.flatnonzero(where), said, "Mend them.")

@@ -42,6 +42,7 @@ def cells(
     cost: str | None = None,
     variable: str | None = None,
     hierarchies: Mapping[str, Classification] | None = None,
+    columns: Mapping[str, str] | None = None,
     totals: str = "require",
     counts: bool = False,
 ) -> Table:
@@ -52,7 +53,7 @@ def cells(
     data
         A Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
     by
-        The columns of codes; a total bears the code of the hierarchy's total.
+        The dimensions; a total bears the code of the hierarchy's total.
     value
         The column of values.
     count, holdings
@@ -70,6 +71,8 @@ def cells(
         The column that names the variable, where there are several.
     hierarchies
         Classifications by dimension; a dimension that is not named has its codes under ``Total``.
+    columns
+        The column of a dimension where it is not called the same.
     totals
         Missing totals: ``require`` them or ``compute`` their values (their contributors stay unknown).
     counts
@@ -87,14 +90,15 @@ def cells(
         raise SpecError.one("totals", f"must be 'require' or 'compute', not {totals!r}.")
     source = data if isinstance(data, RowSource) else opened(data)
     levels = {"lower_level": lower_level, "upper_level": upper_level, "sliding_level": sliding_level, "cost": cost}
-    columns = read_columns(source, by, value, count, holdings, largest, status, levels, variable)
-    dimensions = _dimensions(by, columns, hierarchies or {})
-    nodes = _nodes(source, columns, dimensions)
-    names = columns.variables or (value,)
+    places = {name: (columns or {}).get(name, name) for name in by}
+    read = read_columns(source, places, value, count, holdings, largest, status, levels, variable)
+    dimensions = _dimensions(by, read, hierarchies or {})
+    nodes = _nodes(source, read, dimensions)
+    names = read.variables or (value,)
     tables = []
     for number, name in enumerate(names):
-        rows = np.flatnonzero(columns.variable == number)
-        tables.append(_table(source, columns.of(rows), nodes[rows], dimensions, name, compute=totals == "compute"))
+        rows = np.flatnonzero(read.variable == number)
+        tables.append(_table(source, read.of(rows), nodes[rows], dimensions, name, compute=totals == "compute"))
     made = [
         replace(table, counts=frozenset(table.variables if counts else ()), library=library_of(data))
         for table in tables

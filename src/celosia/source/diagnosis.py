@@ -9,13 +9,16 @@ secrets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
-from celosia.errors import DataError, Problems, listed
+from celosia.errors import DataError, Problems, counted, listed, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quoted
-from celosia.table.dimension import Dimension
+from celosia.source.expressions import flag_expression, present
+from celosia.table.dimension import SEPARATOR, Dimension
 
 _SHOWN = 5
+_WITHOUT_CODE = "Mend them, or choose with `missing` to count them as a category or to drop them."
 
 
 def diagnose(
@@ -43,114 +46,81 @@ def diagnose(
     missing
         What was to be done with records without a code.
     """
-    found = Problems()
+    rows = _Rows(source, Problems())
     for name, code in codes.items():
         if missing == "error":
-            _report(
-                found,
-                source,
-                name,
-                f"{code} IS NULL",
-                "have no code",
-                "Say missing='category' or missing='drop', or mend them.",
-            )
-        _unknown_codes(found, source, name, code, dimensions[name])
-    weight = [roles["weight"]] if "weight" in roles else []
-    for column in [*values, *weight]:
-        _numbers(found, source, column)
-    for column in weight:
-        number = f"TRY_CAST({quoted(column)} AS DOUBLE)"
-        _report(
-            found,
-            source,
-            column,
-            f"{number} <= 0",
-            "have a weight of zero or less",
-            "A weight says how many units a record stands for.",
+            rows.report(name, f"{code} IS NULL", "no code", _WITHOUT_CODE)
+        _unknown_codes(rows, name, code, dimensions[name])
+    for column in values:
+        _numbers(rows, column)
+    if "weight" in roles:
+        _numbers(rows, roles["weight"])
+        number = f"TRY_CAST({quoted(roles['weight'])} AS DOUBLE)"
+        rows.report(
+            roles["weight"], f"{number} <= 0", "a weight of zero or less", "It says how many units a record is."
         )
     for role in ("request", "waiver"):
         if role in roles:
-            name = quoted(roles[role])
-            wrong = (
-                f"{name} IS NOT NULL AND coalesce(TRY_CAST({name} AS BOOLEAN), TRY_CAST({name} AS DOUBLE) <> 0) IS NULL"
-            )
-            _report(
-                found,
-                source,
-                roles[role],
-                wrong,
-                f"have a {role} that is neither yes nor no",
-                "Write true or false, 1 or 0.",
-            )
-    if "respondent" in roles:
-        empty = f"nullif(CAST({quoted(roles['respondent'])} AS VARCHAR), '') IS NULL"
-        _report(found, source, roles["respondent"], empty, "have no respondent", "Every record belongs to somebody.")
-    elif "holding" in roles:
-        empty = f"nullif(CAST({quoted(roles['holding'])} AS VARCHAR), '') IS NULL"
-        _report(
-            found,
-            source,
-            roles["holding"],
-            empty,
-            "have no holding",
-            "Name the respondent column too: it stands in for the holding.",
-        )
-    if not found.found:
-        found.add(
-            source.place, "cannot be read for a reason that was not found.", "Please report this with the job file."
-        )
-    raise DataError(found.found)
+            wrong = f"{flag_expression(roles[role])} IS NULL"
+            rows.report(roles[role], wrong, "something neither yes nor no", "Write true or false, 1 or 0.")
+    _nameless(rows, roles)
+    if not rows.found.found:
+        rows.found.add(source.place, "cannot be read for a reason that was not found.", "Please report this.")
+    raise DataError(rows.found.found)
 
 
-def _numbers(found: Problems, source: RowSource, column: str) -> None:
-    name = quoted(column)
-    number = f"TRY_CAST({name} AS DOUBLE)"
-    empty = f"({name} IS NULL)" if source.types[column] != "VARCHAR" else f"(nullif({name}, '') IS NULL)"
-    _report(found, source, column, empty, "have no value", "Fill them, or leave the records out.")
-    _report(found, source, column, f"NOT {empty} AND {number} IS NULL", "hold text that is not a number", "Mend them.")
-    _report(
-        found,
-        source,
-        column,
-        f"{number} IS NOT NULL AND NOT isfinite({number})",
-        "are infinite or not a number",
-        "Mend them.",
-    )
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows, and what is wrong with them so far."""
+
+    source: RowSource
+    found: Problems
+
+    def report(self, column: str, condition: str, said: str, remedy: str) -> None:
+        """Note how many rows meet a condition, and the numbers of the first."""
+        count = self.source.query(f"SELECT count(*) FROM {ROWS} WHERE {condition}").fetchall()[0][0]
+        if not count:
+            return
+        numbered = f"SELECT row_number() OVER () AS celosia_row, * FROM {ROWS}"
+        first = f"SELECT celosia_row FROM ({numbered}) WHERE {condition} ORDER BY 1 LIMIT {_SHOWN}"
+        rows = rows_named([row for (row,) in self.source.query(first).fetchall()], count)
+        self.add(column, f"{said} in {counted(count, 'record')} ({rows}, the first record being row 1).", remedy)
+
+    def add(self, column: str, message: str, remedy: str) -> None:
+        """Note something about a column."""
+        self.found.add(f"{self.source.place}, column {column!r}", message, remedy)
 
 
-def _unknown_codes(found: Problems, source: RowSource, name: str, code: str, dimension: Dimension) -> None:
-    known = {said for said, nodes in dimension.nodes_of.items() if any(dimension.leaf_of[node] >= 0 for node in nodes)}
-    rows = source.query(
-        f"SELECT {code} AS code, count(*) FROM {ROWS} WHERE code IS NOT NULL GROUP BY 1 ORDER BY 1"
-    ).fetchall()
+def _numbers(rows: _Rows, column: str) -> None:
+    number = f"TRY_CAST({quoted(column)} AS DOUBLE)"
+    empty = f"{present(rows.source, column)} IS NULL"
+    rows.report(column, empty, "no value", "Fill them, or leave the records out.")
+    rows.report(column, f"NOT ({empty}) AND {number} IS NULL", "text that is not a number", "Mend it.")
+    rows.report(column, f"{number} IS NOT NULL AND NOT isfinite({number})", "an infinite value or none", "Mend it.")
+
+
+def _nameless(rows: _Rows, roles: Mapping[str, str]) -> None:
+    role = "respondent" if "respondent" in roles else "holding"
+    remedy = {
+        "respondent": "Every record belongs to somebody.",
+        "holding": "Name the respondent column too: it stands in for the holding.",
+    }
+    if role in roles:
+        rows.report(roles[role], f"{present(rows.source, roles[role])} IS NULL", f"no {role}", remedy[role])
+
+
+def _unknown_codes(rows: _Rows, name: str, code: str, dimension: Dimension) -> None:
+    leaves = {said: sum(dimension.leaf_of[node] >= 0 for node in nodes) for said, nodes in dimension.nodes_of.items()}
     paths = {"\x1f".join(path) for path in dimension.node_of_path}
-    place = f"{source.place}, column {name!r}"
-    unknown = [said for said, _ in rows if said not in dimension.nodes_of and said not in paths]
-    parents = [said for said, _ in rows if said in dimension.nodes_of and said not in known]
-    double = [said for said in known if sum(dimension.leaf_of[node] >= 0 for node in dimension.nodes_of[said]) > 1]
-    twice = sorted({said for said, _ in rows} & set(double))
+    sql = f"SELECT DISTINCT {code} AS code FROM {ROWS} WHERE code IS NOT NULL ORDER BY 1"
+    seen = [said for (said,) in rows.source.query(sql).fetchall()]
+    unknown = [said.replace("\x1f", SEPARATOR) for said in seen if said not in leaves and said not in paths]
+    parents = [said for said in seen if leaves.get(said) == 0]
+    several = [said for said in seen if leaves.get(said, 0) > 1]
     if unknown:
-        shown = [said.replace("\x1f", " / ") for said in unknown]
-        found.add(place, f"these codes are not in the hierarchy: {listed(shown)}.", "Add them to it, or mend them.")
+        rows.add(name, f"codes that are not in the hierarchy: {listed(unknown)}.", "Add them to it, or mend them.")
     if parents:
-        found.add(
-            place, f"these codes have codes below them: {listed(parents)}.", "Records need codes of the finest level."
-        )
-    if twice:
+        rows.add(name, f"codes with codes below them: {listed(parents)}.", "Records need codes of the finest level.")
+    if several:
         remedy = "Name the columns of all levels, so that records carry the path."
-        found.add(place, f"these codes stand in several branches: {listed(twice)}.", remedy)
-
-
-def _report(found: Problems, source: RowSource, column: str, condition: str, said: str, remedy: str) -> None:
-    """Note how many rows meet a condition, and the numbers of the first."""
-    numbered = f"SELECT row_number() OVER () AS celosia_row, * FROM {ROWS}"
-    count = source.query(f"SELECT count(*) FROM {ROWS} WHERE {condition}").fetchall()[0][0]
-    if not count:
-        return
-    rows = source.query(f"SELECT celosia_row FROM ({numbered}) WHERE {condition} ORDER BY 1 LIMIT {_SHOWN}").fetchall()
-    numbers = ", ".join(str(row) for (row,) in rows) + (", ..." if count > _SHOWN else "")
-    found.add(
-        f"{source.place}, column {column!r}",
-        f"{count:,} records {said} (rows {numbers}, the first record being row 1).",
-        remedy,
-    )
+        rows.add(name, f"codes that stand in several branches: {listed(several)}.", remedy)

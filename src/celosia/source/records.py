@@ -18,18 +18,15 @@ from celosia.errors import DataError
 from celosia.progress import Progress
 from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
-from celosia.source.duckdb import ROWS, RowSource, literal, quoted
+from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.source.expressions import code_list, dimension_code, flag_expression, number_expression, scale_of
 from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 
-MISSING = "(missing)"
-"""The code of records without a code, where they are kept."""
-
 _BATCH = 1 << 17
 _MANY_ROWS = 1 << 25  # from here on memory matters more than the second thread
-_PATH = "chr(31)"  # stands between the levels of a path, inside SQL only
 _ALONE = np.uint64(0x5851F42D4C957F2D)  # sets the holdings that are a respondent of their own apart from the others
 
 
@@ -83,13 +80,6 @@ class Records:
     asked: NDArray[np.bool_] | None
     waived: NDArray[np.bool_] | None
     notes: tuple[str, ...] = ()
-
-
-def dimension_code(source: RowSource, columns: Sequence[str], *, category: bool = False) -> str:
-    """Return the SQL of a row's code: one column as text, or the levels of its path; an empty code is none."""
-    parts = [f"CAST({present(source, column)} AS VARCHAR)" for column in columns]
-    code = parts[0] if len(parts) == 1 else f"nullif(concat_ws({_PATH}, {', '.join(parts)}), '')"
-    return f"coalesce({code}, {literal(MISSING)})" if category else code
 
 
 def read_records(
@@ -173,29 +163,6 @@ def read_records(
     )
 
 
-def number_expression(source: RowSource, column: str) -> str:
-    """Return the SQL of an amount: a whole number where the type is exact, else a double; NULL: no number."""
-    kind, name = source.types[column], quoted(column)
-    if kind.endswith(("INT", "INTEGER")):
-        return f"CAST({name} AS BIGINT)"
-    if kind.startswith("DECIMAL"):
-        scale = scale_of(kind)
-        return f"CAST(CAST({name} AS DECIMAL(38, {scale})) * {10**scale} AS BIGINT)"
-    return f"TRY_CAST({name} AS DOUBLE)"
-
-
-def scale_of(kind: str) -> int:
-    """Return the number of decimals of a DECIMAL type, 0 for others."""
-    return int(kind.rstrip(")").split(",")[1]) if kind.startswith("DECIMAL") else 0
-
-
-def flag_expression(column: str) -> str:
-    """Return the SQL that gives a yes or no: a truth value or a number that is not zero; nothing means no."""
-    name = quoted(column)
-    said = f"coalesce(TRY_CAST({name} AS BOOLEAN), TRY_CAST({name} AS DOUBLE) <> 0)"
-    return f"CASE WHEN {name} IS NULL THEN false ELSE {said} END"
-
-
 def _fields(source: RowSource, values: Sequence[str], roles: Roles) -> dict[str, str]:
     fields = {f"v{k}": number_expression(source, value) for k, value in enumerate(values)}
     if roles.weight is not None:
@@ -210,11 +177,6 @@ def _fields(source: RowSource, values: Sequence[str], roles: Roles) -> dict[str,
     return fields
 
 
-def present(source: RowSource, column: str) -> str:
-    """Return the SQL of a column in which an empty text is no entry."""
-    return f"nullif({quoted(column)}, '')" if source.types[column] == "VARCHAR" else quoted(column)
-
-
 def _statement(codes: Sequence[str], lists: Sequence[str], fields: Mapping[str, str], *, drop: bool) -> str:
     said = [f"c{k}.number AS d{k}" for k in range(len(codes))] + [f"{sql} AS {name}" for name, sql in fields.items()]
     joins = [
@@ -223,26 +185,6 @@ def _statement(codes: Sequence[str], lists: Sequence[str], fields: Mapping[str, 
     ]
     where = " WHERE " + " AND ".join(f"{code} IS NOT NULL" for code in codes) if drop else ""
     return f"SELECT {', '.join(said)} FROM {ROWS} {' '.join(joins)}{where}"
-
-
-def code_list(dimension: Dimension, *, paths: bool) -> str:
-    """Return the SQL of a little table of codes, or of paths, with the leaf number of each.
-
-    A code alone is understood where only one leaf bears it; a path always.
-    """
-    leaf_of = dimension.leaf_of
-    if paths:
-        number_of = {
-            "\x1f".join(path): leaf_of[node] for path, node in dimension.node_of_path.items() if leaf_of[node] >= 0
-        }
-    else:
-        leaves = {
-            code: [leaf_of[node] for node in nodes if leaf_of[node] >= 0] for code, nodes in dimension.nodes_of.items()
-        }
-        number_of = {code: numbers[0] for code, numbers in leaves.items() if len(numbers) == 1}
-    names = ", ".join(literal(code) for code in number_of)
-    numbers = ", ".join(str(number) for number in number_of.values())
-    return f"SELECT unnest([{names}]) AS code, unnest([{numbers}]::INTEGER[]) AS number"
 
 
 def _stream(source: RowSource, sql: str, progress: Progress) -> dict[str, NDArray[Any]] | None:

@@ -14,9 +14,10 @@ from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
 from celosia.progress import SILENT, Progress
 from celosia.source.contributions import anonymous_numbers, leaf_contributions, record_marks
 from celosia.source.duckdb import ROWS, RowSource, opened
+from celosia.source.expressions import MISSING, dimension_code
 from celosia.source.kernel import Rows, enter, leaf_sums
 from celosia.source.leaf_cells import leaf_cells
-from celosia.source.records import MISSING, Records, Roles, dimension_code, read_records
+from celosia.source.records import Records, Roles, read_records
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
@@ -337,8 +338,10 @@ def _dimension(
     code = dimension_code(source, columns)
 
     def codes() -> Iterable[str]:
-        rows = source.query(f"SELECT DISTINCT {code} AS code FROM {ROWS} WHERE code IS NOT NULL ORDER BY 1").fetchall()
-        return [said for (said,) in rows]
+        rows = source.query(f"SELECT DISTINCT {code} AS code FROM {ROWS} ORDER BY 1").fetchall()
+        if not rows:
+            raise DataError.one(source.place, "holds no records.", "Is it the right file?")
+        return [said for (said,) in rows if said is not None]
 
     try:
         if classification is None and len(columns) > 1:
