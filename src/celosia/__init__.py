@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from celosia.risk.cell_rules import Requests as Requests
     from celosia.risk.cell_rules import ZeroCells as ZeroCells
     from celosia.risk.cost import Cost as Cost
+    from celosia.risk.finding import Finding as Finding
     from celosia.risk.requirement import Requirement as Requirement
     from celosia.risk.risk import Risk as Risk
     from celosia.risk.rules import Dominance as Dominance
@@ -75,6 +76,7 @@ _ROOMS = {
     "celosia.risk.attacker": ("Attacker",),
     "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
     "celosia.risk.cost": ("Cost",),
+    "celosia.risk.finding": ("Finding",),
     "celosia.risk.requirement": ("Requirement",),
     "celosia.risk.risk": ("Risk",),
     "celosia.risk.rules": ("Dominance", "MinFrequency", "PPercent", "PriorPosterior"),

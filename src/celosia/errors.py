@@ -70,6 +70,10 @@ class DataError(CelosiaError):
     """The data contradict themselves or what was said about them."""
 
 
+class SolverError(CelosiaError):
+    """A solver gave no answer that can be relied on, or was asked for what it cannot do."""
+
+
 @dataclass(slots=True)
 class Problems:
     """Collects problems while an input is read, and raises them together.

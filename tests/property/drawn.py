@@ -18,6 +18,9 @@ from tests.property import brute_force
 CODES = ["1", "2", "A", "B", "Total", "é x", "o'k", 'q"t', "a.b,c", " 7"]
 """Codes are opaque: blanks, quotes, commas, accents, even the word of the total."""
 
+INNER_CODES = [code for code in CODES if code != "Total"]
+"""Below a node of that word, paths would read the same as paths from the total: test_dimension has that case."""
+
 
 @dataclass(frozen=True)
 class Dimension:
@@ -74,7 +77,7 @@ def unambiguous(tree: brute_force.Tree) -> brute_force.Tree:
 
 trees: st.SearchStrategy[brute_force.Tree] = st.recursive(
     st.just({}),
-    lambda below: st.dictionaries(st.sampled_from(CODES), below, min_size=1, max_size=3),
+    lambda below: st.dictionaries(st.sampled_from(INNER_CODES), below, min_size=1, max_size=3),
     max_leaves=7,
 ).filter(bool)
 

@@ -143,7 +143,7 @@ def parts_of(cells: Sequence[Name], sums: set[frozenset[object]]) -> set[frozens
 @given(drawn())
 def test_tables_tabulated_apart_link_to_the_cells_of_brute_force(drawn: Drawn) -> None:
     apart = [drawn.tabulated([[NAMES[axis] for axis in axes]], [variable]) for variable, axes in drawn.tables]
-    linked = link(apart)
+    linked = link(apart, names=[f"table {number}" for number in range(len(apart))])
     name_of = named(linked, drawn.classifications)
     cells: dict[Name, list[Record]] = {}
     sums: set[frozenset[object]] = set()

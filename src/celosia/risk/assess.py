@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, SpecError, listed, nearest
+from celosia.errors import DataError, Problems, SpecError, counted, listed, nearest
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
@@ -120,7 +120,7 @@ def assess(
     return Risk(
         table=table,
         status=np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status)),
-        levels=_levels(table, findings, reasons, shape, who),
+        levels=_levels(table, named, findings, reasons, shape, who),
         cost=costs,
         attackers=who,
         rules=tuple(rule.words for rule in named),
@@ -211,28 +211,41 @@ def _check_shown(
     if len(clash):
         cell = int(clash[0])
         rule = next(word for word, says in zip(words, reasons, strict=True) if says[cell])
-        message = f"{len(clash)} cells are to be shown and are sensitive, the first being {table.label(cell)} ({rule})."
+        count = counted(len(clash), "cell")
+        message = f"{count} to be shown and sensitive, the first being {table.label(cell)} ({rule})."
         raise DataError.one("status", message, "Declare them safe if they are published anyway, or hide them.")
 
 
 def _levels(
     table: Table,
+    rules: Sequence[Rule],
     findings: Sequence[Finding],
     reasons: NDArray[np.bool_],
     shape: LevelShape,
     attackers: Sequence[Attacker],
 ) -> Levels:
-    """Return the levels of every cell: the largest of the rules', at least one unit; own levels where given."""
+    """Return the levels of every cell: the largest of the rules', at least one unit of the last decimal.
+
+    A level that came with the cell stands in for the one of its given status.
+    """
     decimals = table.decimals + LEVEL_DECIMALS
     unit = 10**LEVEL_DECIMALS
     sensitive = np.flatnonzero(reasons.any(axis=0))
-    distance: NDArray[Any] = np.full(len(sensitive), unit, dtype=np.int64)
-    for finding, says in zip(findings, reasons, strict=True):
-        counts = finding.distance[sensitive].to(decimals).counts
-        distance = np.maximum(distance, np.where(says[sensitive], counts, 0))
-    parts = {name: _scaled(distance, getattr(shape, name)) for name in ("lower", "upper", "sliding")}
-    for name, part in parts.items():
-        parts[name] = _with_own(table, f"{name}_level", sensitive, part, decimals)
+    found: NDArray[Any] = np.zeros(len(sensitive), dtype=np.int64)
+    given: NDArray[Any] = found
+    for rule, finding, says in zip(rules, findings, reasons, strict=True):
+        counts = np.where(says[sensitive], finding.distance[sensitive].to(decimals).counts, 0)
+        if isinstance(rule, GivenStatus):
+            given = np.maximum(given, counts)
+        else:
+            found = np.maximum(found, counts)
+    found = np.where((found == 0) & (given == 0), unit, found)
+    parts = {}
+    for name in ("lower", "upper", "sliding"):
+        factor = getattr(shape, name)
+        own = _with_own(table, f"{name}_level", sensitive, _scaled(given, factor), decimals)
+        part = np.maximum(_scaled(found, factor), own)
+        parts[name] = np.where(part > 0, np.maximum(part, unit), 0)
     parts["lower"] = _within_reach(parts["lower"], table, attackers, sensitive, decimals)
     nothing = (parts["lower"] <= 0) & (parts["upper"] <= 0) & (parts["sliding"] <= 0)
     parts["upper"] = np.where(nothing, unit, parts["upper"])

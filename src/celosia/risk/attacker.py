@@ -33,11 +33,11 @@ class Attacker:
     def external(cls, table: Table, name: str = "external") -> Attacker:
         """Return the default attacker: he knows that values are not negative, where that is so, and nothing above.
 
-        The sign is known variable by variable: where one value of a variable is negative, he knows nothing about that
-        variable.
+        The sign is known variable by variable: where one value or contribution of a variable is negative, he knows
+        nothing about that variable.
         """
         negative = np.zeros(len(table.variables), dtype=bool)
-        np.logical_or.at(negative, table.variable, table.amounts.counts < 0)
+        np.logical_or.at(negative, table.variable, (table.amounts.counts < 0) | _netted(table))
         lower = np.where(negative[table.variable], -INFINITE, 0)
         return cls(name, Fixed(lower, table.decimals), Fixed(np.full(len(table), INFINITE), table.decimals))
 
@@ -73,3 +73,11 @@ class Attacker:
             None if self.lower.infinite[cell] else self.lower.fraction(cell),
             None if self.upper.infinite[cell] else self.upper.fraction(cell),
         )
+
+
+def _netted(table: Table) -> NDArray[np.bool_]:
+    """Return the cells in which negative contributions hide: absolute contributions sum to more than the value."""
+    statistics = table.statistics
+    if statistics is None or statistics.shadow is not None or statistics.decimals != table.decimals:
+        return np.zeros(len(table), dtype=bool)
+    return np.asarray(statistics.respondents.total > np.abs(table.amounts.counts))

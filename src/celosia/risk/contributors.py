@@ -112,7 +112,7 @@ class Cells:
         short = (wanted > 0) & (count > values.shape[1]) & (values[:, -1] > 0)
         if bool(short.any()):
             need = "more" if self.statistics.weight_decimals else str(units)
-            remedy = f"Tabulate with largest={max(units, values.shape[1] + 1)}."
+            remedy = f"Give or keep more of them: largest={max(units, values.shape[1] + 1)}."
             raise SpecError.one(
                 self.words, f"needs the {need} largest contributions, {values.shape[1]} are known.", remedy
             )

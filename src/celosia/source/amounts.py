@@ -41,8 +41,9 @@ def amounts_of(numbers: NDArray[Any], *, written: int, decimals: int | None, pla
     doubles = numbers.astype(np.float64, copy=False)
     if written:
         doubles = doubles / 10.0**written
-    exact, total = _measured(doubles, MOST_DECIMALS)
-    finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**53 / max(total, 1.0))))))
+    exact, total, largest = _measured(doubles, MOST_DECIMALS)
+    most = max(largest * len(doubles), 1.0)  # unlike the sum, the same in any order of the records
+    finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**50 / most)))))
     chosen = decimals if decimals is not None else finest if exact > MOST_DECIMALS else exact
     if exact > chosen:
         notes.append(f"{place}: records rounded to {chosen} decimals")
@@ -57,18 +58,19 @@ def _check_size(total: float, place: str, decimals: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float]:
-    """Return how many decimals the doubles were written with, `most` + 1 for more than `most`, and their absolute sum.
+def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, float]:
+    """Return how many decimals the doubles have (`most` + 1: more than `most`), their absolute sum and maximum.
 
     A double has d decimals if it is the nearest one to a decimal of d places.
     """
-    decimals, scale, total = 0, 1.0, 0.0
+    decimals, scale, total, largest = 0, 1.0, 0.0, 0.0
     for value in doubles:
         total += abs(value)
+        largest = max(largest, abs(value))
         while decimals <= most and np.rint(value * scale) / scale != value:
             decimals += 1
             scale *= 10.0
-    return decimals, total
+    return decimals, total, largest
 
 
 @njit(cache=True, nogil=True)

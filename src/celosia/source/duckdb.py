@@ -99,7 +99,7 @@ def database(path: Path, query: str) -> RowSource:
     try:
         return RowSource(_connection(str(path), read_only=True).sql(query), f"{path}, query")
     except duckdb.Error as error:
-        raise DataError.one(str(path), f"the query fails: {_first_line(error)}.") from error
+        raise DataError.one(str(path), f"the query fails: {without_values(error)}.") from None
 
 
 def _file(path: Path) -> RowSource:
@@ -115,7 +115,7 @@ def _file(path: Path) -> RowSource:
     try:
         return readers[path.suffix.lower()](path)
     except duckdb.Error as error:
-        raise DataError.one(str(path), f"cannot be read: {_first_line(error)}.") from error
+        raise DataError.one(str(path), f"cannot be read: {without_values(error)}.") from None
 
 
 def _parquet(path: Path) -> RowSource:
@@ -124,8 +124,16 @@ def _parquet(path: Path) -> RowSource:
 
 def _csv(path: Path) -> RowSource:
     # Every column as text: codes such as 01 stay what they are, and bad numbers are ours to report.
-    return RowSource(_connection().read_csv(str(path), all_varchar=True, header=True), path.name)
+    relation = _connection().read_csv(str(path), all_varchar=True, header=True, skiprows=0)
+    if len(relation.columns) == 1 and set(relation.columns[0]) & set(",;|\t"):
+        message = "cannot be split into columns: not all lines have as many fields as the first."
+        raise DataError.one(path.name, message, "Quote fields that hold the separator.")
+    return RowSource(relation, path.name)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".")
+def without_values(error: duckdb.Error) -> str:
+    """Return what DuckDB says, as far as it cannot quote a record: of the file, the query, the columns."""
+    structural = (duckdb.BinderException, duckdb.CatalogException, duckdb.IOException, duckdb.ParserException)
+    if isinstance(error, structural):
+        return str(error).splitlines()[0].rstrip(".")
+    return f"DuckDB reports a {type(error).__name__}, whose text may quote a record and is not shown"

@@ -1,7 +1,7 @@
 """Names of respondents become keys the moment they are read: 96 bits that tell them apart and say nothing else.
 
 Two names fall on one key with a probability below 1e-13 at a hundred million names, and then count as one contributor,
-which only makes the rules stricter: merging contributors never turns a sensitive cell safe.
+which can only make a rule stricter where contributions are not negative.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from celosia.errors import DataError
 from celosia.progress import Progress
 from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
-from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.source.duckdb import ROWS, RowSource, quoted, without_values
 from celosia.source.expressions import code_list, dimension_code, flag_expression, number_expression, scale_of
 from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
@@ -126,7 +126,7 @@ def read_records(
     try:
         columns = _stream(source, sql, progress)
     except duckdb.Error as error:
-        raise DataError.one(source.place, f"cannot be read: {str(error).splitlines()[0]}") from error
+        raise DataError.one(source.place, f"cannot be read: {without_values(error)}.") from None
     if columns is None or not _sound(columns, values, roles):
         diagnose(
             source,

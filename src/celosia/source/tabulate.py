@@ -114,6 +114,7 @@ def tabulate(
         source, dimensions, request_.amounts(shadow), roles, missing=missing, decimals=decimals, progress=progress
     )
     numbers = _anonymous(records) if contributions else None
+    origin = object()
     tables = []
     progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))
     for names in request_.tables:
@@ -124,7 +125,7 @@ def tabulate(
             tables.append(_table(grid, records, variable, amounts, looked_at, largest, library_of(data)))
             if numbers is not None:
                 _, weighted, _ = _weighted(amounts, records.weight, len(grid.leaf), variable)
-                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, records)
+                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin)
                 tables[-1] = replace(tables[-1], contributions=single)
             progress.advance()
     progress.done()
@@ -162,6 +163,7 @@ class _Request:
         shadow: str | None,
     ) -> _Request:
         found = Problems()
+        by = [by] if isinstance(by, str) else by
         single = [name for name in by if isinstance(name, str)]
         tables = [tuple(single)] if single else [tuple(names) for names in by]
         if not tables or not all(tables) or (single and len(single) != len(by)):

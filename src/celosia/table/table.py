@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import Problems, SpecError, counted, nearest
 from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
@@ -130,7 +131,7 @@ class Table:
     def label(self, cell: int) -> str:
         """Return how people call a cell.
 
-        A cell of a bare problem is ``cell 17``; another is named by its codes with totals left out: ``C / North``.
+        A cell of a bare problem is ``cell 17``; another is named by its codes with totals left out: ``C x North``.
         """
         if not self.axes:
             return f"cell {cell}"
@@ -138,16 +139,50 @@ class Table:
         name = " x ".join(said) if said else self.axes[0].labels[0]
         return name if len(self.variables) == 1 else f"{self.variables[self.variable[cell]]}: {name}"
 
+    def find(self, variable: str | None = None, **codes: str) -> int:
+        """Return the cell with the given codes, totals being left out: ``table.find(industry="C", region="North")``.
+
+        Raises
+        ------
+        SpecError
+            There is no such cell, dimension, code or variable.
+        """
+        found = Problems()
+        axes = {axis.name: k for k, axis in enumerate(self.axes)}
+        wanted = np.zeros(len(self.axes), dtype=np.int32)
+        for name, code in codes.items():
+            if name not in axes:
+                found.add(name, "is not a dimension of the table.", nearest(name, axes))
+                continue
+            axis = self.axes[axes[name]]
+            nodes = [node for node in range(len(axis.labels)) if code in axis.names(node)]
+            if not nodes:
+                found.add(name, f"has no code {code!r}.", nearest(code, axis.labels))
+            else:
+                wanted[axes[name]] = nodes[0]
+        if variable is not None and variable not in self.variables:
+            found.add("variable", f"{variable!r} is not a variable of the table.", nearest(variable, self.variables))
+        found.raise_as(SpecError)
+        same = (self.codes == wanted).all(axis=1)
+        if variable is not None:
+            same &= self.variable == self.variables.index(variable)
+        cells = np.flatnonzero(same)
+        if len(cells) != 1:
+            seen = "no such cell" if not len(cells) else f"{len(cells)} cells, of several variables"
+            raise SpecError.one("find", f"there is {seen}.", "Cells without records do not exist.")
+        return int(cells[0])
+
     def equation(self, relation: int, *, most: int = 6) -> str:
         """Return a relation in words: ``C = 10 + 11``."""
         terms = self.relations.terms(relation)
-        left = [cell for cell, coefficient in terms if coefficient < 0]
-        right = [cell for cell, coefficient in terms if coefficient > 0]
-        return f"{self._said(left, most)} = {self._said(right, most)}"
+        left = [(cell, -coefficient) for cell, coefficient in terms if coefficient < 0]
+        right = [(cell, coefficient) for cell, coefficient in terms if coefficient > 0]
+        return f"{self._sum(left, most)} = {self._sum(right, most)}"
 
-    def _said(self, cells: list[int], most: int) -> str:
-        said = " + ".join(self.label(cell) for cell in cells[:most])
-        return f"{said} + {len(cells) - most} more" if len(cells) > most else said or "0"
+    def _sum(self, terms: list[tuple[int, int]], most: int) -> str:
+        said = [self.label(cell) if factor == 1 else f"{factor}*{self.label(cell)}" for cell, factor in terms[:most]]
+        more = [f"{len(terms) - most} more"] if len(terms) > most else []
+        return " + ".join([*said, *more]) or "0"
 
     def labels(self, axis: int) -> list[str]:
         """Return every cell's label along one axis."""
@@ -179,7 +214,8 @@ class Table:
 
     def __repr__(self) -> str:
         by = " x ".join(axis.name for axis in self.axes) or "bare problem"
-        return f"Table({', '.join(self.variables)} by {by}: {len(self):,} cells, {len(self.relations):,} relations)"
+        size = f"{counted(len(self), 'cell')}, {counted(len(self.relations), 'relation')}"
+        return f"Table({', '.join(self.variables)} by {by}: {size})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>"

@@ -1,0 +1,1 @@
+"""What can be computed from a release: attackers' problems, the audit, explanations."""

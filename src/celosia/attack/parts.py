@@ -1,0 +1,239 @@
+"""A system taken apart: cells that follow at once, connected components, and which of them are networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from celosia.attack.system import System
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The components of a system, each with its columns and rows together.
+
+    Parameters
+    ----------
+    component
+        The component of every column, -1 for a cell that follows from others at once, ``(n,)``.
+    columns, starts
+        The columns, component after component, and where each begins.
+    network
+        Which components are networks.
+    tail, head
+        For the columns of networks the nodes between which the cell is an arc, ``(n,)``; nodes are rows of the
+        system, and one ground node per component, numbered after the rows.
+    peeled
+        How the peeled cells follow: the row that gave each, -1 for the others, ``(n,)``.
+    """
+
+    component: NDArray[np.int32]
+    columns: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    network: NDArray[np.bool_]
+    tail: NDArray[np.int32]
+    head: NDArray[np.int32]
+    peeled: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def members(self, component: int) -> NDArray[np.int64]:
+        """Return the columns of a component."""
+        return self.columns[self.starts[component] : self.starts[component + 1]]
+
+
+def parts_of(system: System) -> Parts:
+    """Return the system taken apart.
+
+    Guarantee: components share no relation, so each can be attacked by itself; a component that is called a network
+    has been checked to be one as far as its kept rows go. Rows that are dropped because the others imply them are
+    checked on every witness (`celosia.attack.networks`).
+    """
+    matrix = system.matrix
+    columns = sp.csc_array(matrix)
+    peeled = _peel(matrix.indptr, matrix.indices, columns.indptr, columns.indices, len(system))
+    free = peeled < 0
+    kept = np.flatnonzero(free)
+    component = np.full(len(system), -1, dtype=np.int32)
+    if not len(kept):
+        nothing = np.zeros(0, dtype=np.int32)
+        starts = np.zeros(1, dtype=np.int64)
+        return Parts(component, kept, starts, np.zeros(0, dtype=bool), nothing, nothing, peeled)
+    inner = sp.csr_array(matrix[:, kept])
+    n_components, labels = _components(inner)
+    component[kept] = labels
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(n_components + 1))
+    network, tail, head = _networks(inner, labels, n_components, system.doubtful)
+    all_tail, all_head = np.full(len(system), -1, dtype=np.int32), np.full(len(system), -1, dtype=np.int32)
+    all_tail[kept], all_head[kept] = tail, head
+    return Parts(component, kept[order], starts.astype(np.int64), network, all_tail, all_head, peeled)
+
+
+@njit(cache=True, nogil=True)
+def _peel(
+    row_starts: NDArray[np.int32],
+    row_columns: NDArray[np.int32],
+    column_starts: NDArray[np.int32],
+    column_rows: NDArray[np.int32],
+    n: int,
+) -> NDArray[np.int32]:
+    """Return for every column the row in which it was the only one left, -1 if it never was."""
+    m = len(row_starts) - 1
+    left = np.empty(m, dtype=np.int64)
+    waiting = np.empty(m, dtype=np.int64)
+    n_waiting = 0
+    for row in range(m):
+        left[row] = row_starts[row + 1] - row_starts[row]
+        if left[row] == 1:
+            waiting[n_waiting] = row
+            n_waiting += 1
+    peeled = np.full(n, -1, dtype=np.int32)
+    while n_waiting:
+        n_waiting -= 1
+        row = waiting[n_waiting]
+        if left[row] != 1:
+            continue
+        for place in range(row_starts[row], row_starts[row + 1]):
+            column = row_columns[place]
+            if peeled[column] < 0:
+                peeled[column] = row
+                for entry in range(column_starts[column], column_starts[column + 1]):
+                    other = column_rows[entry]
+                    left[other] -= 1
+                    if left[other] == 1:
+                        waiting[n_waiting] = other
+                        n_waiting += 1
+                break
+    return peeled
+
+
+def _components(matrix: sp.csr_array) -> tuple[int, NDArray[np.int32]]:
+    m, n = matrix.shape
+    pattern = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=(m, n))
+    _, labels = connected_components(sp.block_array([[None, pattern], [pattern.T, None]], format="csr"), directed=False)
+    numbers, component = np.unique(labels[m:], return_inverse=True)
+    return len(numbers), component.astype(np.int32)
+
+
+def _networks(
+    matrix: sp.csr_array, component: NDArray[np.int32], n_components: int, doubtful: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
+    """Return which components are networks, and the ends of every column's arc.
+
+    Rows that the others may well imply are left out. What remains is a network if every column has at most two entries
+    of size one, whose signs can be made opposite by turning rows.
+    """
+    columns = sp.csc_array(matrix)
+    kept = ~doubtful & (np.diff(matrix.indptr) > 0)
+    network, first, second, sign, flip = _ends(
+        columns.indptr, columns.indices, columns.data, kept, component, n_components
+    )
+    turn = _turns(first, second, flip, component, network, len(kept))
+    tail, head = np.full(len(first), -1, dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
+    arcs = np.flatnonzero(network[component])
+    other = np.where(second[arcs] >= 0, second[arcs], len(kept) + component[arcs])
+    leaves = sign[arcs] * turn[first[arcs]] > 0  # a positive entry in the turned row takes from it
+    tail[arcs] = np.where(leaves, first[arcs], other)
+    head[arcs] = np.where(leaves, other, first[arcs])
+    return network, tail, head
+
+
+@njit(cache=True, nogil=True)
+def _ends(
+    starts: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    data: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    component: NDArray[np.int32],
+    n_components: int,
+) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.int8]]:
+    """Return which components may be networks, and every column's one or two rows.
+
+    `sign` is the entry in the first row; `flip` is 1 where the two rows need the same turn, -1 where opposite ones.
+    """
+    n = len(starts) - 1
+    network = np.ones(n_components, dtype=np.bool_)
+    first = np.full(n, -1, dtype=np.int32)
+    second = np.full(n, -1, dtype=np.int32)
+    flip = np.zeros(n, dtype=np.int8)
+    sign = np.zeros(n, dtype=np.int8)
+    for column in range(n):
+        found = 0
+        for place in range(starts[column], starts[column + 1]):
+            row, value = rows[place], data[place]
+            if not kept[row]:
+                continue
+            if found == 0:
+                first[column], sign[column] = row, value
+            elif found == 1:
+                second[column], flip[column] = row, -sign[column] * value
+            found += 1
+            if abs(value) != 1:
+                found = 3
+        if found == 0 or found > 2:  # noqa: PLR2004  (an arc has two ends)
+            network[component[column]] = False
+    return network, first, second, sign, flip
+
+
+@njit(cache=True, nogil=True)
+def _turns(
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    flip: NDArray[np.int8],
+    component: NDArray[np.int32],
+    network: NDArray[np.bool_],
+    m: int,
+) -> NDArray[np.int8]:
+    """Return how to turn every row so that both entries of a column are opposite; where that fails, no network."""
+    starts, ties = adjacency(first, second, m)
+    turn = np.zeros(m, dtype=np.int8)
+    waiting = np.empty(m, dtype=np.int64)
+    for root in range(m):
+        if turn[root] != 0:
+            continue
+        turn[root] = 1
+        waiting[0] = root
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            row = waiting[n_waiting]
+            for place in range(starts[row], starts[row + 1]):
+                column = ties[place]
+                other = second[column] if first[column] == row else first[column]
+                wanted = turn[row] * flip[column]
+                if turn[other] == 0:
+                    turn[other] = wanted
+                    waiting[n_waiting] = other
+                    n_waiting += 1
+                elif turn[other] != wanted:
+                    network[component[column]] = False
+    return turn
+
+
+@njit(cache=True, nogil=True)
+def adjacency(
+    tail: NDArray[np.int32], head: NDArray[np.int32], n_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the arcs at every node, compressed by rows; arcs without two ends are left out."""
+    starts = np.zeros(n_nodes + 1, dtype=np.int64)
+    for arc in range(len(tail)):
+        if tail[arc] >= 0 and head[arc] >= 0:
+            starts[tail[arc] + 1] += 1
+            starts[head[arc] + 1] += 1
+    starts = np.cumsum(starts)
+    fill = starts[:-1].copy()
+    arcs = np.empty(starts[-1], dtype=np.int32)
+    for arc in range(len(tail)):
+        if tail[arc] >= 0 and head[arc] >= 0:
+            arcs[fill[tail[arc]]] = arc
+            fill[tail[arc]] += 1
+            arcs[fill[head[arc]]] = arc
+            fill[head[arc]] += 1
+    return starts, arcs

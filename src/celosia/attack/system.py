@@ -1,0 +1,128 @@
+r"""What an attacker has to solve: the cells that he does not know, in whole numbers.
+
+With :math:`x = y - a` his problem for cell p is to push :math:`x_p` as far up and down as it goes, subject to
+
+.. math:: M x = 0, \qquad -\mathrm{down}_i \le x_i \le \mathrm{up}_i,
+
+where *down* and *up* are his rooms: the distances from the true value to what the release and his own knowledge leave
+open. :math:`x = 0` is always feasible. All numbers are counts of one common decimal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import DataError
+from celosia.table.fixed import Fixed
+from celosia.table.table import Table
+from celosia.tolerance import LARGEST_COUNT
+
+ENDLESS = LARGEST_COUNT >> 2
+"""A room without an end."""
+
+_MANY = 3  # relations in which a cell of a network does not stand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """The unknown cells of an attacker and the relations between them.
+
+    Parameters
+    ----------
+    cells
+        The unknown cells, ``(n,)``.
+    matrix
+        The relations among them, ``(m, n)``, rows without an unknown left out.
+    relations
+        The relation of every row, ``(m,)``.
+    doubtful
+        Which rows the others may well imply: every cell of the relation stands in three relations or more, ``(m,)``.
+        In a table with one hierarchy a parent's line follows so from the lines of its children.
+    down, up
+        The rooms, ``(n,)``, `ENDLESS` where there is no end.
+    decimals
+        The decimal in which rooms are counted.
+    n_cells
+        The number of cells of the table.
+    """
+
+    cells: NDArray[np.int64]
+    matrix: sp.csr_array
+    relations: NDArray[np.int64]
+    doubtful: NDArray[np.bool_]
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
+    decimals: int
+    n_cells: int
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[str]) -> System:
+    """Return the system of an attacker.
+
+    Parameters
+    ----------
+    table
+        The true table.
+    bounds
+        Everything that is known about every cell: what the release gives away, and what the attacker brings along.
+    names
+        Who says so, for messages.
+
+    Raises
+    ------
+    DataError
+        A bound does not hold the true value.
+    """
+    decimals = max([table.decimals, *(part.decimals for pair in bounds for part in pair)])
+    truth = _counts(table.amounts, decimals)
+    down = np.full(len(table), ENDLESS, dtype=np.int64)
+    up = np.full(len(table), ENDLESS, dtype=np.int64)
+    for (lower, upper), name in zip(bounds, names, strict=True):
+        room_down = np.where(lower.infinite, ENDLESS, truth - _counts(lower, decimals))
+        room_up = np.where(upper.infinite, ENDLESS, _counts(upper, decimals) - truth)
+        wrong = np.flatnonzero((room_down < 0) | (room_up < 0))
+        if len(wrong):
+            message = (
+                f"does not hold the true value of {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
+            )
+            raise DataError.one(name, message, "Is it about this table?")
+        down = np.minimum(down, room_down)
+        up = np.minimum(up, room_up)
+    cells = np.flatnonzero((down > 0) | (up > 0))
+    matrix = sp.csr_array(table.relations.matrix[:, cells])
+    relations = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    return System(
+        cells=cells,
+        matrix=sp.csr_array(matrix[relations]),
+        relations=relations,
+        doubtful=_doubtful(table.relations.matrix)[relations],
+        down=down[cells],
+        up=up[cells],
+        decimals=decimals,
+        n_cells=len(table),
+    )
+
+
+def _doubtful(matrix: sp.csr_array) -> NDArray[np.bool_]:
+    entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    terms = np.diff(matrix.indptr)
+    fewest = np.full(matrix.shape[0], len(entries))
+    np.minimum.at(fewest, np.repeat(np.arange(matrix.shape[0]), terms), entries[matrix.indices])
+    return np.asarray(fewest >= _MANY)
+
+
+def _counts(numbers: Fixed, decimals: int) -> NDArray[np.int64]:
+    """Return counts in a finer decimal; infinite ones come out as zero."""
+    finite = Fixed(np.where(numbers.infinite, 0, numbers.counts), numbers.decimals).to(decimals).counts
+    if finite.dtype == object or np.abs(finite).max(initial=0) >= ENDLESS:
+        raise DataError.one(
+            "numbers", f"need more than 18 digits with {decimals} decimals.", "Round bounds and levels."
+        )
+    return np.asarray(finite, dtype=np.int64)

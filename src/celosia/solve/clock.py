@@ -1,0 +1,29 @@
+"""The time that one solve may take, over all the runs that it needs."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """Measures a solve against its limit.
+
+    Parameters
+    ----------
+    limit
+        Wall-clock seconds, None for no limit.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._began = time.perf_counter()
+        self._limit = float("inf") if limit is None else limit
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never negative."""
+        return max(0.0, self._limit - self.seconds)
