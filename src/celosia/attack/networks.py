@@ -7,64 +7,13 @@ Everything is in whole numbers: the flow found is exact, and a flow that stops s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.parts import Parts, adjacency
+from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import System
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Questions:
-    """How far can a cell move? Each question one column and one direction.
-
-    Parameters
-    ----------
-    columns
-        The cells, as columns of the system, ``(q,)``.
-    upward
-        Up or down, ``(q,)``.
-    limits
-        How far is far enough, ``(q,)``.
-    """
-
-    columns: NDArray[np.int64]
-    upward: NDArray[np.bool_]
-    limits: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def take(self, places: NDArray[np.int64]) -> Questions:
-        """Return some of the questions."""
-        return Questions(self.columns[places], self.upward[places], self.limits[places])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """How far the cells move, with tables that show it.
-
-    Parameters
-    ----------
-    reach
-        How far, at most the limit, ``(q,)``.
-    starts, columns, moves
-        The witnesses: question k moves `columns[starts[k]:starts[k + 1]]` by `moves`; the moved table satisfies all
-        relations and rooms, in whole numbers.
-    """
-
-    reach: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    moves: NDArray[np.int64]
-
-    def witness(self, question: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the columns and moves of one witness."""
-        part = slice(self.starts[question], self.starts[question + 1])
-        return self.columns[part], self.moves[part]
 
 
 def flow_answers(system: System, parts: Parts, questions: Questions) -> Answers:
@@ -80,31 +29,9 @@ def flow_answers(system: System, parts: Parts, questions: Questions) -> Answers:
     reach, ends, columns, moves = _answer(
         asked.columns, asked.upward, asked.limits, parts.tail, parts.head, system.up, system.down, starts, arcs
     )
-    return _reordered(Answers(reach, ends, columns, moves), order)
-
-
-def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses satisfy every relation and every room, ``(q,)``, in whole numbers."""
-    question = np.repeat(np.arange(len(answers.reach)), np.diff(answers.starts))
-    inside = (answers.moves <= system.up[answers.columns]) & (-answers.moves <= system.down[answers.columns])
-    sound = np.ones(len(answers.reach), dtype=bool)
-    sound[question[~inside]] = False
-    transposed = system.matrix.tocsc()
-    broken = _unbalanced(
-        answers.starts, answers.columns, answers.moves, transposed.indptr, transposed.indices, transposed.data,
-        system.matrix.shape[0],
-    )  # fmt: skip
-    return sound & ~broken
-
-
-def _reordered(answers: Answers, order: NDArray[np.int64]) -> Answers:
-    """Return answers to sorted questions in the order in which they were asked."""
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    sizes = np.diff(answers.starts)[place]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    entry = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(answers.starts[place], sizes)
-    return Answers(answers.reach[place], starts, answers.columns[entry], answers.moves[entry])
+    furthest = np.ones(len(asked), dtype=bool)
+    ones = np.ones(len(asked), dtype=np.int64)
+    return Answers(reach, ones, furthest, ends, columns, moves).in_order(order)
 
 
 @njit(cache=True, nogil=True)
@@ -254,28 +181,3 @@ def _push(
             move[arc] -= amount
             node = head[arc]
     return amount, n_changed
-
-
-@njit(cache=True, nogil=True)
-def _unbalanced(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    moves: NDArray[np.int64],
-    column_starts: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    data: NDArray[np.int64],
-    n_rows: int,
-) -> NDArray[np.bool_]:
-    """Return which witnesses break a relation."""
-    total = np.zeros(n_rows, dtype=np.int64)
-    broken = np.zeros(len(starts) - 1, dtype=np.bool_)
-    for question in range(len(broken)):
-        for place in range(starts[question], starts[question + 1]):
-            for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
-                total[rows[entry]] += data[entry] * moves[place]
-        for place in range(starts[question], starts[question + 1]):
-            for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
-                if total[rows[entry]] != 0:
-                    broken[question] = True
-                total[rows[entry]] = 0
-    return broken

@@ -63,7 +63,7 @@ class System:
         return len(self.cells)
 
 
-def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[str]) -> System:
+def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[str], integer: bool = False) -> System:
     """Return the system of an attacker.
 
     Parameters
@@ -74,6 +74,8 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
         Everything that is known about every cell: what the release gives away, and what the attacker brings along.
     names
         Who says so, for messages.
+    integer
+        Values are whole numbers, and the attacker knows it: rooms end at whole numbers, and count in them.
 
     Raises
     ------
@@ -95,6 +97,10 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
             raise DataError.one(name, message, "Is it about this table?")
         down = np.minimum(down, room_down)
         up = np.minimum(up, room_up)
+    if integer and decimals:
+        down = np.where(down >= ENDLESS, ENDLESS, down // 10**decimals)
+        up = np.where(up >= ENDLESS, ENDLESS, up // 10**decimals)
+        decimals = 0
     cells = np.flatnonzero((down > 0) | (up > 0))
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     relations = np.flatnonzero(np.diff(matrix.indptr) > 0)

@@ -26,16 +26,12 @@ def read_numbers(texts: Sequence[str], *, endless: bool) -> tuple[Fixed, list[tu
     endless
         Whether ``inf`` and ``-inf`` are welcome.
     """
-    wrong = {
-        place: f"is not a number of up to {_MOST_DIGITS} digits."
-        for place, text in enumerate(texts)
-        if len(text) > _MOST_DIGITS or not (_NUMBER.fullmatch(text) or _INFINITE.fullmatch(text))
-    }
-    infinite = {
-        place: "is infinite." for place, text in enumerate(texts) if "i" in text.lower() and _INFINITE.fullmatch(text)
-    }
+    number = _NUMBER.fullmatch
+    odd = [place for place, text in enumerate(texts) if not number(text) or len(text) > _MOST_DIGITS]
+    infinite = {place for place in odd if _INFINITE.fullmatch(texts[place])}
+    wrong = {place: f"is not a number of up to {_MOST_DIGITS} digits." for place in odd if place not in infinite}
     if not endless:
-        wrong |= infinite
+        wrong |= dict.fromkeys(infinite, "is infinite.")
     with localcontext(prec=4 * _MOST_DIGITS):
         numbers = Fixed.of_texts(["0" if place in wrong else text for place, text in enumerate(texts)])
     for place in np.flatnonzero(numbers.infinite).tolist():

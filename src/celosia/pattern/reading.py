@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -74,7 +74,7 @@ class Reading:
         """Return the cell of every row, -1 where there is none; each of `n` cells must stand there once."""
         numbers = np.full(len(self.sheet), -1, dtype=np.int64)
         first: dict[int, int] = {}
-        for row, text in self._entries(CELL):
+        for row, text in enumerate(self._entries(CELL)):
             number = int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_CELL else -1
             if number < 0:
                 self.sheet.complain(row, f"cell {quoted(text)} is no cell number.", "Cells count from 0.")
@@ -101,20 +101,20 @@ class Reading:
 
     def check_flags(self) -> None:
         """Note the rows of the office's copy in which `sensitive` is neither 0 nor 1."""
-        for row, text in self._entries(SENSITIVE):
+        for row, text in enumerate(self._entries(SENSITIVE)):
             if text not in {"0", "1"}:
                 self.sheet.complain(row, f"sensitive is {quoted(text)}.", "It must be 0 or 1.")
 
     def statuses(self) -> NDArray[np.str_]:
         """Return the statuses, an empty word where there is none."""
-        words = np.zeros(len(self.sheet), dtype=STATUS_TYPE)
-        for row, text in self._entries(STATUS):
-            if text in STATUSES:
-                words[row] = text
-            else:
+        words = self._entries(STATUS)
+        hints = {word: nearest(word, STATUSES) for word in set(words).difference(STATUSES)}
+        for row, word in enumerate(words):
+            if word in hints:
                 self.sound[row] = False
-                self.sheet.complain(row, f"status {quoted(text)} is unknown.", nearest(text, STATUSES))
-        return words
+                self.sheet.complain(row, f"status {quoted(word)} is unknown.", hints[word])
+        known = ["" if word in hints else word for word in words] or [""] * len(self.sheet)
+        return np.array(known, dtype=STATUS_TYPE)
 
     def numbers(self, status: NDArray[np.str_]) -> tuple[Fixed, Fixed, Fixed]:
         """Return the numbers shown, zero where there is none, and the bounds, infinite where there are none."""
@@ -132,28 +132,26 @@ class Reading:
 
     def _exact(self, name: str, status: NDArray[np.str_], wanted: NDArray[np.bool_], default: Fixed) -> Fixed:
         """Return the numbers of a column where the status wants one, the default elsewhere."""
-        rows, texts = [], []
-        for row, text in self._entries(name):
-            if text:
-                rows.append(row)
-                texts.append(text)
-            if status[row] and bool(text) != wanted[row]:
-                self.sound[row] = False
-                seen = f"{name} is {quoted(text)}" if text else f"{name} is empty"
-                remedy = "Leave it empty." if text else "Write a number."
-                self.sheet.complain(row, f"{seen} where the cell is {status[row]}.", remedy)
-        read, unread = read_numbers(texts, endless=name != PUBLISHED)
+        entries = self._entries(name)
+        if not entries:
+            return default
+        given = np.array([bool(text) for text in entries], dtype=bool)
+        odd = (given != wanted) & (status != "")
+        for row in np.flatnonzero(odd).tolist():
+            seen, remedy = ("is empty", "Write a number.") if wanted[row] else ("is given", "Leave it empty.")
+            self.sheet.complain(row, f"{name} {seen} where the cell is {status[row]}.", remedy)
+        rows, texts = np.flatnonzero(given), [text for text in entries if text]
+        numbers, unread = read_numbers(texts, endless=name != PUBLISHED)
         for place, message in unread:
-            self.sound[rows[place]] = False
-            self.sheet.complain(rows[place], f"{name} {quoted(texts[place])} {message}")
-        places = np.array(rows, dtype=np.int64)
-        kept = wanted[places]
-        return placed(default, [(places[kept], read[kept])])
+            self.sheet.complain(int(rows[place]), f"{name} {quoted(texts[place])} {message}")
+        self.sound &= ~odd
+        self.sound[[int(rows[place]) for place, _ in unread]] = False
+        kept = wanted[rows]
+        return placed(default, [(rows[kept], numbers[kept])])
 
-    def _entries(self, name: str) -> Iterator[tuple[int, str]]:
-        """Yield rows and entries of a column; nothing where the column is missing."""
-        column: Sequence[str] = self._column.get(name, ())
-        return ((row, text.strip()) for row, text in enumerate(column))
+    def _entries(self, name: str) -> list[str]:
+        """Return the entries of a column; nothing where the column is missing."""
+        return [text.strip() for text in self._column.get(name, ())]
 
     def _complain_of_header(self, message: str, remedy: str) -> None:
         self.sheet.found.append((self.sheet.start, message, remedy))

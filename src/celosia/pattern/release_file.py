@@ -60,6 +60,8 @@ def write_release(release: Release, path: str | Path, sensitive: ArrayLike | Non
         temporary.replace(target)
     except OSError as error:
         raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
+    except UnicodeEncodeError as error:
+        raise SpecError.one(str(path), "cannot be written: a label is no Unicode text.", "Mend the codes.") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()

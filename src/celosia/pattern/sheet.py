@@ -60,9 +60,9 @@ class Sheet:
             else:
                 seen = f"a row of {len(rows[place])} entries where the header has {len(header)}."
                 found.append((lines[place], seen, "Has the file been cut off or edited?"))
-        columns: list[Sequence[str]] = list(zip(*(rows[place] for place in sound), strict=True))
+        columns: list[Sequence[str]] = [[rows[place][k] for place in sound] for k in range(len(header))]
         kept = [lines[place] for place in sound]
-        return cls(path, header, lines[0], columns or [()] * len(header), kept, len(rows) - 1 - len(sound), found)
+        return cls(path, header, lines[0], columns, kept, len(rows) - 1 - len(sound), found)
 
     def __len__(self) -> int:
         return len(self.lines)

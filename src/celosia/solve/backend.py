@@ -56,9 +56,9 @@ class Row(NamedTuple):
 Separate = Callable[[NDArray[np.float64]], Sequence[Row]]
 """Returns rows of the problem that a point violates, none where it violates none.
 
-The point is feasible for the rows known so far, its integer columns hold whole numbers, and it may be asked about
-again. Rows violated by no more than `celosia.solve.lazy.TOLERANCE` count as satisfied, as they would had they been in
-the model from the start.
+The point is feasible for the rows known so far, its integer columns hold whole numbers, and the question may come from
+another thread than the caller's. Rows violated by no more than `celosia.solve.lazy.TOLERANCE` count as satisfied, as
+they would had they been in the model from the start.
 """
 
 

@@ -52,9 +52,7 @@ class HighsModel:
         places, new = self._problem.change_costs(columns, costs)
         check(self._highs.changeColsCost(len(places), places, new), "costs")
 
-    def change_bounds(
-        self, columns: NDArray[np.int64], lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> None:
+    def change_bounds(self, columns: NDArray[np.int64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Give some columns new bounds."""
         places, below, above = self._problem.change_bounds(columns, lower, upper)
         check(self._highs.changeColsBounds(len(places), places, below, above), "bounds")
@@ -122,7 +120,9 @@ class HighsModel:
         # HiGHS wants the lower triangle by columns, which is the upper one by rows: Q is symmetric.
         half = tidy(sp.csr_array(sp.triu(quadratic)))
         form = int(highspy.HessianFormat.kTriangular)
-        check(self._highs.passHessian(len(self._problem.cost), half.nnz, form, half.indptr, half.indices, half.data), "Q")
+        check(
+            self._highs.passHessian(len(self._problem.cost), half.nnz, form, half.indptr, half.indices, half.data), "Q"
+        )
         if not self._engine.takes("solver", value="hipo"):
             self._engine.option("solver", value="choose")
 

@@ -54,7 +54,7 @@ class Engine:
     """
 
     def __init__(self) -> None:
-        self.highs = highspy.Highs()
+        self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
         self._set: dict[str, Value] = {}
         self._runner = Interruptible(partial(_start_interrupting, self.highs))
         self.option("output_flag", value=False)

@@ -20,7 +20,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """The answer to one solve.
+    r"""The answer to one solve.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Solution:
         The best feasible point, ``(n,)``; whole numbers in integer columns. None where there is none.
     duals
         y, ``(m,)``, of an LP or QP that was solved to the end: :math:`c + Qx - A'y` are the reduced costs,
-        :math:`y_i \\ge 0` where row i lies at its lower side, :math:`y_i \\le 0` where it lies at its upper side, and
+        :math:`y_i \ge 0` where row i lies at its lower side, :math:`y_i \le 0` where it lies at its upper side, and
         :math:`y_i = 0` in between.
     reduced_costs
         :math:`c + Qx - A'y`, ``(n,)``, with the same signs at lower and upper bounds.

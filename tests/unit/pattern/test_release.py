@@ -139,7 +139,9 @@ def test_neither_the_table_nor_a_hidden_value_can_be_reached_from_a_release(regi
     release = publish(Pattern.suppressing(table, [0, 1, 2, 3, 4, 6, 8]))
     assert set(np.concatenate([table.amounts.counts[[5, 7]], [0]])) == set(release.published.counts.tolist())
     confidential = (table.amounts.counts, table.codes, table.variable, table.relations.matrix)
-    for found in reachable(release):
+    everything = list(reachable(release))
+    assert sum(isinstance(found, np.ndarray) for found in everything) == 6
+    for found in everything:
         assert not isinstance(found, Table | Pattern | Relations)
         assert not any(found is array for array in confidential)
         if isinstance(found, np.ndarray):

@@ -134,6 +134,14 @@ def test_a_file_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+def test_a_label_that_is_no_text_is_refused(tmp_path: Path, regions: Maker) -> None:
+    table = regions(range(9))
+    table = replace(table, axes=(replace(table.axes[0], labels=("Total", "\ud800", "South")), table.axes[1]))
+    with pytest.raises(SpecError, match="a label is no Unicode text"):
+        write_release(publish(Pattern.of(table)), tmp_path / "w.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_writing_that_breaks_off_leaves_the_old_file(
     tmp_path: Path, bare: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,12 +230,12 @@ x,0,hiden,,,
         "6: status 'hiden' is unknown. Did you mean 'hidden'?",
         "8: the published number lies outside lower .. upper. It must be within its own reach.",
         "9: published is empty where the cell is rounded. Write a number.",
-        "10: lower is '1' where the cell is adjusted. Leave it empty.",
+        "10: lower is given where the cell is adjusted. Leave it empty.",
         "11: published '1e' is not a number of up to 100 digits.",
         "12: a row of 3 entries where the header has 6. Has the file been cut off or edited?",
         "13: the interval is infinite on both sides. Give it the status hidden.",
         "14: published 'inf' is infinite.",
-        "15: published is '5' where the cell is hidden. Leave it empty.",
+        "15: published is given where the cell is hidden. Leave it empty.",
         "16: lower or upper is infinite. A rounded or perturbed number tells how far the truth is.",
         f"{tmp_path / 'r.csv'}: these cells are missing: 3, 8, 12, 13, 14. Has the file been cut off or edited?",
     ]
