@@ -142,7 +142,7 @@ def one_cell(*contributions: int) -> Table:
     [((46, 45, 9), True, True), ((80, 9, 4, 4, 3), False, True), ((46, 45, 8, 1), True, True)],
 )
 def test_example_2_4_dominance_is_inconsistent(contributions: tuple[int, ...], *, two: bool, three: bool) -> None:
-    """(2, 90) calls 46+45+9 sensitive and 80+9+4+4+3 safe, although the first is the safer; prior-posterior does not."""
+    """(2, 90) calls 46+45+9 sensitive and 80+9+4+4+3 safe, though the first is the safer; (20, 50) does not."""
     table = one_cell(*contributions)
     assert bool(assess(table, Dominance(2, 90)).sensitive[0]) is two
     assert bool(assess(table, Dominance(3, 90)).sensitive[0]) is three

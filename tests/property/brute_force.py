@@ -182,10 +182,22 @@ def min_frequency(found: Sequence[Contributor], n: int, percent: Fraction, value
     return abs(value) * percent / 100
 
 
+def with_largest_others(found: Sequence[Contributor], others: int) -> Iterator[tuple[Contributor, Fraction]]:
+    """Return every contributor without waiver, and what a unit of it and the largest other units contribute together."""
+    for number, target in enumerate(found):
+        if target.waives or not target.size:
+            continue
+        taken = min(Fraction(1), target.units)
+        left = [
+            (each.size, each.units - (taken if place == number else 0)) for place, each in enumerate(found) if each.size
+        ]
+        yield target, taken * target.size + mass_of_largest(left, Fraction(others))
+
+
 def dominance(found: Sequence[Contributor], n: int, k: Fraction) -> Fraction | None:
-    """Return the level by the (n, k) rule: the n largest units without waiver against the whole."""
+    """Return the level by the (n, k) rule: a unit without waiver and the n - 1 largest others against the whole."""
     total = sum((each.mass for each in found), Fraction(0))
-    top = mass_of_largest([(each.size, each.units) for each in found if not each.waives], Fraction(n))
+    top = max((mass for _, mass in with_largest_others(found, n - 1)), default=Fraction(0))
     return top * 100 / k - total if top * 100 > k * total else None
 
 
@@ -196,16 +208,10 @@ def prior_posterior(found: Sequence[Contributor], p: Fraction, q: Fraction, coal
     p percent.
     """
     total = sum((each.mass for each in found), Fraction(0))
-    worst = Fraction(0)
-    for number, target in enumerate(found):
-        if target.waives or not target.size:
-            continue
-        taken = min(Fraction(1), target.units)
-        others = [
-            (each.size, each.units - (taken if place == number else 0)) for place, each in enumerate(found) if each.size
-        ]
-        rest = total - taken * target.size - mass_of_largest(others, Fraction(coalition))
-        worst = max(worst, p * target.size - q * rest)
+    worst = max(
+        (p * target.size - q * (total - mass) for target, mass in with_largest_others(found, coalition)),
+        default=Fraction(0),
+    )
     return worst / 100 if worst > 0 else None
 
 

@@ -14,6 +14,9 @@ import duckdb
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.property import brute_force
+from tests.property.brute_force import Cell, Contributor, Record
+from tests.property.drawn import Dimension, Draw, draws
 
 from celosia.source.grouping import Groups
 from celosia.source.kernel import Rows, enter
@@ -22,9 +25,6 @@ from celosia.table.hierarchy import Digits, Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.statistics import Contributors, Statistics
 from celosia.table.table import Table
-from tests.property import brute_force
-from tests.property.brute_force import Cell, Contributor, Record
-from tests.property.drawn import Dimension, Draw, draws
 
 
 def cell_of(table: Table, place: int, dimensions: Sequence[brute_force.Classification]) -> Cell:
@@ -71,7 +71,7 @@ def looked_at(record: Record) -> Fraction:
     return record.shadow
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(draws(most_dimensions=3))
 def test_every_figure_of_every_cell_equals_brute_force(draw: Draw) -> None:
     dimensions = draw.classifications
@@ -104,7 +104,7 @@ def test_every_figure_of_every_cell_equals_brute_force(draw: Draw) -> None:
     assert (known.shadow is not None) == ("shadow" in draw.roles)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(draws())
 def test_totals_equal_sums_on_every_level_and_relations_hold_exactly(draw: Draw) -> None:
     dimensions = draw.classifications
@@ -138,7 +138,7 @@ def figures(table: Table, dimensions: Sequence[brute_force.Classification]) -> d
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(draws(), st.randoms(use_true_random=False))
 def test_permuting_records_changes_nothing(draw: Draw, random: Random) -> None:
     shuffled = list(draw.records)
@@ -151,7 +151,7 @@ def test_permuting_records_changes_nothing(draw: Draw, random: Random) -> None:
     assert figures(table, draw.classifications) == figures(again, draw.classifications)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(draws())
 def test_renaming_codes_and_names_changes_nothing(draw: Draw) -> None:
     """Every code is turned round and gets a prefix, every name another: the figures stay where they were."""
@@ -196,7 +196,7 @@ def test_renaming_codes_and_names_changes_nothing(draw: Draw) -> None:
     assert back == new
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(draws(most_dimensions=1), st.integers(1, 20), st.booleans())
 def test_more_records_of_one_holding_never_change_the_number_of_holdings(draw: Draw, value: int, same: bool) -> None:  # noqa: FBT001
     """One more record of somebody who is there already, in the same leaf cell, under the same respondent or another."""
@@ -247,7 +247,7 @@ def test_any_number_of_threads_enters_the_same(
     assert ledgers[0] == ledgers[1] == ledgers[2]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(draws(large=False))
 def test_every_kind_of_input_gives_the_same(draw: Draw) -> None:
     frame = draw.frame()
@@ -264,7 +264,7 @@ def test_every_kind_of_input_gives_the_same(draw: Draw) -> None:
     assert [table.library for table in tables] == ["polars", "pandas", "pyarrow", None, None, None]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(draws())
 def test_contributions_are_those_of_the_respondents_and_sum_to_the_leaf_cells(draw: Draw) -> None:
     """A contribution belongs to one respondent and one holding under numbers that tell as many apart as there are."""

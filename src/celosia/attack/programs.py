@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.attack.exact_moves import proved_reach, whole_moves
 from celosia.attack.parts import Parts
 from celosia.attack.questions import Answer, Answers, Questions
+from celosia.attack.refinement import Whole
 from celosia.attack.system import ENDLESS, System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
@@ -51,22 +52,24 @@ def program_answers(
         _unending() if (endless[0] if up else endless[1])[column] and limit >= ENDLESS else None
         for column, up, limit in zip(questions.columns, questions.upward, questions.limits, strict=True)
     ]
-    waiting = [
-        [k for k in np.flatnonzero(parts.component[questions.columns] == component).tolist() if answers[k] is None]
-        for component in wanted
-    ]
-    while any(waiting):
-        asked = [(block, queue[0]) for block, queue in zip(blocks, waiting, strict=True) if queue]
-        x, duals = _run(model, system, asked, questions)
-        for (block, question), queue in zip(asked, [queue for queue in waiting if queue], strict=True):
+    places = _places(system, blocks, questions)
+    open_ = np.array([answer is None for answer in answers])
+    component = parts.component[questions.columns]
+    waiting = [np.flatnonzero(open_ & (component == number)) for number in wanted]
+    while any(len(queue) for queue in waiting):
+        asked = [number for number, queue in enumerate(waiting) if len(queue)]
+        first = np.array([waiting[number][0] for number in asked])
+        x, duals = _run(model, system, [blocks[number] for number in asked], questions.take(first), places[first])
+        for number, question in zip(asked, first.tolist(), strict=True):
+            block, queue = blocks[number], waiting[number]
             found = _settled(x[block.place], system, block, integer=integer)
-            for k in list(queue):
-                answer = _harvested(found, block, questions, k)
-                if k == question or answer.reach >= int(questions.limits[k]) * answer.denominator:
-                    if k == question:
-                        answer = _proved(answer, duals[block.row_place], system, block, questions, k)
-                    answers[k] = answer
-                    queue.remove(k)
+            answer = _harvested(found, block, questions, question, int(places[question]))
+            answers[question] = _proved(answer, duals[block.row_place], system, block, questions, question, places)
+            reached = _reached(found, questions.take(queue), places[queue])
+            reached[0] = True
+            for k in queue[reached].tolist()[1:]:
+                answers[k] = _harvested(found, block, questions, k, int(places[k]))
+            waiting[number] = queue[~reached]
     return Answers.of_list([answer for answer in answers if answer is not None])
 
 
@@ -91,6 +94,14 @@ def _blocks(system: System, parts: Parts, components: NDArray[np.int32]) -> list
         column_start += len(columns)
         row_start += len(rows)
     return blocks
+
+
+def _places(system: System, blocks: list[_Block], questions: Questions) -> NDArray[np.int64]:
+    """Return where the cell of every question stands in its block, ``(q,)``."""
+    place = np.zeros(len(system), dtype=np.int64)
+    for block in blocks:
+        place[block.columns] = np.arange(len(block.columns))
+    return np.asarray(place[questions.columns])
 
 
 def _model(
@@ -134,14 +145,11 @@ def _endless(system: System, blocks: list[_Block], backend: Backend) -> tuple[ND
 
 
 def _run(
-    model: Model, system: System, asked: list[tuple[_Block, int]], questions: Questions
+    model: Model, system: System, blocks: list[_Block], questions: Questions, places: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the vertex and duals at which the asked cells move furthest, no further than they are asked to."""
-    targets = np.array(
-        [block.place.start + int(np.flatnonzero(block.columns == questions.columns[k])[0]) for block, k in asked]
-    )
-    places = np.array([k for _, k in asked])
-    columns, upward, limits = questions.columns[places], questions.upward[places], questions.limits[places]
+    """Return the vertex and duals at which cells, one of each block, move furthest, no further than they are asked."""
+    targets = np.array([block.place.start for block in blocks]) + places
+    columns, upward, limits = questions.columns, questions.upward, questions.limits
     up = np.where(upward, np.minimum(system.up[columns], limits), system.up[columns])
     down = np.where(upward, system.down[columns], np.minimum(system.down[columns], limits))
     model.change_bounds(targets, -_room(down), _room(up))
@@ -161,37 +169,44 @@ def _solution(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return solution.x, solution.duals
 
 
-def _settled(x: NDArray[np.float64], system: System, block: _Block, *, integer: bool) -> tuple[NDArray[np.int64], int]:
+def _settled(x: NDArray[np.float64], system: System, block: _Block, *, integer: bool) -> tuple[Whole, int]:
     """Return the moves of a block in whole numbers, no moves where they are not found."""
-    kinds = (1,) if integer else None
     up, down = system.up[block.columns], system.down[block.columns]
-    found = whole_moves(x, block.matrix, up, down, **({"denominators": kinds} if kinds else {}))
+    found = whole_moves(x, block.matrix, up, down, denominators=(1,) if integer else None)
     return found if found is not None else (np.zeros(len(block.columns), dtype=np.int64), 1)
 
 
-def _harvested(found: tuple[NDArray[np.int64], int], block: _Block, questions: Questions, question: int) -> Answer:
-    """Return what a table says about a question, whether or not it was made for it."""
+def _reached(found: tuple[Whole, int], questions: Questions, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which limits a table reaches, whether or not it was made for it, ``(q,)``."""
     moves, denominator = found
-    place = int(np.flatnonzero(block.columns == questions.columns[question])[0])
+    reach = np.where(questions.upward, moves[places], -moves[places])
+    return np.asarray(reach // denominator >= questions.limits, dtype=bool)
+
+
+def _harvested(found: tuple[Whole, int], block: _Block, questions: Questions, question: int, place: int) -> Answer:
+    """Return what a table says about a question."""
+    moves, denominator = found
     reach = int(moves[place]) if questions.upward[question] else -int(moves[place])
     limit = int(questions.limits[question]) * denominator
-    used = np.flatnonzero(moves)
-    reached = reach >= limit
-    if reach <= 0:
-        used = used[:0]
-    return Answer(max(0, min(reach, limit)), denominator, reached, block.columns[used], moves[used])
+    used = np.flatnonzero(moves) if reach > 0 else np.zeros(0, dtype=np.int64)
+    return Answer(max(0, min(reach, limit)), denominator, reach >= limit, block.columns[used], moves[used])
 
 
 def _proved(
-    answer: Answer, duals: NDArray[np.float64], system: System, block: _Block, questions: Questions, question: int
+    answer: Answer,
+    duals: NDArray[np.float64],
+    system: System,
+    block: _Block,
+    questions: Questions,
+    question: int,
+    places: NDArray[np.int64],
 ) -> Answer:
     """Return the answer, as the furthest if multipliers prove it."""
     if answer.furthest:
         return answer
-    place = int(np.flatnonzero(block.columns == questions.columns[question])[0])
     upward = bool(questions.upward[question])
     up, down = system.up[block.columns], system.down[block.columns]
-    proof = proved_reach(-duals, place, block.matrix, up, down, upward=upward)
+    proof = proved_reach(-duals, int(places[question]), block.matrix, up, down, upward=upward)
     proved = proof is not None and proof[0] * answer.denominator <= answer.reach
     return replace(answer, furthest=proved)
 

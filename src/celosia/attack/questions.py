@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from celosia.attack.refinement import Whole, compact
 from celosia.attack.system import ENDLESS, System
+from celosia.tolerance import LARGEST_COUNT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,14 +55,16 @@ class Answers:
     starts, columns, moves
         The witnesses: answer k moves `columns[starts[k]:starts[k + 1]]` by `moves / denominator[k]`; the moved table
         satisfies all relations and rooms. Nothing moves where no witness is known or the reach has no end.
+
+    Numbers of `reach`, `denominator` and `moves` that 64 bits do not hold make the array one of Python's integers.
     """
 
-    reach: NDArray[np.int64]
-    denominator: NDArray[np.int64]
+    reach: Whole
+    denominator: Whole
     furthest: NDArray[np.bool_]
     starts: NDArray[np.int64]
     columns: NDArray[np.int64]
-    moves: NDArray[np.int64]
+    moves: Whole
 
     @classmethod
     def of_list(cls, answers: list[Answer]) -> Answers:
@@ -67,8 +72,8 @@ class Answers:
         sizes = [len(answer.columns) for answer in answers]
         nothing = np.zeros(0, dtype=np.int64)
         return cls(
-            np.array([answer.reach for answer in answers], dtype=np.int64),
-            np.array([answer.denominator for answer in answers], dtype=np.int64),
+            compact(np.array([answer.reach for answer in answers], dtype=object)),
+            compact(np.array([answer.denominator for answer in answers], dtype=object)),
             np.array([answer.furthest for answer in answers], dtype=bool),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.concatenate([nothing, *(answer.columns for answer in answers)]),
@@ -119,7 +124,7 @@ class Answer:
     denominator: int
     furthest: bool
     columns: NDArray[np.int64]
-    moves: NDArray[np.int64]
+    moves: Whole
 
 
 def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
@@ -128,19 +133,35 @@ def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
     Guarantee: shares nothing with what found them; no tolerance.
     """
     question = np.repeat(np.arange(len(answers)), np.diff(answers.starts))
-    scale = answers.denominator[question]
+    sound = np.asarray(answers.denominator > 0, dtype=bool)
+    scale = np.where(sound, answers.denominator, 1)[question]
     up, down = system.up[answers.columns], system.down[answers.columns]
-    below = (up == ENDLESS) | (answers.moves <= np.where(up == ENDLESS, 0, up) * scale)
-    above = (down == ENDLESS) | (-answers.moves <= np.where(down == ENDLESS, 0, down) * scale)
-    inside = below & above
-    sound = np.ones(len(answers), dtype=bool)
-    sound[question[~inside]] = False
-    columns = system.matrix.tocsc()
-    rows = system.matrix.shape[0]
-    broken = _unbalanced(
-        answers.starts, answers.columns, answers.moves, columns.indptr, columns.indices, columns.data, rows
+    below = (up == ENDLESS) | (-(-answers.moves // scale) <= up)
+    above = (down == ENDLESS) | (-(answers.moves // scale) <= down)
+    sound[question[~(below & above)]] = False
+    return sound & ~_broken(system.matrix, question, answers)
+
+
+def _broken(matrix: sp.csr_array, question: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
+    """Return which witnesses break a relation, ``(q,)``: compiled where 64 bits hold every sum, else in Python."""
+    terms = sp.csc_array(matrix)
+    heaviest = int(np.abs(terms.data).max(initial=1)) * int(np.diff(answers.starts).max(initial=1))
+    most = LARGEST_COUNT // heaviest
+    wide = np.zeros(len(answers), dtype=bool)
+    wide[question[(answers.moves > most) | (answers.moves < -most)]] = True
+    moves = np.where(wide[question], 0, answers.moves).astype(np.int64)
+    broken = np.asarray(
+        _unbalanced(answers.starts, answers.columns, moves, terms.indptr, terms.indices, terms.data, matrix.shape[0])
     )
-    return sound & ~broken
+    for place in np.flatnonzero(wide).tolist():
+        answer = answers[place]
+        total: dict[int, int] = {}
+        for column, move in zip(answer.columns.tolist(), answer.moves.tolist(), strict=True):
+            entries = slice(terms.indptr[column], terms.indptr[column + 1])
+            for row, factor in zip(terms.indices[entries].tolist(), terms.data[entries].tolist(), strict=True):
+                total[row] = total.get(row, 0) + int(factor) * int(move)
+        broken[place] = any(total.values())
+    return broken
 
 
 @njit(cache=True, nogil=True)

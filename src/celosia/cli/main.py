@@ -17,6 +17,7 @@ from celosia.version import __version__
 COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
+    "verify": "Check in exact arithmetic that a certificate proves its release to be safe.",
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import FunctionType, MappingProxyType
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -133,10 +133,10 @@ def _named(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.boo
     """Return the rules, functions among them by their names; a status that came with the cells is never overlooked."""
     named: list[Rule] = []
     for rule in rules:
-        if isinstance(rule, FunctionType):
-            named.append(OwnRule(rule, name=rule.__name__))
-        else:
+        if hasattr(rule, "find"):
             named.append(cast("Rule", rule))
+        else:
+            named.append(OwnRule(rule, name=getattr(rule, "__name__", "own rule")))
     given = "status" in table.extras and bool((table.extras["status"] == "sensitive").any())
     if given and not any(isinstance(rule, GivenStatus) for rule in named):
         named.append(GivenStatus())
@@ -234,7 +234,7 @@ def _levels(
     found: NDArray[Any] = np.zeros(len(sensitive), dtype=np.int64)
     given: NDArray[Any] = found
     for rule, finding, says in zip(rules, findings, reasons, strict=True):
-        counts = np.where(says[sensitive], finding.distance[sensitive].to(decimals).counts, 0)
+        counts = np.where(says[sensitive], finding.distance[sensitive].rounded_up(decimals).counts, 0)
         if isinstance(rule, GivenStatus):
             given = np.maximum(given, counts)
         else:
@@ -264,11 +264,8 @@ def _with_own(table: Table, name: str, cells: NDArray[np.int64], part: NDArray[A
         return part
     own = table.extras[name][cells].astype(np.float64)
     given = np.flatnonzero(~np.isnan(own))
-    counts = Fixed.of_floats(own[given])
-    scale = 10 ** max(0, decimals - counts.decimals)
-    divisor = 10 ** max(0, counts.decimals - decimals)
     out = part.astype(object)
-    out[given] = divided_up(counts.counts.astype(object) * scale, divisor)
+    out[given] = Fixed.of_floats(own[given]).rounded_up(decimals).counts
     return out
 
 

@@ -53,8 +53,9 @@ class Attacker:
         if not table.nonnegative:
             raise SpecError.one("factor", "makes no sense for a table with negative values.", "Use a percentage.")
         counts = table.amounts.counts
-        upper = np.where(counts > 0, counts, 1) * factor
-        return cls(name, Fixed(np.zeros_like(counts), table.decimals), Fixed(upper, table.decimals))
+        upper = np.where(counts > 0, counts, 1).astype(object) * factor
+        zero = Fixed(np.zeros_like(counts), table.decimals)
+        return cls(name, zero, Fixed.of_counts(upper, table.decimals))
 
     def __len__(self) -> int:
         return len(self.lower)

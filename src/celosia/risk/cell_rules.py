@@ -12,6 +12,7 @@ from celosia.errors import Problems, SpecError
 from celosia.risk.exact import divided_up, roomy, whole
 from celosia.risk.finding import Finding, check_percent, percent_of_value
 from celosia.table.fixed import Fixed
+from celosia.table.statistics import UNASKED
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
 
@@ -81,8 +82,11 @@ class Requests:
             raise SpecError.one(
                 self.words, "nobody could ask for protection.", "Name the request column when you tabulate."
             )
-        asked, total = roomy(10**6, table.statistics.requested, table.statistics.respondents.total)
+        if bool((table.statistics.requested == UNASKED).any()):
+            message = "there are cells in which nobody could ask for protection."
+            raise SpecError.one(self.words, message, "Name the request column of every table.")
         share, scale = whole(self.share)
+        asked, total = roomy(100 * scale, table.statistics.requested, table.statistics.respondents.total)
         sensitive = np.asarray((asked >= 0) & ((100 * scale * asked > share * total) | ((share == 0) & (asked == 0))))
         return Finding(sensitive, percent_of_value(table, self.percent, sensitive))
 
@@ -151,6 +155,8 @@ class OwnRule:
         """Return what the function finds."""
         said = self.function(table)
         if isinstance(said, Finding):
+            if len(said.sensitive) != len(table) or len(said.distance) != len(table):
+                raise SpecError.one(self.name, f"must answer for each of {len(table)} cells.")
             return said
         mask = np.asarray(said)
         if mask.shape != (len(table),) or mask.dtype != bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.errors import DataError, SpecError
 from celosia.risk.exact import divided_up, roomy, spread
 from celosia.table.fixed import Fixed
-from celosia.table.statistics import Contributors, Statistics
+from celosia.table.statistics import NO_SHADOW, Contributors, Statistics
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
 
@@ -43,11 +43,6 @@ class Cells:
         """The sum of absolute contributions, ``(n_cells,)``."""
         return self.contributors.total
 
-    def mass_of_targets(self, units: int) -> NDArray[np.int64]:
-        """Return what the `units` largest units without waiver contribute, ``(n_cells,)``."""
-        found = self.contributors
-        return self._take(found.targets, found.weighted_targets, found.unwaived, units)[0]
-
     def target_and_rest(self, coalition: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the largest contribution without waiver, and what remains without it and the largest others.
 
@@ -69,18 +64,27 @@ class Cells:
         """
         decimals = self.table.decimals + LEVEL_DECIMALS
         where = np.flatnonzero(numerator > 0)
-        if self.statistics.shadow is None:
-            factor = 10 ** max(0, decimals - self.statistics.decimals)
-            divisor = denominator * 10 ** max(0, self.statistics.decimals - decimals)
-            common = gcd(factor, divisor)
-            (part,) = roomy(factor // common, numerator[where])
-            counts = divided_up(part * (factor // common), divisor // common)
-        else:
-            part = numerator[where].astype(object)
-            value = np.abs(self.table.amounts.counts[where]).astype(object)
-            shadow = np.maximum(self.total[where], 1).astype(object)
-            counts = divided_up(part * value * 10**LEVEL_DECIMALS, shadow * denominator)
+        factor = 10 ** max(0, decimals - self.statistics.decimals)
+        divisor = denominator * 10 ** max(0, self.statistics.decimals - decimals)
+        common = gcd(factor, divisor)
+        (part,) = roomy(factor // common, numerator[where])
+        counts = divided_up(part * (factor // common), divisor // common)
+        if self.statistics.shadow is not None:
+            counts = self._in_proportion(counts, numerator, denominator, where)
         return spread(counts, where, len(numerator), decimals)
+
+    def _in_proportion(
+        self, counts: NDArray[Any], numerator: NDArray[Any], denominator: int, where: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the levels with those of shadowed cells as the same share of the value as of the shadow."""
+        shadow = self.statistics.shadow
+        shadowed = np.flatnonzero(np.asarray(shadow)[where] != NO_SHADOW)
+        cells = where[shadowed]
+        value = np.abs(self.table.amounts.counts[cells]).astype(object)
+        total = np.maximum(self.total[cells], 1).astype(object) * denominator
+        out = counts.astype(object)
+        out[shadowed] = divided_up(numerator[cells].astype(object) * value * 10**LEVEL_DECIMALS, total)
+        return out
 
     def decimal(self, amounts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return amounts of the statistics as doubles."""

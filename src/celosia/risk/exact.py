@@ -31,7 +31,7 @@ def whole(*parameters: float) -> tuple[int, ...]:
 def roomy(factor: int, *amounts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Return the amounts in integers that can be multiplied by `factor` and summed without overflow."""
     largest = max((int(np.abs(amount).max(initial=0)) for amount in amounts), default=0)
-    if largest * factor * len(amounts) < LARGEST_COUNT:
+    if max(largest, 1) * factor * len(amounts) < LARGEST_COUNT:
         return tuple(amount.astype(np.int64, copy=False) for amount in amounts)
     return tuple(amount.astype(object) for amount in amounts)
 

@@ -54,7 +54,7 @@ class MinFrequency:
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"fewer than {self.n} contributors"
+        return f"fewer than {self.n} contributors{_by_words(self.by)}"
 
     def find(self, table: Table) -> Finding:
         """Return the cells with too few contributors (thesis 2.1.1).
@@ -100,16 +100,20 @@ class Dominance:
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"({self.n}, {self.k:g}) dominance"
+        return f"({self.n}, {self.k:g}) dominance{_by_words(self.by)}"
 
     def find(self, table: Table) -> Finding:
-        r"""Return the dominated cells: :math:`100\,S_n > k\,T` (thesis 2.1.2); the level is :math:`100/k\,S_n - T`."""
+        r"""Return the dominated cells: :math:`100\,S_n > k\,T` (thesis 2.1.2); the level is :math:`100/k\,S_n - T`.
+
+        With waivers, :math:`S_n` is the largest contribution without one and the n - 1 largest others.
+        """
         cells = cells_of(table, _contributors(table, self.by, self.words), self.words)
-        top = cells.mass_of_targets(self.n)
+        target, rest = cells.target_and_rest(self.n - 1)
+        top = cells.total - rest
         k, scale = whole(self.k)
         share, total = roomy(100 * scale, top, cells.total)
         excess = 100 * scale * share - k * total
-        sensitive = np.asarray((excess > 0) & (top > 0))
+        sensitive = np.asarray((excess > 0) & (target > 0))
         distance = cells.level(np.where(sensitive, excess, 0), k)
         return Finding(sensitive, distance, {f"{self.words}: share of the largest": _share(top, cells.total)})
 
@@ -151,7 +155,7 @@ class PriorPosterior:
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"({self.p:g}, {self.q:g}) prior-posterior{_coalition_words(self.coalition)}"
+        return f"({self.p:g}, {self.q:g}) prior-posterior{_coalition_words(self.coalition)}{_by_words(self.by)}"
 
     def find(self, table: Table) -> Finding:
         """Return the cells in which the largest contribution is not protected (thesis (2.1), level (3.3))."""
@@ -189,7 +193,7 @@ class PPercent:
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"p% rule (p = {self.p:g}){_coalition_words(self.coalition)}"
+        return f"p% rule (p = {self.p:g}){_coalition_words(self.coalition)}{_by_words(self.by)}"
 
     def find(self, table: Table) -> Finding:
         """Return the cells in which the largest contribution is not protected (thesis (2.1) and (3.3) with q = 100)."""
@@ -244,6 +248,10 @@ def _share(part: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.floa
 
 def _coalition_words(coalition: int) -> str:
     return f" against coalitions of {coalition}" if coalition > 1 else ""
+
+
+def _by_words(by: By) -> str:
+    return "" if by == "auto" else f" by {by}"
 
 
 def _check_coalition(found: Problems, coalition: int) -> None:

@@ -115,7 +115,8 @@ class Model(Protocol):
         SolverError
             If the solver's answer is not understood, twice.
         KeyboardInterrupt
-            Soon after Ctrl-C; the model can be used again.
+            Soon after Ctrl-C. The model can be used again, unless the solver does not come back in
+            `celosia.solve.interrupt.PATIENCE` seconds.
         """
 
     def solve_lazily(

@@ -12,6 +12,8 @@ from celosia.errors import DataError
 from celosia.table.fixed import Fixed
 from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
 
+_EXACT = 2.0**53  # counts from here on are no longer told apart by doubles
+
 
 def amounts_of(numbers: NDArray[Any], *, written: int, decimals: int | None, place: str, notes: list[str]) -> Fixed:
     """Return amounts as whole counts of the decimal they are written in; for real numbers, of the finest that fits.
@@ -70,6 +72,8 @@ def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, floa
         while decimals <= most and np.rint(value * scale) / scale != value:
             decimals += 1
             scale *= 10.0
+        if decimals > 0 and abs(value * scale) >= _EXACT:
+            decimals = most + 1
     return decimals, total, largest
 
 

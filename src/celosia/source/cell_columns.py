@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, counted, listed, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quoted
-from celosia.table.fixed import Fixed
+from celosia.table.fixed import INFINITE, Fixed
 
 STATUSES: Mapping[str, str] = {
     "": "",
@@ -41,7 +41,7 @@ class CellColumns:
     count, holdings
         Numbers of contributors.
     largest
-        The largest contributions, largest first, in the decimal of the values.
+        The largest contributions, largest first, in the decimal of the values; -inf where nothing is said.
     extras
         Statuses, levels, costs.
     variable, variables
@@ -79,9 +79,20 @@ class CellColumns:
         """Return the codes of a row as people write them."""
         return " x ".join(str(codes[row]) for codes in self.codes.values())
 
-    def texts(self) -> list[NDArray[Any]]:
-        """Return the columns that are words."""
-        return [part for part in self.extras.values() if part.dtype.kind in "UO"]
+    def disagreements(self, first: int, second: int) -> list[str]:
+        """Return what two rows say differently, by name; what one of them leaves open is no disagreement."""
+        numbers = {
+            "values": self.value.counts,
+            "numbers of contributors": self.count,
+            "numbers of holdings": self.holdings,
+        }
+        numbers |= {f"largest contributions ({k + 1})": part.counts for k, part in enumerate(self.largest)}
+        found = [name for name, part in numbers.items() if part is not None and part[first] != part[second]]
+        for name, part in self.extras.items():
+            both = (part[first], part[second])
+            if "" not in both and not any(entry != entry for entry in both) and both[0] != both[1]:  # noqa: PLR0124  (NaN)
+                found.append(name.replace("status", "statuses").replace("_", " "))
+        return found
 
 
 def read_columns(
@@ -94,15 +105,16 @@ def read_columns(
     status: str | None,
     numbers: Mapping[str, str | None],
     variable: str | None,
+    problems: Problems,
 ) -> CellColumns:
-    """Return the columns of ready-made cells.
+    """Return the columns of ready-made cells; what is wrong with single rows goes to `problems`.
 
     Raises
     ------
     SpecError
         A column is not there.
     DataError
-        Every bad row.
+        There are no rows.
     """
     roles = {value: "value", **dict.fromkeys(by.values(), "dimension"), **dict.fromkeys(largest, "largest")}
     optional = {"count": count, "holdings": holdings, "status": status, "variable": variable, **numbers}
@@ -115,7 +127,7 @@ def read_columns(
     if not by:
         found.add("by", "must name at least one column.")
     found.raise_as(SpecError)
-    reader = _Reader(source, list(roles))
+    reader = _Reader(source, list(roles), problems)
     codes = {name: reader.codes(column) for name, column in by.items()}
     amounts = reader.amounts([value, *largest])
     counts = {name: reader.whole(name) for name in (count, holdings) if name is not None}
@@ -128,11 +140,7 @@ def read_columns(
     which = np.zeros(len(reader.row), dtype=np.int64)
     if variable is not None:
         which = np.array([names.setdefault(name, len(names)) for name in reader.codes(variable)], dtype=np.int64)
-    if amounts is not None:
-        _check_largest(reader, amounts, counts.get(count) if count is not None else None)
-    reader.found.raise_as(DataError)
-    if amounts is None:
-        raise DataError.one(source.place, "cannot be read.")
+    _check_largest(reader, amounts, counts.get(count) if count is not None else None)
     return CellColumns(
         reader.row, codes, amounts[0],
         None if count is None else counts[count], None if holdings is None else counts[holdings],
@@ -143,11 +151,11 @@ def read_columns(
 class _Reader:
     """Reads columns as text, so that decimals are what is written, and collects what is wrong."""
 
-    def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
+    def __init__(self, source: RowSource, columns: Sequence[str], found: Problems) -> None:
         said = ", ".join(f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns)
         table = source.query(f"SELECT {said} FROM {ROWS}").to_arrow_table()
         self.place = source.place
-        self.found = Problems()
+        self.found = found
         self.text: dict[str, list[str]] = {
             column: [text or "" for text in table.column(column).to_pylist()] for column in columns
         }
@@ -160,12 +168,9 @@ class _Reader:
         self._report(column, np.flatnonzero(codes == ""), "no code", "A total bears the code of the total.")
         return codes
 
-    def amounts(self, columns: Sequence[str]) -> list[Fixed] | None:
-        """Return columns of amounts in a common decimal; None where one cannot be read."""
-        bad = len(self.found.found)
-        texts = [self._numbers(column, empty=None if number == 0 else "0") for number, column in enumerate(columns)]
-        if len(self.found.found) > bad:
-            return None
+    def amounts(self, columns: Sequence[str]) -> list[Fixed]:
+        """Return columns of amounts in a common decimal, -inf where a column after the first says nothing."""
+        texts = [self._numbers(column, empty=None if number == 0 else "-inf") for number, column in enumerate(columns)]
         parts = [Fixed.of_texts(text) for text in texts]
         decimals = max(part.decimals for part in parts)
         return [part.to(decimals) for part in parts]
@@ -203,7 +208,7 @@ class _Reader:
         bad = [row for row, text in enumerate(texts) if text and not _is_number(text)]
         self._report(column, np.array(bad, dtype=np.int64), "something that is not a finite number", "Mend them.")
         wrong = {*bad, *nothing}
-        return [(empty or "0") if row in wrong else text for row, text in enumerate(texts)]
+        return [(empty if empty and not text else "0") if row in wrong else text for row, text in enumerate(texts)]
 
     def _report(self, column: str, rows: NDArray[np.int64], said: str, remedy: str) -> None:
         self.note(f"column {column!r}", rows, said, remedy)
@@ -224,17 +229,23 @@ def _is_number(text: str) -> bool:
 
 
 def _check_largest(reader: _Reader, amounts: Sequence[Fixed], count: NDArray[np.int64] | None) -> None:
-    """Note largest contributions that do not decrease, exceed the cell, or exist where nobody contributes."""
+    """Note largest contributions that contradict each other, the cell, or the number of its contributors."""
     value, *largest = (part.counts for part in amounts)
     if not largest:
         return
-    wrong = {"negative contributions": largest[-1] < 0}
+    known = np.logical_and.reduce([part != -INFINITE for part in largest])
+    negative = np.logical_or.reduce([(part < 0) & (part != -INFINITE) for part in largest])
+    wrong = {"negative contributions": negative}
     if len(largest) > 1:
-        rises = [after > before for before, after in pairwise(largest)]
+        rises = [(after > before) & (before != -INFINITE) for before, after in pairwise(largest)]
         wrong["contributions that do not decrease"] = np.logical_or.reduce(rises)
+    together = sum((np.maximum(part, 0) for part in largest), start=np.zeros(len(value), dtype=np.int64))
     if bool((value >= 0).all()):
-        wrong["more than the cell"] = sum(largest[1:], start=largest[0]) > value + len(largest)
+        wrong["more than the cell"] = together > value + len(largest)
     if count is not None:
         wrong["contributions of nobody"] = (count == 0) & (largest[0] > 0)
+        others = np.maximum(count - len(largest), 0) * np.maximum(largest[-1], 0)
+        short = (np.abs(value) > together + others + count) & known & (count > 0) & ~negative
+        wrong["less than the cell, although nobody else can make up for it,"] = short
     for said, where in wrong.items():
         reader.note("largest contributions", np.flatnonzero(where), said, "Mend them.")

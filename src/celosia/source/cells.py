@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed
+from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
 from celosia.source.cell_columns import CellColumns, read_columns
 from celosia.source.duckdb import RowSource, opened
 from celosia.table.additivity import settle
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
-from celosia.table.hierarchy import Classification, classify
+from celosia.table.hierarchy import Classification, Digits, classify
 from celosia.table.lattice import Lattice
 from celosia.table.link import link
 from celosia.table.relations import Relations, missing_totals, sums_of
@@ -91,9 +91,14 @@ def cells(
     source = data if isinstance(data, RowSource) else opened(data)
     levels = {"lower_level": lower_level, "upper_level": upper_level, "sliding_level": sliding_level, "cost": cost}
     places = {name: (columns or {}).get(name, name) for name in by}
-    read = read_columns(source, places, value, count, holdings, largest, status, levels, variable)
+    _check_hierarchies(hierarchies or {}, by)
+    found = Problems()
+    read = read_columns(source, places, value, count, holdings, largest, status, levels, variable, found)
     dimensions = _dimensions(by, read, hierarchies or {})
-    nodes = _nodes(source, read, dimensions)
+    nodes = _nodes(source, read, dimensions, found)
+    read, kept = _one_row_each(source, read, nodes, found)
+    found.raise_as(DataError)
+    nodes = nodes[kept]
     names = read.variables or (value,)
     tables = []
     for number, name in enumerate(names):
@@ -111,26 +116,29 @@ def _dimensions(by: Sequence[str], columns: CellColumns, hierarchies: Mapping[st
     for name in by:
         codes = dict.fromkeys(columns.codes[name])
         try:
-            given = classify(hierarchies.get(name), lambda codes=codes: [code for code in codes if code != "Total"])  # type: ignore[misc]
-            dimensions.append(Dimension.of(name, given))
+            given = hierarchies.get(name)
+            total = given.total if isinstance(given, Digits) else "Total"
+            below = [code for code in codes if code and code != total]
+            dimensions.append(Dimension.of(name, classify(given, lambda below=below: below)))  # type: ignore[misc]
         except CelosiaError as error:
             raise error.under(f"dimension {name!r}") from error
     return dimensions
 
 
-def _nodes(source: RowSource, columns: CellColumns, dimensions: Sequence[Dimension]) -> NDArray[np.int32]:
-    """Return the nodes of every row, ``(n_rows, n_dimensions)``.
+def _nodes(
+    source: RowSource, columns: CellColumns, dimensions: Sequence[Dimension], found: Problems
+) -> NDArray[np.int32]:
+    """Return the nodes of every row, ``(n_rows, n_dimensions)``, -1 where a code is not known.
 
     A code that stands in several branches is given as a path.
     """
-    found = Problems()
     out = np.zeros((len(columns), len(dimensions)), dtype=np.int32)
     for axis, dimension in enumerate(dimensions):
         place = f"{source.place}, column {dimension.name!r}"
         known = {code: nodes[0] for code, nodes in dimension.nodes_of.items() if len(nodes) == 1}
         known |= {label: node for node in range(len(dimension)) for label in dimension.axis.names(node)}
         said = columns.codes[dimension.name]
-        unknown = sorted({code for code in said if code not in known and code not in dimension.nodes_of})
+        unknown = sorted({code for code in said if code and code not in known and code not in dimension.nodes_of})
         twice = sorted({code for code in said if code not in known and code in dimension.nodes_of})
         if unknown:
             remedy = f"Add them to it, or mend them. Its total is {dimension.axis.labels[0]!r}."
@@ -139,9 +147,7 @@ def _nodes(source: RowSource, columns: CellColumns, dimensions: Sequence[Dimensi
             found.add(
                 place, f"these codes stand in several branches: {listed(twice)}.", "Write them as paths: 'A / 11'."
             )
-        if not unknown and not twice:
-            out[:, axis] = [known[code] for code in said]
-    found.raise_as(DataError)
+        out[:, axis] = [known.get(code, -1) for code in said]
     return out
 
 
@@ -155,7 +161,8 @@ def _table(
     compute: bool,
 ) -> Table:
     given = Lattice.of_codes(nodes, [len(dimension) for dimension in dimensions])
-    row = _one_row_each(source, columns, given.find(nodes), len(given))
+    row = np.empty(len(given), dtype=np.int64)
+    row[given.find(nodes)] = np.arange(len(nodes))
     missing = missing_totals(dimensions, given)
     if len(missing) and not compute:
         table = _bare(dimensions, missing, variable)
@@ -196,33 +203,48 @@ def _bare(dimensions: Sequence[Dimension], codes: NDArray[np.int32], variable: s
     )
 
 
-def _one_row_each(source: RowSource, columns: CellColumns, cell: NDArray[np.int64], n_cells: int) -> NDArray[np.int64]:
-    """Return the row of every cell.
+def _check_hierarchies(hierarchies: Mapping[str, Classification], by: Sequence[str]) -> None:
+    found = Problems()
+    for name in hierarchies:
+        if name not in by:
+            found.add(f"hierarchies[{name!r}]", "is not a dimension of the table.", nearest(name, by))
+    found.raise_as(SpecError)
+
+
+def _one_row_each(
+    source: RowSource, columns: CellColumns, nodes: NDArray[np.int32], found: Problems
+) -> tuple[CellColumns, NDArray[np.int64]]:
+    """Return the columns with one row a cell, and which rows those are; rows with unknown codes are left out.
 
     Rows with the same codes are duplicates. Rows with different codes that are one cell, because one is the only child
-    of the other, may repeat it if they say the same.
+    of the other, may repeat it: what one of them leaves open the other may say, what both say must agree.
     """
-    found = Problems()
-    row_of: dict[int, int] = {}
-    for row, place in enumerate(cell.tolist()):
-        first = row_of.setdefault(place, row)
-        if first == row:
-            continue
-        here = f"{source.place}, rows {columns.row[first]} and {columns.row[row]}"
-        if columns.label(first) == columns.label(row):
-            found.add(here, f"are both the cell {columns.label(row)}.", "Keep one of them.")
-        elif columns.value.counts[first] != columns.value.counts[row]:
-            names = f"{columns.label(first)} and {columns.label(row)}"
-            found.add(
-                here, f"{names} are one cell, an only child and its parent, with different values.", "Mend one of them."
-            )
-        elif any(part[first] != part[row] and part[row] != "" for part in columns.texts()):
-            seen = " and ".join(repr(part[k]) for part in columns.texts() for k in (first, row))
-            found.add(
-                here, f"are one cell, an only child and its parent, with different statuses: {seen}.", "Settle on one."
-            )
-    found.raise_as(DataError)
-    return np.array([row_of[place] for place in range(n_cells)], dtype=np.int64)
+    rows_of: dict[tuple[int, ...], list[int]] = {}
+    for row, key in enumerate(zip(columns.variable.tolist(), *nodes.T.tolist(), strict=True)):
+        if min(key) >= 0:
+            rows_of.setdefault(key, []).append(row)
+    extras = {name: part.copy() for name, part in columns.extras.items()}
+    for first, *others in rows_of.values():
+        seen = {columns.label(first): first}
+        for row in others:
+            same = seen.setdefault(columns.label(row), row)
+            if same != row:
+                here = f"{source.place}, rows {columns.row[same]} and {columns.row[row]}"
+                found.add(here, f"are both the cell {columns.label(row)}.", "Keep one of them.")
+                continue
+            here = f"{source.place}, rows {columns.row[first]} and {columns.row[row]}"
+            said = f"are one cell, {columns.label(first)} and {columns.label(row)} being an only child and its parent"
+            for what in columns.disagreements(first, row):
+                found.add(here, f"{said}, with different {what}.", "Settle on one.")
+            for part in extras.values():
+                if _says_nothing(part[first]):
+                    part[first] = part[row]
+    kept = np.array([rows[0] for rows in rows_of.values()], dtype=np.int64)
+    return replace(columns, extras=extras).of(kept), kept
+
+
+def _says_nothing(entry: Any) -> bool:  # noqa: ANN401  (a text or a number)
+    return bool(entry == "" if isinstance(entry, str) else np.isnan(entry))
 
 
 def _computed(counts: NDArray[Any], missing: NDArray[np.int64], relations: Relations) -> NDArray[Any]:
@@ -259,7 +281,7 @@ def _statistics(columns: CellColumns, row: NDArray[np.int64], place: NDArray[np.
     count = np.full(len(row), UNKNOWN) if columns.count is None else columns.count[row]
     largest = np.full((len(row), k), UNKNOWN, dtype=np.int64)
     for number, part in enumerate(columns.largest):
-        largest[:, number] = part.counts[row]
+        largest[:, number] = np.where(part.infinite, UNKNOWN, part.counts)[row]
     if columns.count is not None:
         largest[np.arange(k) >= count[:, None]] = 0
     total = np.abs(columns.value.counts[row])

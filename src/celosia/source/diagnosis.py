@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from celosia.errors import DataError, Problems, counted, listed, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quoted
-from celosia.source.expressions import flag_expression, present
+from celosia.source.expressions import flag_expression, number_of, present
 from celosia.table.dimension import SEPARATOR, Dimension
 
 _SHOWN = 5
@@ -24,7 +24,7 @@ _WITHOUT_CODE = "Mend them, or choose with `missing` to count them as a category
 def diagnose(
     source: RowSource,
     codes: Mapping[str, str],
-    dimensions: Mapping[str, Dimension],
+    dimensions: Mapping[str, tuple[Dimension, Sequence[str]]],
     values: Sequence[str],
     roles: Mapping[str, str],
     missing: str,
@@ -38,7 +38,7 @@ def diagnose(
     codes
         The SQL of every dimension's code.
     dimensions
-        The dimensions.
+        The dimensions with their columns.
     values
         Columns of amounts.
     roles
@@ -50,7 +50,7 @@ def diagnose(
     for name, code in codes.items():
         if missing == "error":
             rows.report(name, f"{code} IS NULL", "no code", _WITHOUT_CODE)
-        _unknown_codes(rows, name, code, dimensions[name])
+        _unknown_codes(rows, name, code, dimensions[name][0], paths=len(dimensions[name][1]) > 1)
     for column in values:
         _numbers(rows, column)
     if "weight" in roles:
@@ -97,6 +97,8 @@ def _numbers(rows: _Rows, column: str) -> None:
     rows.report(column, empty, "no value", "Fill them, or leave the records out.")
     rows.report(column, f"NOT ({empty}) AND {number} IS NULL", "text that is not a number", "Mend it.")
     rows.report(column, f"{number} IS NOT NULL AND NOT isfinite({number})", "an infinite value or none", "Mend it.")
+    long = f"isfinite({number}) AND {number_of(rows.source, column).sql} IS NULL"
+    rows.report(column, long, "a number of more than 18 digits", "Use a larger unit.")
 
 
 def _nameless(rows: _Rows, roles: Mapping[str, str]) -> None:
@@ -109,13 +111,14 @@ def _nameless(rows: _Rows, roles: Mapping[str, str]) -> None:
         rows.report(roles[role], f"{present(rows.source, roles[role])} IS NULL", f"no {role}", remedy[role])
 
 
-def _unknown_codes(rows: _Rows, name: str, code: str, dimension: Dimension) -> None:
+def _unknown_codes(rows: _Rows, name: str, code: str, dimension: Dimension, *, paths: bool) -> None:
     leaves = {said: sum(dimension.leaf_of[node] >= 0 for node in nodes) for said, nodes in dimension.nodes_of.items()}
-    paths = {"\x1f".join(path) for path in dimension.node_of_path}
-    sql = f"SELECT DISTINCT {code} AS code FROM {ROWS} WHERE code IS NOT NULL ORDER BY 1"
+    if paths:
+        leaves = {"\x1f".join(path): int(dimension.leaf_of[node] >= 0) for path, node in dimension.node_of_path.items()}
+    sql = f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} WHERE {code} IS NOT NULL ORDER BY 1"
     seen = [said for (said,) in rows.source.query(sql).fetchall()]
-    unknown = [said.replace("\x1f", SEPARATOR) for said in seen if said not in leaves and said not in paths]
-    parents = [said for said in seen if leaves.get(said) == 0]
+    unknown = [said.replace("\x1f", SEPARATOR) for said in seen if said not in leaves]
+    parents = [said.replace("\x1f", SEPARATOR) for said in seen if leaves.get(said) == 0]
     several = [said for said in seen if leaves.get(said, 0) > 1]
     if unknown:
         rows.add(name, f"codes that are not in the hierarchy: {listed(unknown)}.", "Add them to it, or mend them.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import duckdb
 import narwhals as nw
 
 from celosia.errors import DataError, SpecError, nearest
+
+_SEPARATORS = ",;|\t"
 
 ROWS = "celosia_rows"
 """The name under which queries see the rows."""
@@ -124,11 +127,22 @@ def _parquet(path: Path) -> RowSource:
 
 def _csv(path: Path) -> RowSource:
     # Every column as text: codes such as 01 stay what they are, and bad numbers are ours to report.
-    relation = _connection().read_csv(str(path), all_varchar=True, header=True, skiprows=0)
-    if len(relation.columns) == 1 and set(relation.columns[0]) & set(",;|\t"):
-        message = "cannot be split into columns: not all lines have as many fields as the first."
-        raise DataError.one(path.name, message, "Quote fields that hold the separator.")
+    options: dict[str, Any] = {"all_varchar": True, "header": True, "skiprows": 0}
+    relation = _connection().read_csv(str(path), **options)
+    separators = [sign for sign in _SEPARATORS if sign in relation.columns[0]] if len(relation.columns) == 1 else []
+    if separators:
+        raise _ragged(path, separators[0])
     return RowSource(relation, path.name)
+
+
+def _ragged(path: Path, separator: str) -> DataError:
+    """Return what to say of a file whose lines have different numbers of fields: DuckDB finds no separator there."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(file, delimiter=separator)
+        wanted = len(next(reader))
+        odd = next((reader.line_num for fields in reader if len(fields) != wanted), None)
+    where = f"line {odd} does not have {wanted} fields, as the first has" if odd else "its lines cannot be split"
+    return DataError.one(path.name, f"{where}.", "Quote fields that hold the separator.")
 
 
 def without_values(error: duckdb.Error) -> str:

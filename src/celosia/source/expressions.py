@@ -3,37 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from celosia.source.duckdb import RowSource, literal, quoted
+from celosia.source.duckdb import ROWS, RowSource, literal, quoted
 from celosia.table.dimension import Dimension
 
 MISSING = "(missing)"
 """The code of records without a code, where they are kept."""
 
 _PATH = "chr(31)"  # stands between the levels of a path, inside SQL only
+_DOUBLE_DIGITS = 15
 
 
 def dimension_code(source: RowSource, columns: Sequence[str], *, category: bool = False) -> str:
-    """Return the SQL of a row's code: one column as text, or the levels of its path; an empty code is none."""
+    """Return the SQL of a row's code: one column as text, or the levels of its path; an empty code is none.
+
+    A path ends where its last levels are empty; a level that is empty above another leaves a gap, which no path has.
+    """
     parts = [f"CAST({present(source, column)} AS VARCHAR)" for column in columns]
-    code = parts[0] if len(parts) == 1 else f"nullif(concat_ws({_PATH}, {', '.join(parts)}), '')"
+    code = parts[0]
+    if len(parts) > 1:
+        levels = f" || {_PATH} || ".join(f"coalesce({part}, '')" for part in parts)
+        code = f"nullif(rtrim({levels}, {_PATH}), '')"
     return f"coalesce({code}, {literal(MISSING)})" if category else code
 
 
-def number_expression(source: RowSource, column: str) -> str:
-    """Return the SQL of an amount: a whole number where the type is exact, else a double; NULL: no number."""
+@dataclass(frozen=True, slots=True)
+class Number:
+    """How an amount is asked for.
+
+    Parameters
+    ----------
+    sql
+        Gives a whole count of the decimal `decimals` where the type is exact, else a double; NULL where it is neither.
+    decimals
+        The decimals of an exact type.
+    """
+
+    sql: str
+    decimals: int = 0
+
+
+def number_of(source: RowSource, column: str) -> Number:
+    """Return how to ask for the amounts of a column, so that no digit is lost."""
     kind, name = source.types[column], quoted(column)
     if kind.endswith(("INT", "INTEGER")):
-        return f"CAST({name} AS BIGINT)"
+        return Number(f"TRY_CAST({name} AS BIGINT)")
     if kind.startswith("DECIMAL"):
-        scale = scale_of(kind)
-        return f"CAST(CAST({name} AS DECIMAL(38, {scale})) * {10**scale} AS BIGINT)"
-    return f"TRY_CAST({name} AS DOUBLE)"
+        return _decimal(name, int(kind.rstrip(")").split(",")[1]))
+    places = _long_decimals(source, name) if kind == "VARCHAR" else None
+    return Number(f"TRY_CAST({name} AS DOUBLE)") if places is None else _decimal(name, places)
 
 
-def scale_of(kind: str) -> int:
-    """Return the number of decimals of a DECIMAL type, 0 for others."""
-    return int(kind.rstrip(")").split(",")[1]) if kind.startswith("DECIMAL") else 0
+def _decimal(name: str, places: int) -> Number:
+    exact = f"TRY_CAST({name} AS DECIMAL(38, {places}))"
+    return Number(f"TRY_CAST(TRY_CAST({exact} * {10**places} AS DECIMAL(38, 0)) AS BIGINT)", places)
+
+
+def _long_decimals(source: RowSource, name: str) -> int | None:
+    """Return the decimals of numbers written with more digits than a double holds, None where there are none."""
+    places = f"CASE WHEN contains({name}, '.') THEN length({name}) - strpos({name}, '.') ELSE 0 END"
+    longest, most, powers = source.query(
+        f"SELECT max(length({name})), max({places}), bool_or(contains(lower({name}), 'e')) FROM {ROWS}"
+    ).fetchall()[0]
+    return int(most) if longest and longest > _DOUBLE_DIGITS and not powers and most <= _DOUBLE_DIGITS else None
 
 
 def flag_expression(column: str) -> str:
@@ -65,4 +98,4 @@ def code_list(dimension: Dimension, *, paths: bool) -> str:
         number_of = {code: numbers[0] for code, numbers in leaves.items() if len(numbers) == 1}
     names = ", ".join(literal(code) for code in number_of)
     numbers = ", ".join(str(number) for number in number_of.values())
-    return f"SELECT unnest([{names}]) AS code, unnest([{numbers}]::INTEGER[]) AS number"
+    return f"SELECT unnest([{names}]) AS celosia_code, unnest([{numbers}]::INTEGER[]) AS celosia_number"

@@ -147,6 +147,8 @@ def book(
         _insert(lines, cell, _LISTS, k, value, None)
     else:
         amount, after = abs(weighted), _LISTS + 2 * k
+        if value == 0:  # records that cancel but for their weights: what is left of them is one unit
+            value = amount
         _insert(lines, cell, _LISTS, k, value, amount)
     lines[cell, _COUNT] += 1
     lines[cell, _TOTAL] += amount

@@ -19,7 +19,7 @@ from celosia.progress import Progress
 from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
 from celosia.source.duckdb import ROWS, RowSource, quoted, without_values
-from celosia.source.expressions import code_list, dimension_code, flag_expression, number_expression, scale_of
+from celosia.source.expressions import Number, code_list, dimension_code, flag_expression, number_of
 from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
 from celosia.table.dimension import Dimension
@@ -120,7 +120,9 @@ def read_records(
         name: dimension_code(source, columns, category=missing == "category")
         for name, (_, columns) in dimensions.items()
     }
-    fields = _fields(source, values, roles)
+    weighted = [] if roles.weight is None else [roles.weight]
+    numbers = {column: number_of(source, column) for column in [*values, *weighted]}
+    fields = _fields(numbers, values, roles)
     lists = [code_list(dimension, paths=len(columns) > 1) for dimension, columns in dimensions.values()]
     sql = _statement(list(codes.values()), lists, fields, drop=missing == "drop")
     try:
@@ -128,20 +130,13 @@ def read_records(
     except duckdb.Error as error:
         raise DataError.one(source.place, f"cannot be read: {without_values(error)}.") from None
     if columns is None or not _sound(columns, values, roles):
-        diagnose(
-            source,
-            codes,
-            {name: dimension for name, (dimension, _) in dimensions.items()},
-            values,
-            roles.named(),
-            missing,
-        )
+        diagnose(source, codes, dimensions, values, roles.named(), missing)
     assert columns is not None  # noqa: S101  (diagnose raises)
     notes: list[str] = []
 
     def amounts(name: str, column: str, wanted: int | None) -> Fixed:
         place = f"{source.place}, column {column!r}"
-        written = scale_of(source.types[column])
+        written = numbers[column].decimals
         return amounts_of(columns.pop(name), written=written, decimals=wanted, place=place, notes=notes)
 
     values_read = {value: amounts(f"v{k}", value, decimals) for k, value in enumerate(values)}
@@ -163,10 +158,10 @@ def read_records(
     )
 
 
-def _fields(source: RowSource, values: Sequence[str], roles: Roles) -> dict[str, str]:
-    fields = {f"v{k}": number_expression(source, value) for k, value in enumerate(values)}
+def _fields(numbers: Mapping[str, Number], values: Sequence[str], roles: Roles) -> dict[str, str]:
+    fields = {f"v{k}": numbers[value].sql for k, value in enumerate(values)}
     if roles.weight is not None:
-        fields["weight"] = number_expression(source, roles.weight)
+        fields["weight"] = numbers[roles.weight].sql
     if roles.request is not None:
         fields["asked"] = flag_expression(roles.request)
     if roles.waiver is not None:
@@ -178,9 +173,11 @@ def _fields(source: RowSource, values: Sequence[str], roles: Roles) -> dict[str,
 
 
 def _statement(codes: Sequence[str], lists: Sequence[str], fields: Mapping[str, str], *, drop: bool) -> str:
-    said = [f"c{k}.number AS d{k}" for k in range(len(codes))] + [f"{sql} AS {name}" for name, sql in fields.items()]
+    said = [f"c{k}.celosia_number AS d{k}" for k in range(len(codes))] + [
+        f"{sql} AS {name}" for name, sql in fields.items()
+    ]
     joins = [
-        f"LEFT JOIN ({known}) c{k} ON c{k}.code = {code}"
+        f"LEFT JOIN ({known}) c{k} ON c{k}.celosia_code = {code}"
         for k, (code, known) in enumerate(zip(codes, lists, strict=True))
     ]
     where = " WHERE " + " AND ".join(f"{code} IS NOT NULL" for code in codes) if drop else ""

@@ -101,7 +101,7 @@ def tabulate(
     DataError
         All that is wrong with the records.
     """
-    request_ = _Request.of(by, value, columns or {}, largest, missing, shadow)
+    request_ = _Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
     source = opened(data) if not isinstance(data, RowSource) else data
     _check_columns(source, request_, roles, shadow)
@@ -161,6 +161,7 @@ class _Request:
         largest: int,
         missing: str,
         shadow: str | None,
+        decimals: int | None,
     ) -> _Request:
         found = Problems()
         by = [by] if isinstance(by, str) else by
@@ -173,6 +174,8 @@ class _Request:
                 found.add("by", f"names a dimension twice: {', '.join(names)}.")
         if largest < 1:
             found.add("largest", f"must be at least 1, not {largest}.")
+        if decimals is not None and decimals < 0:
+            found.add("decimals", f"must be zero or more, not {decimals}.")
         if missing not in _MISSING_CHOICES:
             found.add("missing", f"must be one of {', '.join(_MISSING_CHOICES)}, not {missing!r}.")
         values = (value,) if isinstance(value, str) else tuple(value or ())
@@ -266,8 +269,8 @@ def _weighted(
     value = Fixed(np.ones(n_rows, dtype=np.int64), 0) if amounts is None else amounts
     if weight is None:
         return value.counts, value.counts, value.decimals
-    total = float(np.abs(value.counts.astype(np.float64)) @ weight.counts.astype(np.float64))
-    if max(total, float(np.abs(value.counts).max()) * 10.0**weight.decimals) >= LARGEST_COUNT:
+    size = np.abs(value.counts.astype(np.float64))
+    if max(float(size @ weight.counts.astype(np.float64)), float(size.sum()) * 10.0**weight.decimals) >= LARGEST_COUNT:
         remedy = "Ask for fewer decimals, or use a larger unit."
         raise DataError.one(f"column {column!r}", "times its weights sums to more than 18 digits.", remedy)
     return value.counts * 10**weight.decimals, value.counts * weight.counts, value.decimals + weight.decimals
@@ -340,14 +343,14 @@ def _dimension(
     code = dimension_code(source, columns)
 
     def codes() -> Iterable[str]:
-        rows = source.query(f"SELECT DISTINCT {code} AS code FROM {ROWS} ORDER BY 1").fetchall()
+        rows = source.query(f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} ORDER BY 1").fetchall()
         if not rows:
             raise DataError.one(source.place, "holds no records.", "Is it the right file?")
         return [said for (said,) in rows if said is not None]
 
     try:
         if classification is None and len(columns) > 1:
-            hierarchies: tuple[Hierarchy, ...] = (Hierarchy.from_paths([said.split("\x1f") for said in codes()]),)
+            hierarchies: tuple[Hierarchy, ...] = (Hierarchy.from_levels([said.split("\x1f") for said in codes()]),)
         else:
             hierarchies = classify(classification, codes)
     except CelosiaError as error:

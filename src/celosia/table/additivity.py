@@ -5,37 +5,58 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.errors import DataError
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
-from celosia.tolerance import additivity_units
+from celosia.tolerance import LARGEST_COUNT, additivity_units
 
 _SHOWN = 8
 
 
-def settle(table: Table) -> Table:
+def settle(table: Table, units: NDArray[np.int64] | None = None) -> Table:
     """Return the table with exact relations: what rounding leaves over becomes their right side.
 
-    Guarantee: ``M a = b`` holds exactly in whole numbers, and every entry of b is at most half a unit of the last
-    decimal per figure. A reader who adds published figures sees b, so an attacker may know it.
+    Parameters
+    ----------
+    table
+        The table.
+    units
+        For every relation in how many units of the last decimal its figures were rounded, ``(n_relations,)``; one,
+        unless they come from a coarser table.
 
     Raises
     ------
     DataError
         A relation misses by more than rounding explains; the worst are listed with both sides.
+
+    Notes
+    -----
+    Guarantee: ``M a = b`` holds exactly in whole numbers, and every entry of b is at most half a unit of the last
+    decimal per figure. A reader who adds published figures sees b, so an attacker may know it.
     """
     matrix = table.relations.matrix
+    _check_size(table)
     total = np.asarray(matrix @ table.amounts.counts)
     terms = np.diff(matrix.indptr)
-    allowed = np.array([additivity_units(int(count)) for count in terms])
+    allowed = np.array([additivity_units(int(count)) for count in terms]) * (1 if units is None else units)
     missed = np.flatnonzero(np.abs(total) > allowed)
     if len(missed):
         raise DataError.one("additivity", *_worst(table, missed[np.argsort(-np.abs(total[missed]), kind="stable")]))
     rounded = int((total != 0).sum())
     settled = replace(table, relations=Relations(matrix, total.astype(np.int64)))
     return settled.noting(f"{rounded} relations hold up to rounding only") if rounded else settled
+
+
+def _check_size(table: Table) -> None:
+    """Refuse values whose sums do not fit into 64 bits."""
+    size = abs(table.relations.matrix) @ np.abs(table.amounts.counts.astype(np.float64))
+    largest = np.abs(table.amounts.counts.astype(np.float64)).max(initial=0.0)
+    if max(float(np.max(size, initial=0.0)), float(largest)) >= LARGEST_COUNT:
+        message = f"have more than 18 digits with their {table.decimals} decimals."
+        raise DataError.one("values", message, "Use a larger unit, or fewer decimals.")
 
 
 def _worst(table: Table, relations: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[str, str]:

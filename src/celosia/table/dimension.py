@@ -34,12 +34,15 @@ class Axis:
         Levels below the total, per node.
     aliases
         Further labels of a node: the only child of a parent is the same node under another name.
+    paths
+        The ways from the total to a node, as sequences of codes.
     """
 
     name: str
     labels: tuple[str, ...]
     depths: tuple[int, ...]
     aliases: tuple[tuple[str, ...], ...] = ()
+    paths: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
     def names(self, node: int) -> tuple[str, ...]:
         """Return every label of a node."""
@@ -107,15 +110,17 @@ class Dimension:
                 node_of_path[path] = node
                 place.append(node)
             for parent, children in enumerate(below):
-                if len(children) > 1:
-                    sums.setdefault((place[parent], tuple(place[child] for child in children)))
+                parts = tuple(dict.fromkeys(place[child] for child in children))
+                if len(parts) > 1:
+                    sums.setdefault((place[parent], parts))
         sets_in_order = list(node_of_set)
         leaves = np.empty(len(leaf_number), dtype=np.int32)
         for leaf in range(len(leaf_number)):
             leaves[leaf] = node_of_set[frozenset((leaf,))]
         labels, aliases, nodes_of = _labels(hierarchies[0].total, names)
+        _check_unique(name, labels, names)
         return cls(
-            axis=Axis(name, labels, tuple(depths), aliases),
+            axis=Axis(name, labels, tuple(depths), aliases, tuple(tuple(paths) for paths in names)),
             leaves=leaves,
             holders=_holders(sets_in_order, len(leaves)),
             sums=tuple((parent, np.array(children, dtype=np.int32)) for (parent, children) in sums),
@@ -172,6 +177,20 @@ def _check_same_leaves(name: str, hierarchies: Sequence[Hierarchy]) -> None:
                 "Add what is missing.",
             )
     found.raise_as(DataError)
+
+
+def _check_unique(name: str, labels: tuple[str, ...], names: list[dict[tuple[str, ...], None]]) -> None:
+    """Refuse hierarchies in which two nodes go by one label or one path."""
+    paths = [path for known in names for path in known]
+    twice = sorted({label for label in labels if labels.count(label) > 1}) if len(set(labels)) < len(labels) else []
+    twice += (
+        sorted({SEPARATOR.join(path) for path in paths if paths.count(path) > 1})
+        if len(set(paths)) < len(paths)
+        else []
+    )
+    if twice:
+        message = f"have codes that mean different things: {listed(twice)}."
+        raise DataError.one(f"hierarchies of {name!r}", message, "Give every group a code of its own.")
 
 
 def _leaf_sets(

@@ -71,6 +71,9 @@ def variable_relations(texts: Sequence[str], variables: Sequence[str], lattice: 
         except ValueError as error:
             found.add(place, f"{text!r} {error}.", "Write it like 'turnover = domestic + export'.")
             continue
+        if not coefficients:
+            found.add(place, f"{text!r} says nothing: everything in it cancels.")
+            continue
         unknown = [name for name in coefficients if name not in variables]
         for name in unknown:
             found.add(place, f"{name!r} is not a variable of the tables.", nearest(name, variables))

@@ -131,6 +131,13 @@ class Fixed:
         scaled[finite] = counts[finite] * factor
         return Fixed(scaled, decimals)
 
+    def rounded_up(self, decimals: int) -> Fixed:
+        """Return the numbers in another decimal, finer or coarser; what does not come out even is rounded up."""
+        if decimals >= self.decimals:
+            return self.to(decimals)
+        divisor = 10 ** (self.decimals - decimals)
+        return Fixed(np.where(self.infinite, self.counts, -(-self.counts // divisor)), decimals)
+
     def fraction(self, place: int) -> Fraction:
         """Return one number as a fraction."""
         return Fraction(int(self.counts[place]), 10**self.decimals)

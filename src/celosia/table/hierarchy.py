@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from celosia.errors import DataError, Problem, Problems, SpecError, listed
+from celosia.table.frames import columns_of
 
 Nested: TypeAlias = "Mapping[str, Nested] | Iterable[str] | None"
 
@@ -71,7 +72,7 @@ class Hierarchy:
         Parameters
         ----------
         levels
-            Columns by name, coarsest first, or rows of codes; empty or missing entries at the end of a row make a
+            A frame or columns by name, coarsest first, or rows; empty or missing entries at the end of a row make a
             shorter branch.
         total
             The code of the total, which the table leaves out.
@@ -81,11 +82,13 @@ class Hierarchy:
         >>> Hierarchy.from_levels({"section": ["C", "C", "G"], "division": ["10", "11", "45"]}).labels
         ('Total', 'C', '10', '11', 'G', '45')
         """
+        if not isinstance(levels, Mapping) and hasattr(levels, "columns"):
+            levels = columns_of(levels)
         rows = zip(*levels.values(), strict=True) if isinstance(levels, Mapping) else levels
         found = Problems()
         paths = []
         for number, row in enumerate(rows, start=1):
-            codes = ["" if code is None or code != code else str(code) for code in row]  # noqa: PLR0124  (NaN)
+            codes = ["" if _is_missing(code) else str(code) for code in row]
             while codes and not codes[-1]:
                 codes.pop()
             if "" in codes:
@@ -207,7 +210,9 @@ class Hierarchy:
         return cls.from_paths(paths, total=total, partial=partial)
 
     def with_code(self, code: str) -> Hierarchy:
-        """Return the hierarchy with one more code under the total."""
+        """Return the hierarchy with a code under the total, which may be there already."""
+        if (code,) in self.paths():
+            return self
         return Hierarchy((*self.labels, code), (*self.parents, 0), self.partial)
 
     def __len__(self) -> int:
@@ -283,6 +288,16 @@ def _in_order(labels: Sequence[str], parents: Sequence[int], *, partial: bool) -
     place = {node: new for new, node in enumerate(order)}
     new_parents = tuple(-1 if parents[node] < 0 else place[parents[node]] for node in order)
     return Hierarchy(tuple(labels[node] for node in order), new_parents, partial)
+
+
+def _is_missing(code: object) -> bool:
+    """Return whether a code is None, not a number, or what a frame library puts in their place."""
+    if code is None:
+        return True
+    try:
+        return bool(code != code)  # noqa: PLR0124  (NaN)
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
 
 
 def _orphans(tops: list[str], total: str) -> list[Problem]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems
-from celosia.table.statistics import UNKNOWN, Contributions, Contributors, Statistics
+from celosia.table.statistics import NO_SHADOW, UNASKED, UNKNOWN, Contributions, Contributors, Statistics
 from celosia.table.table import Table
 
 _SHOWN = 5
@@ -40,8 +40,8 @@ def joined_statistics(
         return None
     records = np.full(n, UNKNOWN, dtype=np.int64)
     weighted = np.full(n, float(UNKNOWN))
-    shadow = linked.amounts.to(max(decimals, linked.decimals)).counts.copy()
-    requested = np.full(n, UNKNOWN, dtype=np.int64)
+    shadow = np.full(n, NO_SHADOW, dtype=np.int64)
+    requested = np.full(n, UNASKED, dtype=np.int64)
     for number in reversed(having):
         statistics, place = _statistics(tables[number]), places[number]
         records[place] = statistics.records
@@ -50,7 +50,7 @@ def joined_statistics(
         if statistics.shadow is not None:
             shadow[place] = statistics.shadow * scale
         if statistics.requested is not None:
-            requested[place] = np.where(statistics.requested >= 0, statistics.requested * scale, UNKNOWN)
+            requested[place] = np.where(statistics.requested >= 0, statistics.requested * scale, statistics.requested)
     every = [_statistics(tables[number]) for number in having]
     return Statistics(
         respondents,
@@ -68,6 +68,8 @@ def joined_extras(
     tables: Sequence[Table], names: Sequence[str], places: Sequence[NDArray[np.int64]], linked: Table
 ) -> Mapping[str, NDArray[Any]]:
     """Return the further columns of the linked cells: NaN or an empty text where no table says anything.
+
+    Of different numbers, such as levels, the larger counts.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def joined_extras(
                 found.add(
                     linked.label(int(place[cell])), f"is one cell with two entries of {name}: {seen}.", "Settle on one."
                 )
-            column[place[known]] = part[known]
+            column[place[known]] = part[known] if text else np.fmax(column[place[known]], part[known])
         columns[name] = column
     found.raise_as(DataError)
     return MappingProxyType(columns)
@@ -113,15 +115,16 @@ def joined_contributions(
             "contributions are left out: tables that were tabulated apart number their respondents differently",
         )
     decimals = [table.decimals for table in tables if table.contributions is not None]
-    contributions = Contributions(
-        cell=np.concatenate([place[part.cell] for part, place in parts]),
-        respondent=np.concatenate([part.respondent for part, _ in parts]),
-        holding=np.concatenate([part.holding for part, _ in parts]),
-        amount=np.concatenate(
-            [part.amount * 10 ** (linked.decimals - d) for (part, _), d in zip(parts, decimals, strict=True)]
-        ),
-        origin=parts[0][0].origin,
-    )
+    told = np.zeros(len(linked), dtype=bool)
+    kept = []
+    for (part, place), coarser in zip(parts, decimals, strict=True):
+        cell = place[part.cell]
+        new = ~told[cell]  # a leaf cell of two tables has its contributions once
+        told[cell] = True
+        amount = part.amount[new] * 10 ** (linked.decimals - coarser)
+        kept.append((cell[new], part.respondent[new], part.holding[new], amount))
+    cell, respondent, holding, amount = (np.concatenate(columns) for columns in zip(*kept, strict=True))
+    contributions = Contributions(cell, respondent, holding, amount, parts[0][0].origin)
     return replace(linked, contributions=contributions), ()
 
 

@@ -49,7 +49,7 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
     DataError
         Cells that should be equal differ, or a stated relation does not hold.
     """
-    names = tuple(names or (_name(table) for table in tables))
+    names = _told_apart(names or [_name(table) for table in tables])
     axes, codes = _common_codes(tables, names)
     variables = tuple(dict.fromkeys(variable for table in tables for variable in table.variables))
     numbered = [_with_variable(table, code, variables) for table, code in zip(tables, codes, strict=True)]
@@ -75,7 +75,18 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
     table = replace(table, extras=joined_extras(tables, names, places, table))
     table = replace(table, statistics=joined_statistics(tables, names, places, table))
     table, notes = joined_contributions(tables, places, table)
-    return settle(replace(table, relations=_common_relations(tables, places, stated, len(lattice)))).noting(*notes)
+    common, units = _common_relations(tables, places, stated, len(lattice), decimals)
+    return settle(replace(table, relations=common), units).noting(*notes)
+
+
+def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of which no two are the same."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(out)
 
 
 def _name(table: Table) -> str:
@@ -136,30 +147,59 @@ def _common_axis(name: str, total: str, parts: Sequence[tuple[Axis, bool]]) -> t
             label = leader[label]
         return label
 
-    for axis, partial in parts:
-        for node in range(len(axis.labels)):
-            first, *others = axis.names(node)
-            head = find(total if node == 0 and not partial else first)
+    several = _ambiguous([axis for axis, _ in parts])
+    names = [
+        [_identities(axis, node, several, total=None if partial else total) for node in range(len(axis.labels))]
+        for axis, partial in parts
+    ]
+    for part in names:
+        for first, *others in part:
             for other in others:
-                leader[find(other)] = head
+                leader[find(other)] = find(first)
     number: dict[str, int] = {find(total): 0}
-    depths = [0]
+    labels, depths = [total], [0]
     aliases: list[dict[str, None]] = [{}]
     maps = []
-    for axis, partial in parts:
+    for (axis, _), part in zip(parts, names, strict=True):
         node_map = np.zeros(len(axis.labels), dtype=np.int32)
-        for node, label in enumerate(axis.labels):
-            head = find(total if node == 0 and not partial else label)
-            if head not in number:
-                number[head] = len(depths)
+        for node, (first, *_rest) in enumerate(part):
+            place = number.setdefault(find(first), len(labels))
+            if place == len(labels):
+                labels.append(axis.labels[node])
                 depths.append(max(1, axis.depths[node]))
                 aliases.append({})
-            node_map[node] = number[head]
-            aliases[number[head]] |= dict.fromkeys(axis.names(node))
+            elif place and axis.depths[node] < depths[place]:
+                labels[place], depths[place] = axis.labels[node], max(1, axis.depths[node])
+            node_map[node] = place
+            aliases[place] |= dict.fromkeys(axis.names(node))
         maps.append(node_map)
-    labels = [total, *(head for head in number if number[head] != 0)]
     further = (tuple(said for said in known if said != label) for known, label in zip(aliases, labels, strict=True))
     return Axis(name, tuple(labels), tuple(depths), tuple(further)), maps
+
+
+def _ambiguous(axes: Sequence[Axis]) -> set[str]:
+    """Return the codes that stand for several nodes of one axis."""
+    several = set()
+    for axis in axes:
+        nodes_of: dict[str, set[int]] = {}
+        for node, paths in enumerate(axis.paths):
+            for path in paths:
+                nodes_of.setdefault(path[-1] if path else axis.labels[0], set()).add(node)
+        several |= {code for code, nodes in nodes_of.items() if len(nodes) > 1}
+    return several
+
+
+def _identities(axis: Axis, node: int, several: set[str], *, total: str | None) -> list[str]:
+    """Return all by which a node is known in other tables: its codes, or its paths where a code is ambiguous.
+
+    The total of the whole population is known as such, whatever its axis calls it.
+    """
+    if node == 0 and total is not None:
+        return [total, *(name for name in axis.names(0)[1:] if name not in several)]
+    if not axis.paths:
+        return list(axis.names(node))
+    paths = [path or (axis.labels[0],) for path in axis.paths[node]]
+    return ["\x1f".join(("", *path)) if path[-1] in several else path[-1] for path in paths]
 
 
 def _common_amounts(
@@ -200,22 +240,32 @@ def _differences(different: dict[int, tuple[int, int]], names: Sequence[str], li
 
 
 def _common_relations(
-    tables: Sequence[Table], places: Sequence[NDArray[np.int64]], stated: Sequence[Relations], n_cells: int
-) -> Relations:
-    """Return the relations of all tables, each once, on the cells of the linked table."""
+    tables: Sequence[Table],
+    places: Sequence[NDArray[np.int64]],
+    stated: Sequence[Relations],
+    n_cells: int,
+    decimals: int,
+) -> tuple[Relations, NDArray[np.int64]]:
+    """Return the relations of all tables, each once, on the cells of the linked table.
+
+    With them, in how many units of the last decimal their figures were rounded: more than one in a coarser table.
+    """
     matrices = [relations.matrix for relations in stated]
+    units = [np.ones(len(relations), dtype=np.int64) for relations in stated]
     for table, place in zip(tables, places, strict=True):
         moved = sp.csr_array(
             (np.ones(len(place), dtype=np.int64), (np.arange(len(place)), place)), shape=(len(place), n_cells)
         )
         matrices.append(table.relations.matrix @ moved)
+        units.append(np.full(len(table.relations), 10 ** (decimals - table.decimals), dtype=np.int64))
     matrix = sp.csr_array(sp.vstack(matrices, format="csr"))
     matrix.eliminate_zeros()
     matrix.sort_indices()
+    unit = np.concatenate(units)
     seen: dict[tuple[bytes, bytes], int] = {}
-    for row in range(matrix.shape[0]):
+    for row in np.argsort(unit, kind="stable").tolist():
         start, end = matrix.indptr[row], matrix.indptr[row + 1]
         if end > start:
             seen.setdefault((matrix.indices[start:end].tobytes(), matrix.data[start:end].tobytes()), row)
-    matrix = sp.csr_array(matrix[np.array(list(seen.values()), dtype=np.int64)])
-    return Relations(matrix, np.zeros(matrix.shape[0], dtype=np.int64))
+    rows = np.array(sorted(seen.values()), dtype=np.int64)
+    return Relations(sp.csr_array(matrix[rows]), np.zeros(len(rows), dtype=np.int64)), unit[rows]

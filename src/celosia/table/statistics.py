@@ -14,6 +14,12 @@ from numpy.typing import NDArray
 UNKNOWN = -1
 """Stands for a count or contribution that nobody told us."""
 
+UNASKED = -2
+"""Stands for the largest contribution of a requester in a cell where nobody could ask."""
+
+NO_SHADOW = np.iinfo(np.int64).min
+"""Stands for the shadow of a cell on whose own values the rules look."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contributors:
@@ -108,10 +114,11 @@ class Statistics:
     decimals
         In which decimal the amounts are counted.
     shadow
-        The cells' totals of the variable on which the rules look, None where that is the table's own, ``(n,)``.
+        The cells' totals of the variable on which the rules look, `NO_SHADOW` or None where that is the table's own,
+        ``(n,)``.
     requested
-        The largest absolute contribution of a respondent who asked for protection, -1 where none did, ``(n,)``; None
-        where nobody could ask.
+        The largest absolute contribution of a respondent who asked for protection, -1 where none did, `UNASKED` or
+        None where nobody could, ``(n,)``.
     weight_decimals
         How many decimals the sampling weights have.
     """

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ def sensitive(table: Table, rule: Rule) -> list[str]:
 
 def given(*statuses: str, values: tuple[int, ...] = (30, 10, 20), **levels: list[float | None]) -> Table:
     frame = pl.DataFrame({"cell": ["Total", "a", "b"], "value": values, "status": statuses, **levels}, strict=False)
-    roles = {f"{name}": name for name in levels}
+    roles: dict[str, Any] = {name: name for name in levels}
     return cells(frame, by=["cell"], value="value", status="status", **roles)
 
 
@@ -90,13 +91,12 @@ def test_a_request_for_nothing_is_a_request(contributed: Make) -> None:
 @pytest.mark.parametrize("share", [33.33333, 0.00001, 99.999999])
 def test_requests_with_many_decimals_are_exact_at_any_size(contributed: Make, amount: int, share: float) -> None:
     table = contributed({"x": [amount], "y": [1, 1]}, request=[1, 0, 0])
-    # BUG: room is made for factors up to 10^6; a share of five decimals needs 10^7, and from 9 * 10^11 on the product
     # wraps round: the cell of a requester alone is safe.
     assert "x" in sensitive(table, Requests(share=share))
 
 
 def test_requests_need_a_column(contributed: Make) -> None:
-    with pytest.raises(SpecError, match="request: nobody could ask for protection. Name the request column"):
+    with pytest.raises(SpecError, match=r"request: nobody could ask for protection. Name the request column"):
         Requests().find(contributed({"x": [1]}))
 
 
@@ -135,8 +135,9 @@ def test_a_rule_of_ones_own_may_say_its_levels(contributed: Make) -> None:
 
 def test_levels_of_ones_own_may_have_any_decimals(contributed: Make) -> None:
     table = contributed({"a": [1], "b": [100]})
-    # BUG: a ValueError ("9 decimals do not fit into 6") instead of rounding up.
-    risk = assess(table, OwnRule(lambda _: Finding(np.array([False, True, False]), Fixed(np.array([0, 1234567891, 0]), 9))))
+    risk = assess(
+        table, OwnRule(lambda _: Finding(np.array([False, True, False]), Fixed(np.array([0, 1234567891, 0]), 9)))
+    )
     assert risk.levels.upper.fraction(1) == Fraction("1.234568")
 
 
@@ -146,7 +147,6 @@ class CallableRule:
 
 
 def test_anything_callable_is_a_rule(contributed: Make) -> None:
-    # BUG: only plain functions are; functools.partial or an object with __call__ ends in an AttributeError.
     assert assess(contributed({"a": [1]}), CallableRule()).sensitive.all()
 
 
@@ -159,6 +159,5 @@ def test_a_rule_of_ones_own_must_answer_for_every_cell(contributed: Make, said: 
 
 def test_a_finding_of_ones_own_must_answer_for_every_cell(contributed: Make) -> None:
     table = contributed({"a": [1], "b": [100]})
-    # BUG: a finding of the wrong length ends in numpy's "operands could not be broadcast together".
     with pytest.raises(SpecError, match="own rule"):
         assess(table, OwnRule(lambda _: Finding(np.ones(2, dtype=bool), Fixed(np.ones(2, dtype=np.int64)))))

@@ -28,13 +28,16 @@ def test_requirements_are_exact_one_by_one() -> None:
 
 
 def test_every_sensitive_cell_is_protected_against_every_attacker(contributed: Make) -> None:
+    """Ten percent of 30, and of 9, which is less than a unit."""
     table = contributed({"a": [30, 20], "b": [50, 40, 30], "c": [9]})
     attackers = [Attacker.external(table), Attacker.factor(table, 11)]
     risk = assess(table, PPercent(10), attackers=attackers)
-    found = {(table.label(each.cell), each.attacker, each.lower, each.upper, each.sliding) for each in risk.requirements}
+    found = {
+        (table.label(each.cell), each.attacker, each.lower, each.upper, each.sliding) for each in risk.requirements
+    }
     assert found == {
-        (label, attacker, level, level, 0)
-        for label, level in (("a", Fraction(3)), ("c", Fraction("0.9") if False else Fraction(1)))
+        (label, attacker, level, level, Fraction(0))
+        for label, level in (("a", Fraction(3)), ("c", Fraction(1)))
         for attacker in (0, 1)
     }
 

@@ -123,7 +123,6 @@ def test_a_percentage_with_the_noise_of_doubles_is_taken_as_it_prints(contribute
 def test_parameters_of_many_digits_do_not_fail_where_nothing_is_sensitive(
     contributed: Make, rule: Rule, contributions: list[int]
 ) -> None:
-    # BUG: `roomy` looks at the amounts only; where there are none or all are zero it stays with 64 bits, and the factor
     # itself (10^19, or 3.3 * 10^22) does not fit: OverflowError.
     assert sensitive(contributed({"x": contributions}), rule) == []
 
@@ -180,7 +179,9 @@ def test_holdings_are_looked_at_where_they_are_known(contributed: Make) -> None:
 
 
 def test_holdings_that_nobody_knows_cannot_be_looked_at(contributed: Make) -> None:
-    with pytest.raises(SpecError, match=r"p% rule \(p = 10\): looks at holdings, .* Name the holding column"):
+    with pytest.raises(
+        SpecError, match=r"p% rule \(p = 10\) by holding: looks at holdings, .* Name the holding column"
+    ):
         PPercent(10, by="holding").find(contributed({"x": [1, 2]}))
 
 
@@ -194,7 +195,6 @@ def test_who_waived_is_no_target_but_stays_an_attacker(contributed: Make) -> Non
 def test_who_waived_stays_an_attacker_by_the_dominance_rule_too(contributed: Make) -> None:
     """60 + 35 of 100: with 60 as one of the two, 35 is known to within 5, whatever 60 signed for himself."""
     table = contributed({"x": [60, 35, 5]}, waiver=[1, 0, 0])
-    # BUG: the rule looks at the n largest without waiver only, 35 + 5, as if who waived could not subtract himself
     # (docs/howto/contributors.md: "he stays an attacker"). The target is 35, the n - 1 largest others are 60.
     assert sensitive(table, Dominance(2, 90)) == ["Total"]
 
@@ -230,7 +230,6 @@ def test_a_weight_with_decimals_is_taken_in_part(contributed: Make) -> None:
 def test_a_respondent_whose_records_cancel_but_for_their_weights_is_not_overlooked(contributed: Make) -> None:
     """The cell is -10, and all of it is one respondent's."""
     table = contributed({"x": [10, -10]}, weight=[1, 2], respondent=["only", "only"])
-    # BUG: his unweighted records sum to 0, and who contributes 0 is nobody's target.
     assert sensitive(table, PPercent(10)) == ["Total"]
 
 
@@ -266,8 +265,5 @@ def test_the_largest_of_several_levels_counts(contributed: Make) -> None:
 def test_two_rules_of_the_same_name_keep_their_own_evidence(contributed: Make) -> None:
     table = contributed({"x": [50, 45, 6, 5]}, respondent=list("abcd"), holding=["H", "H", None, None])
     risk = assess(table, PPercent(10, by="respondent"), PPercent(10, by="holding"))
-    # BUG: both are called 'p% rule (p = 10)'; the evidence of the first is lost, and reasons do not tell them apart.
     assert len(set(risk.rules)) == 2
     assert len(risk.evidence) == 4
-
-

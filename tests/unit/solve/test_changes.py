@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.unit.solve.programs import INF, Opened, cover, cover_program, program, random_program
 
 from celosia.errors import SpecError
 from celosia.solve.backend import Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
-from tests.unit.solve.programs import INF, Opened, cover, cover_program, program, random_program
 
 
 def counts(model: Model) -> tuple[int, int]:
@@ -117,8 +117,8 @@ def changed(model: Model, problem: LinearProgram, kind: int, rng: np.random.Gene
     gone = rng.choice(n_rows, 2, replace=False)
     kept = np.delete(np.arange(n_rows), gone)
     model.delete_rows(gone)
-    sides = {"row_lower": problem.row_lower[kept], "row_upper": problem.row_upper[kept]}
-    return replace(problem, rows=sp.csr_array(problem.rows[kept]), **sides)
+    rows = sp.csr_array(problem.rows[kept])
+    return replace(problem, rows=rows, row_lower=problem.row_lower[kept], row_upper=problem.row_upper[kept])
 
 
 def test_a_mip_is_cold_every_time(opened: Opened) -> None:
@@ -153,9 +153,9 @@ def test_a_change_that_makes_no_sense_is_refused_and_changes_nothing(opened: Ope
         model.change_costs(here, np.array([np.nan]))
     with pytest.raises(SpecError, match="shape"):
         model.change_costs(here, two)
-    with pytest.raises(SpecError, match="lower.*\n.*upper"):
+    with pytest.raises(SpecError, match=r"lower.*\n.*upper"):
         model.change_bounds(here, np.array([INF]), np.array([np.nan]))
-    with pytest.raises(SpecError, match="2 columns"):
+    with pytest.raises(SpecError, match="3 columns, not 2"):
         model.add_rows(sp.csr_array(np.ones((1, 3))), one, one)
     with pytest.raises(SpecError, match="Scale"):
         model.add_rows(sp.csr_array(np.array([[1, 1e-12]])), one, one)

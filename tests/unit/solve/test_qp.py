@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.unit.solve.programs import INF, Opened, program
 
 from celosia.errors import SolverError
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.highs_engine import Engine
 from celosia.solve.solution import Status
-from tests.unit.solve.programs import INF, Opened, program
 
 
 @pytest.fixture(params=["installed", "absent"])

@@ -112,7 +112,6 @@ def test_partial_is_remembered() -> None:
     ids=["a code that looks like a path", "a code called like the total", "one group code, two meanings"],
 )
 def test_labels_are_unique_or_the_hierarchies_are_refused(hierarchies: list[Hierarchy]) -> None:
-    # BUG: two nodes go by one label; a ready-made cell is then put into the wrong one, and link takes them for one.
     try:
         dimension = Dimension.of("x", hierarchies)
     except DataError:
@@ -123,5 +122,4 @@ def test_labels_are_unique_or_the_hierarchies_are_refused(hierarchies: list[Hier
 def test_a_code_that_a_hierarchy_has_twice_under_one_parent_is_summed_once() -> None:
     """`with_code` may add a code that is there already: a missing category in data that have such a code."""
     dimension = Dimension.of("x", [Hierarchy.flat(["a", "(missing)"]).with_code("(missing)")])
-    # BUG: the sum holds the node twice, and M a = b is false.
     assert [sorted(children.tolist()) for _, children in dimension.sums] == [[1, 2]]

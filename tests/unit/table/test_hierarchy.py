@@ -78,7 +78,7 @@ def test_one_more_code_lies_under_the_total() -> None:
 
 
 def test_circles_are_refused_with_their_codes() -> None:
-    with pytest.raises(DataError, match="run in a circle: 'B', 'A', 'C'.* Break the circle") as caught:
+    with pytest.raises(DataError, match=r"run in a circle: 'B', 'A', 'C'.* Break the circle") as caught:
         Hierarchy.from_pairs([("A", "B"), ("B", "A"), ("B", "C"), ("X", "Y")])
     assert len(caught.value.problems) == 1
 
@@ -110,14 +110,12 @@ def test_gaps_in_level_columns_are_refused_row_by_row() -> None:
 
 def test_level_columns_may_hold_numbers_and_pandas_gaps() -> None:
     pandas = pytest.importorskip("pandas")
-    # BUG: pandas.NA, which text columns of pandas hold for nothing, ends in a TypeError ("boolean value is ambiguous").
     assert Hierarchy.from_levels([[1, 11], [2, pandas.NA]]).labels == ("Total", "1", "11", "2")
 
 
 def test_a_frame_is_not_silently_taken_for_its_column_names() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"section": ["C", "C"], "division": ["10", "11"]})
-    # BUG: a frame is iterated as rows, which are its column names, letter by letter; refuse it or read it.
     try:
         found = Hierarchy.from_levels(frame)
     except (SpecError, DataError):
@@ -133,7 +131,7 @@ def test_impossible_widths_are_refused(widths: list[int]) -> None:
 
 def test_codes_that_do_not_fit_the_digits_are_listed() -> None:
     with pytest.raises(
-        DataError, match="must have 2, 3 characters; not so: '1', '1234'.* Mend the codes or the widths"
+        DataError, match=r"must have 2, 3 characters; not so: '1', '1234'.* Mend the codes or the widths"
     ):
         Hierarchy.from_digits(["1", "11", "1234"], [2, 1])
 

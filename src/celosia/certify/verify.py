@@ -1,0 +1,139 @@
+"""Verification: whether a certificate proves that a release is safe.
+
+Nothing is shared with what made the pattern, the audit or the certificate: no solver, no tolerance, no floating point.
+What a certificate says is recomputed from its numbers; whether these are the numbers of *this* problem and *this*
+release is checked where they are given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+
+from celosia.certify.comparing import problem_differences, release_differences
+from celosia.certify.judging import (
+    Tables,
+    attacker_problems,
+    hash_problems,
+    release_problems,
+    table_problems,
+    verdict_problems,
+)
+from celosia.certify.reading import Claim, read_claim
+from celosia.errors import Problem
+from celosia.pattern.entries import INTERVAL, first_of
+from celosia.pattern.release import Release
+from celosia.risk.risk import Risk
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """What became of a certificate.
+
+    Parameters
+    ----------
+    proved
+        The certificate proves that its release is safe.
+    problems
+        Why it does not; nothing where it does.
+    counts
+        How many cells, relations, attackers, requirements, requirements proved, tables, ranges and ranges reached
+        there are.
+    compared
+        What it was compared with: ``problem``, ``release``. Of what is not named here the certificate's own account
+        was taken.
+    ranges
+        What the certificate says about published ranges.
+    whole_numbers
+        Its tables are whole numbers throughout.
+    seconds
+        How long it took.
+    """
+
+    proved: bool
+    problems: tuple[Problem, ...]
+    counts: Mapping[str, int]
+    compared: tuple[str, ...]
+    ranges: str
+    whole_numbers: bool
+    seconds: Decimal
+
+    def __repr__(self) -> str:
+        said = "proved" if self.proved else "not proved"
+        return f"Verification({said}: {self.counts['proved']:,} of {self.counts['required']:,} requirements)"
+
+
+def verify(
+    path: str | Path, problem: Risk | None = None, release: Release | None = None, *, integer: bool | None = None
+) -> Verification:
+    """Return whether a certificate proves that its release is safe.
+
+    Guarantee: `proved` only if the true table satisfies its relations, and every requirement has two tables that
+    satisfy all relations, agree with everything published and with what the attacker knows, and reach the required
+    ends, all of it in exact arithmetic; if the hashes are right and the verdict is ``safe``; and if problem and release
+    are those of the certificate, as far as they are given. It proves safety, not that little is hidden.
+
+    Parameters
+    ----------
+    path
+        The certificate.
+    problem
+        The problem that it should be about: every requirement of it must be there, and no other.
+    release
+        The release that it should be about.
+    integer
+        Attackers know that values are whole numbers, so that only whole tables prove anything; by default where all
+        variables are counts.
+
+    Raises
+    ------
+    DataError
+        The file is no certificate, or cannot be read.
+    """
+    began = time.monotonic_ns()
+    claim = read_claim(path)
+    table = claim.content["table"]
+    whole = set(table["variables"]) <= set(table["counts"]) if integer is None else integer
+    if problem is not None and integer is None:
+        whole = whole or set(problem.table.variables) <= problem.table.counts
+    tables = Tables(claim)
+    unproved = list(tables.requirement_problems())
+    proved = len(claim.required) - len(unproved)
+    found = [
+        *verdict_problems(claim, proved, integer=whole),
+        *hash_problems(claim),
+        *(() if problem is None else problem_differences(claim, problem)),
+        *(() if release is None else release_differences(claim, release, problem)),
+        *table_problems(claim),
+        *release_problems(claim),
+        *attacker_problems(claim),
+        *unproved,
+        *tables.range_problems(),
+    ]
+    compared = (("problem", problem), ("release", release))
+    return Verification(
+        proved=not found,
+        problems=tuple(first_of(found)),
+        counts=MappingProxyType(_counts(claim, proved)),
+        compared=tuple(name for name, given in compared if given is not None),
+        ranges=claim.content["ranges"]["claim"],
+        whole_numbers=claim.content["whole_numbers"],
+        seconds=Decimal(time.monotonic_ns() - began) / 10**9,
+    )
+
+
+def _counts(claim: Claim, proved: int) -> dict[str, int]:
+    return {
+        "cells": len(claim.values),
+        "relations": len(claim.relations),
+        "attackers": len(claim.attackers),
+        "required": len(claim.required),
+        "proved": proved,
+        "tables": len(claim.witnesses),
+        "ranges": claim.status.count(INTERVAL),
+        "ranges_reached": len({cell for cell, *_ in claim.content["ranges"]["reached"]}),
+    }

@@ -1,0 +1,98 @@
+"""``celosia verify``: whether a certificate proves that its release is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from celosia.certify.canonical import ALL_REACHED, NOT_CERTIFIED, SOME_REACHED
+from celosia.certify.verify import Verification
+from celosia.certify.verify import verify as verified
+from celosia.cli.bars import progress_shown
+from celosia.cli.output import print_json
+from celosia.errors import counted
+from celosia.job.pipeline import assess_file
+from celosia.pattern.release_file import read_release
+
+NOT_PROVED = 1
+
+
+@click.command()
+@click.argument("proof", metavar="PROOF.json", type=click.Path(path_type=Path))
+@click.option(
+    "--problem",
+    metavar="PROBLEM.jj|JOB.toml",
+    type=click.Path(path_type=Path),
+    help="The problem that the certificate must be about, every requirement of it.",
+)
+@click.option(
+    "--release",
+    metavar="OUT.csv",
+    type=click.Path(path_type=Path),
+    help="The release that the certificate must be about.",
+)
+@click.option(
+    "--integer/--no-integer",
+    default=None,
+    help="Do attackers know that values are whole numbers? By default they do where all variables are counts.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def verify(
+    proof: Path, problem: Path | None, release: Path | None, *, integer: bool | None, quiet: bool, as_json: bool
+) -> int:
+    """Check in exact arithmetic that a certificate proves its release to be safe.
+
+    No solver is asked and nothing is taken on trust but, without --problem and --release, what the certificate itself
+    says about its table and its release. Exit codes: 0 proved, 1 not proved, 2 unreadable.
+    """
+    with progress_shown(quiet=quiet) as progress:
+        risk = None if problem is None else assess_file(problem, progress)
+        published = None if release is None else read_release(release)
+        progress.start(f"verifying {proof.name}")
+        result = verified(proof, risk, published, integer=integer)
+        progress.done()
+    if as_json:
+        print_json(_as_dict(result))
+    else:
+        for line in _words(result, proof):
+            click.echo(line)
+    return 0 if result.proved else NOT_PROVED
+
+
+def _as_dict(result: Verification) -> dict[str, object]:
+    return {
+        "proved": result.proved,
+        "problems": [str(problem) for problem in result.problems],
+        **result.counts,
+        "ranges_claim": result.ranges,
+        "whole_numbers": result.whole_numbers,
+        "compared": list(result.compared),
+        "seconds": round(float(result.seconds), 3),
+    }
+
+
+def _words(result: Verification, proof: Path) -> Iterator[str]:
+    """Yield the result in plain words."""
+    counts = result.counts
+    required = counted(counts["required"], "requirement")
+    if not result.proved:
+        yield f"NOT PROVED: {proof} does not prove that the release is safe."
+        yield from (f"  {' '.join(str(problem).split())}" for problem in result.problems)
+        return
+    kind = "tables of whole numbers" if result.whole_numbers else "tables"
+    yield f"PROVED: the release is safe. {required} met, each shown by two {kind} ({counts['tables']:,} in all),"
+    yield f"checked in exact arithmetic over {counted(counts['cells'], 'cell')}, in {result.seconds:.2f} s."
+    if result.ranges == ALL_REACHED:
+        yield f"Both ends of each of {counted(counts['ranges'], 'published range')} are reached, too."
+    elif result.ranges == SOME_REACHED:
+        yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
+    elif result.ranges == NOT_CERTIFIED:
+        yield "Whether published ranges are as wide as they look was not certified."
+    for name, option in (("problem", "--problem"), ("release", "--release")):
+        if name in result.compared:
+            yield f"It is about this {name}."
+        else:
+            yield f"Whether it is about your {name} was not checked: give {option}."
