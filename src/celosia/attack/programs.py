@@ -22,6 +22,8 @@ from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
+_MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
@@ -122,8 +124,9 @@ def _room(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def _endless(system: System, blocks: list[_Block], backend: Backend) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which cells can move up, and down, without end.
 
-    They are the ones that move along a ray: with every finite room shut and every endless one of size one, maximise
-    what moves, strike off what did, and repeat until nothing does.
+    They are the ones that move along a ray, with every finite room shut and every endless one of size one. First all
+    together: maximise what moves, strike off what did, and repeat until nothing does. Cells can hold each other in
+    balance there, so the rest is asked one by one, a cell of each block at a time.
     """
     columns = np.concatenate([block.columns for block in blocks])
     free_up, free_down = system.up[columns] >= ENDLESS, system.down[columns] >= ENDLESS
@@ -136,11 +139,22 @@ def _endless(system: System, blocks: list[_Block], backend: Backend) -> tuple[ND
         open_ = free.copy()
         while open_.any():
             model.change_costs(everyone, np.where(open_, sign, 0.0))
-            moved = -sign * _solution(model)[0] > 0.5 / len(columns)
+            moved = free & (-sign * _solution(model)[0] > _MOVED)
             if not (moved & open_).any():
                 break
-            found[columns[moved & free]] = True
+            found[columns[moved]] = True
             open_ &= ~moved
+        while open_.any():
+            first = [
+                block.place.start + int(np.argmax(open_[block.place])) for block in blocks if open_[block.place].any()
+            ]
+            asked = np.zeros(len(columns))
+            asked[first] = sign
+            model.change_costs(everyone, asked)
+            moved = free & (-sign * _solution(model)[0] > _MOVED)
+            found[columns[moved]] = True
+            open_ &= ~moved
+            open_[first] = False
     return endless
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
-_WHOLE = re.compile(r"-?[0-9]+", re.ASCII)
 _QUOTIENT = re.compile(r"-?[0-9]+/[0-9]*[1-9][0-9]*", re.ASCII)
 _LONGEST = 1000  # characters: more would only keep the machine busy
 
@@ -17,9 +16,19 @@ def is_decimal(text: object) -> bool:
     return isinstance(text, str) and len(text) <= _LONGEST and _DECIMAL.fullmatch(text) is not None
 
 
-def is_whole(text: object) -> bool:
-    """Return whether something is the text of a whole number."""
-    return isinstance(text, str) and len(text) <= _LONGEST and _WHOLE.fullmatch(text) is not None
+def whole_numbers(texts: Sequence[object]) -> list[int] | None:
+    """Return whole numbers in the one way in which they are written, None where a text is none.
+
+    >>> whole_numbers(["12", "-3"]), whole_numbers(["+12"])
+    ([12, -3], None)
+    """
+    if not all(type(text) is str for text in texts):
+        return None
+    try:
+        numbers = [int(text) for text in texts if isinstance(text, str)]
+    except ValueError:
+        return None
+    return numbers if list(map(str, numbers)) == texts else None
 
 
 def is_fraction(text: object) -> bool:

@@ -19,7 +19,7 @@ from celosia.certify.canonical import (
     SAFE,
     SOME_REACHED,
 )
-from celosia.certify.numerals import counted, fraction, is_decimal, is_fraction, is_whole, places
+from celosia.certify.numerals import counted, fraction, is_decimal, is_fraction, places, whole_numbers
 from celosia.errors import DataError
 from celosia.pattern.entries import STATUSES
 
@@ -227,10 +227,14 @@ def _check_labels(table: dict[str, Any], n: int) -> None:
 def _pairs(part: object, place: str, n: int) -> list[tuple[int, int]]:
     """Return cells with whole numbers, each cell at most once."""
     pairs = _list(part, place)
-    for pair in pairs:
-        _check(isinstance(pair, list) and len(pair) == 2 and _is_place(pair[0], n) and is_whole(pair[1]), place)  # noqa: PLR2004
-    _check(len({cell for cell, _ in pairs}) == len(pairs), place)
-    return [(cell, int(text)) for cell, text in pairs]
+    _check(all(type(pair) is list and len(pair) == 2 for pair in pairs), place)  # noqa: PLR2004
+    cells = [cell for cell, _ in pairs]
+    _check(all(type(cell) is int for cell in cells) and len(set(cells)) == len(cells), place)
+    _check(not cells or (min(cells) >= 0 and max(cells) < n), place)
+    numbers = whole_numbers([text for _, text in pairs])
+    if numbers is None:
+        raise _UnreadableError(f"has texts in {place} that are no whole numbers.")
+    return list(zip(cells, numbers, strict=True))
 
 
 def _relations(part: object, n: int) -> list[list[tuple[int, int]]]:
@@ -274,8 +278,9 @@ def _witnesses(part: object, n: int) -> list[tuple[int, dict[int, int]]]:
     witnesses = []
     for entry in _list(part, "witnesses"):
         table = _object(entry, "witnesses", ("denominator", "moves"))
-        _check(is_whole(table["denominator"]) and int(table["denominator"]) > 0, "witnesses")
-        witnesses.append((int(table["denominator"]), dict(_pairs(table["moves"], "witnesses", n))))
+        denominators = whole_numbers([table["denominator"]]) or [0]
+        _check(denominators[0] > 0, "witnesses")
+        witnesses.append((denominators[0], dict(_pairs(table["moves"], "witnesses", n))))
     return witnesses
 
 

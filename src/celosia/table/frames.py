@@ -35,8 +35,3 @@ def library_of(frame: object) -> str | None:
     """Return the name of the library a frame belongs to, None for one that we do not write."""
     name = type(frame).__module__.split(".")[0]
     return name if name in LIBRARIES else None
-
-
-def columns_of(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (a frame of any library)
-    """Return the columns of a frame."""
-    return {str(name): column.to_list() for name, column in nw.from_native(frame, eager_only=True).to_dict().items()}

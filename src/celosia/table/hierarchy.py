@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from celosia.errors import DataError, Problem, Problems, SpecError, listed
-from celosia.table.frames import columns_of
 
 Nested: TypeAlias = "Mapping[str, Nested] | Iterable[str] | None"
 
@@ -83,7 +82,7 @@ class Hierarchy:
         ('Total', 'C', '10', '11', 'G', '45')
         """
         if not isinstance(levels, Mapping) and hasattr(levels, "columns"):
-            levels = columns_of(levels)
+            levels = _columns(levels)
         rows = zip(*levels.values(), strict=True) if isinstance(levels, Mapping) else levels
         found = Problems()
         paths = []
@@ -288,6 +287,15 @@ def _in_order(labels: Sequence[str], parents: Sequence[int], *, partial: bool) -
     place = {node: new for new, node in enumerate(order)}
     new_parents = tuple(-1 if parents[node] < 0 else place[parents[node]] for node in order)
     return Hierarchy(tuple(labels[node] for node in order), new_parents, partial)
+
+
+def _columns(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (a frame of any library)
+    """Return the columns of a pandas, polars or pyarrow frame, without importing any of them."""
+    names = getattr(frame, "column_names", None) or list(frame.columns)
+    columns = {str(name): frame[name] for name in names}
+    return {
+        name: column.to_pylist() if hasattr(column, "to_pylist") else list(column) for name, column in columns.items()
+    }
 
 
 def _is_missing(code: object) -> bool:
