@@ -153,15 +153,14 @@ def contributors(
     owned: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         owned.setdefault(owner(record, kind), []).append(record)
-    found = [
-        Contributor(
-            abs(sum((amount(record) for record in mine), Fraction(0))),
-            abs(sum((amount(record) * record.weight for record in mine), Fraction(0))),
-            any(record.asks for record in mine),
-            all(record.waives for record in mine),
+    found = []
+    for mine in owned.values():
+        size = abs(sum((amount(record) for record in mine), Fraction(0)))
+        mass = abs(sum((amount(record) * record.weight for record in mine), Fraction(0)))
+        # Records that cancel but for their weights are one unit of what is left of them.
+        found.append(
+            Contributor(size or mass, mass, any(each.asks for each in mine), all(each.waives for each in mine))
         )
-        for mine in owned.values()
-    ]
     return sorted(found, key=lambda each: (each.size, each.mass), reverse=True)
 
 
@@ -183,7 +182,7 @@ def min_frequency(found: Sequence[Contributor], n: int, percent: Fraction, value
 
 
 def with_largest_others(found: Sequence[Contributor], others: int) -> Iterator[tuple[Contributor, Fraction]]:
-    """Return every contributor without waiver, and what a unit of it and the largest other units contribute together."""
+    """Return every contributor without waiver, and what a unit of it and the largest other units contribute."""
     for number, target in enumerate(found):
         if target.waives or not target.size:
             continue

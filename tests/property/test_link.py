@@ -180,6 +180,15 @@ def test_tables_tabulated_apart_link_to_the_cells_of_brute_force(drawn: Drawn) -
         ]
 
 
+@settings(max_examples=10, deadline=None)
+@given(drawn())
+def test_linking_in_steps_is_linking_at_once(drawn: Drawn) -> None:
+    apart = [drawn.tabulated([[NAMES[axis] for axis in axes]], [variable]) for variable, axes in drawn.tables]
+    once, steps = link(apart), link([link(apart[:2]), *apart[2:]])
+    assert set(named(once, drawn.classifications).values()) == set(named(steps, drawn.classifications).values())
+    assert len(once.relations) == len(steps.relations)
+
+
 @settings(max_examples=12, deadline=None)
 @given(drawn())
 def test_several_tables_and_variables_at_once_hold_the_relations_between_variables(drawn: Drawn) -> None:

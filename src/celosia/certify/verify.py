@@ -64,7 +64,8 @@ class Verification:
 
     def __repr__(self) -> str:
         said = "proved" if self.proved else "not proved"
-        return f"Verification({said}: {self.counts['proved']:,} of {self.counts['required']:,} requirements)"
+        proved, required = self.counts["requirements_proved"], self.counts["requirements"]
+        return f"Verification({said}: {proved:,} of {required:,} requirements)"
 
 
 def verify(
@@ -122,7 +123,7 @@ def verify(
         compared=tuple(name for name, given in compared if given is not None),
         ranges=claim.content["ranges"]["claim"],
         whole_numbers=claim.content["whole_numbers"],
-        seconds=Decimal(time.monotonic_ns() - began) / 10**9,
+        seconds=Decimal(time.monotonic_ns() - began).scaleb(-9),
     )
 
 
@@ -131,8 +132,8 @@ def _counts(claim: Claim, proved: int) -> dict[str, int]:
         "cells": len(claim.values),
         "relations": len(claim.relations),
         "attackers": len(claim.attackers),
-        "required": len(claim.required),
-        "proved": proved,
+        "requirements": len(claim.required),
+        "requirements_proved": proved,
         "tables": len(claim.witnesses),
         "ranges": claim.status.count(INTERVAL),
         "ranges_reached": len({cell for cell, *_ in claim.content["ranges"]["reached"]}),

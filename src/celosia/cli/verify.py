@@ -77,7 +77,7 @@ def _as_dict(result: Verification) -> dict[str, object]:
 def _words(result: Verification, proof: Path) -> Iterator[str]:
     """Yield the result in plain words."""
     counts = result.counts
-    required = counted(counts["required"], "requirement")
+    required = counted(counts["requirements"], "requirement")
     if not result.proved:
         yield f"NOT PROVED: {proof} does not prove that the release is safe."
         yield from (f"  {' '.join(str(problem).split())}" for problem in result.problems)

@@ -137,7 +137,10 @@ def test_an_only_child_may_repeat_its_parent() -> None:
 def only_child(**columns: Any) -> Table:  # noqa: ANN401
     """Return a table in which A and its only child A1 both stand, in this order."""
     roles = {"st": "status", "n": "count", "up": "upper_level"}
-    options = {"hierarchies": {"region": TREE}} | {role: name for name, role in roles.items() if name in columns}
+    options: dict[str, Any] = {role: name for name, role in roles.items() if name in columns}
+    options["hierarchies"] = {"region": TREE}
+    if "m" in columns:
+        options["largest"] = ["m"]
     return ready(options, region=["Total", "A", "A1", "B", "B1", "B2"], **({"value": [7, 4, 4, 3, 1, 2]} | columns))
 
 
@@ -170,6 +173,21 @@ def test_an_only_child_with_another_number_of_contributors_is_refused() -> None:
 def test_a_level_of_the_parent_or_the_only_child_holds_for_both(levels: tuple[float | None, float | None]) -> None:
     table = only_child(st=["", "u", "u", "", "", ""], up=[None, *levels, None, None, None])
     assert assess(table, GivenStatus()).levels.upper.floats[1] == 4.5
+
+
+@pytest.mark.parametrize("largest", [(None, 3), (3, None)])
+def test_a_contribution_to_the_parent_or_the_only_child_holds_for_both(largest: tuple[int | None, int | None]) -> None:
+    # BUG: what one of the rows leaves open is called a disagreement ("different largest contributions").
+    table = only_child(n=[9, 5, 5, 4, 2, 2], m=[3, *largest, 1, 1, 1])
+    assert table.statistics is not None
+    assert table.statistics.respondents.largest[1].tolist() == [3]
+
+
+def test_of_many_duplicates_the_message_stays_readable() -> None:
+    with pytest.raises(DataError) as caught:
+        ready(region=["Total", "b", *["a"] * 2000], value=[3, 2, *[1] * 2000])
+    # BUG: a line for every row: 123 kB.
+    assert len(str(caught.value)) < 5_000
 
 
 def test_duplicated_cells_are_refused_row_by_row() -> None:
@@ -284,6 +302,28 @@ def test_holdings_are_what_the_rules_look_at() -> None:
     assert assess(table, MinFrequency(2)).sensitive.tolist() == [False, True, False]
     assert assess(table, MinFrequency(2, by="respondent")).sensitive.tolist() == [False, False, False]
     assert assess(table, Dominance(1, 60)).sensitive.tolist() == [True, True, False]
+
+
+def test_a_cell_of_one_holding_needs_no_second_contribution() -> None:
+    """Cell a is one holding's: the second largest is empty because there is none."""
+    table = ready(
+        {"count": "n", "holdings": "h", "largest": ["m1", "m2"]},
+        region=["Total", "a", "b"], value=[150, 100, 50], n=[9, 4, 5], h=[3, 1, 2], m1=[100, 100, 30],
+        m2=[30, None, 20],
+    )  # fmt: skip
+    # BUG: zeros beyond the last contributor follow the number of respondents, also for holdings.
+    assert assess(table, PPercent(10)).sensitive.tolist() == [False, True, True]
+
+
+def test_large_counts_of_large_contributors_are_not_refused() -> None:
+    """Ten million contributors of up to ten billion: their product does not fit into 64 bits."""
+    # BUG: it wraps round, and the cell is "less than the cell, although nobody else can make up for it".
+    table = ready(
+        {"count": "n", "largest": ["m"]},
+        region=["Total", "a", "b"], value=["5000000000000.25", "2000000000000.10", "3000000000000.15"],
+        n=[10_000_000, 4_000_000, 6_000_000], m=["10000000000.00", "10000000000.00", "9000000000.00"],
+    )  # fmt: skip
+    assert len(table) == 3
 
 
 def test_an_empty_file_and_a_header_hold_no_cells(tmp_path: Path) -> None:

@@ -115,12 +115,26 @@ def test_texts_are_read_digit_by_digit(text: str, tmp_path: Path) -> None:
     assert table.amounts.fraction(1) == Fraction(text)
 
 
-@pytest.mark.parametrize(("large", "small"), [(1234567890123456.5, 0.25), (90071992547409.92, 0.001)])
-def test_doubles_are_read_as_they_print_or_rounded_with_a_note(large: float, small: float) -> None:
-    """Both are short decimals; on the grid of the finer one the larger has more digits than a double counts."""
-    table = tabulate(pl.DataFrame({"r": ["a", "b"], "v": [large, small]}), by=["r"], value="v")
-    exact = [table.amounts.fraction(cell) == Fraction(repr(value)) for cell, value in ((1, large), (2, small))]
-    assert all(exact) or table.notes
+@pytest.mark.parametrize(
+    "numbers", [[1234567890123456.5, 0.25], [90071992547409.92, 0.001], [1234567890123457.0, 0.25]]
+)
+def test_doubles_are_read_as_they_print_or_rounded_with_a_note_in_any_order(numbers: list[float]) -> None:
+    """All are short decimals; on the grid of the finer one the larger has more digits than a double counts."""
+    # BUG: whether a count is too long for a double is asked with the decimals found so far: a large number before the
+    # small one is rounded to a multiple of 16 hundredths, silently; after it, everything is rounded to whole numbers.
+    found = []
+    for order in (numbers, numbers[::-1]):
+        table = tabulate(pl.DataFrame({"r": [str(value) for value in order], "v": order}), by=["r"], value="v")
+        cells = {table.label(cell): table.amounts.fraction(cell) for cell in range(len(table))}
+        assert all(cells[str(value)] == Fraction(repr(value)) for value in order) or table.notes
+        found.append(cells)
+    assert found[0] == found[1]
+
+
+def test_long_digits_beside_a_power_of_ten_are_exact_or_noted(tmp_path: Path) -> None:
+    # BUG: one entry such as 1e3 sends the whole column through doubles, silently.
+    table = tabulate(written(tmp_path, "r,v\na,9007199254740993\nb,1e3\n"), by=["r"], value="v")
+    assert table.amounts.fraction(1) == 9007199254740993 or table.notes
 
 
 def test_whole_numbers_beyond_a_double_are_exact() -> None:

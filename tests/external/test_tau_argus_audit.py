@@ -1,0 +1,82 @@
+"""The pattern that tau-ARGUS published for tau_testW, Size by Region, Var2: what it hides, audited."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from celosia.attack.audit import Audit, audit
+from celosia.pattern.release import Release
+from celosia.risk.assess import assess
+from celosia.risk.rules import PPercent
+from celosia.source.tabulate import tabulate
+from celosia.table.hierarchy import Hierarchy
+from celosia.table.table import Table
+
+TAU = Path(__file__).parents[3] / "shared" / "data" / "tau-argus"
+PRIMARY, SECONDARY, EMPTY = "3", "11", "14"
+FIELDS = {"Size": (8, 10), "Region": (11, 13), "Var2": (27, 37)}
+
+pytestmark = [
+    pytest.mark.external,
+    pytest.mark.skipif(not TAU.is_dir(), reason=f"public data are not beside the checkout: {TAU}"),
+]
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    lines = (TAU / "tau_testW.asc").read_text(encoding="latin-1").splitlines()
+    columns = {name: [line[start:end].strip() for line in lines] for name, (start, end) in FIELDS.items()}
+    for name in ("Size", "Region"):
+        start, end = FIELDS[name]
+        columns[name] = [line[start:end] for line in lines]
+    region = Hierarchy.from_hrc(TAU / "region2.hrc")
+    return tabulate(pl.DataFrame(columns), by=["Size", "Region"], value="Var2", hierarchies={"Region": region})
+
+
+@pytest.fixture(scope="module")
+def statuses(table: Table) -> list[str]:
+    with (TAU / "expected_size_by_region.txt").open(encoding="latin-1", newline="") as file:
+        published = {(size, region): status for size, region, _, status in csv.reader(file)}
+    return [published[codes] for codes in zip(table.labels(0), table.labels(1), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def said(table: Table, statuses: list[str]) -> Audit:
+    shown = table.amounts.texts()
+    values = ["x" if status in {PRIMARY, SECONDARY} else text for text, status in zip(shown, statuses, strict=True)]
+    return audit(Release.of_values(table, values), assess(table, PPercent(15)), intervals=True)
+
+
+def interval(said: Audit, **codes: str) -> tuple[Fraction | None, Fraction | None]:
+    cell = said.risk.table.find(**codes)
+    return next((f.lower, f.upper) for f in said.intervals if f.cell == cell)
+
+
+def test_the_release_hides_nine_primaries_and_their_secondaries(said: Audit, statuses: list[str]) -> None:
+    assert statuses.count(PRIMARY) == 9
+    assert EMPTY not in statuses
+    assert len(said.intervals) == statuses.count(PRIMARY) + statuses.count(SECONDARY)
+    assert sorted(v.requirement.cell for v in said.verdicts) == np.flatnonzero(np.array(statuses) == PRIMARY).tolist()
+
+
+def test_every_primary_has_a_proper_interval_that_holds_the_truth(said: Audit, table: Table) -> None:
+    primary = {verdict.requirement.cell for verdict in said.verdicts}
+    for finding in said.intervals:
+        assert finding.exact
+        assert finding.lower is not None
+        truth = table.amounts.fraction(finding.cell)
+        assert finding.lower <= truth
+        assert finding.upper is None or truth <= finding.upper
+        if finding.cell in primary:
+            assert finding.upper is None or finding.lower < finding.upper
+
+
+def test_size_9_region_4_lies_between_0_and_30118(said: Audit, table: Table) -> None:
+    assert table.amounts.fraction(table.find(Size=" 9", Region=" 4")) == 11_968
+    assert interval(said, Size=" 9", Region=" 4") == (0, 30_118)
