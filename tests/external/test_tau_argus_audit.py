@@ -80,3 +80,14 @@ def test_every_primary_has_a_proper_interval_that_holds_the_truth(said: Audit, t
 def test_size_9_region_4_lies_between_0_and_30118(said: Audit, table: Table) -> None:
     assert table.amounts.fraction(table.find(Size=" 9", Region=" 4")) == 11_968
     assert interval(said, Size=" 9", Region=" 4") == (0, 30_118)
+
+
+def test_at_the_levels_of_p_15_the_pattern_protects_all_nine_primaries_against_outsiders(said: Audit) -> None:
+    """Of every primary both ends are further away than the p% rule asks; most can be anything from 0 to 20 or 25."""
+    assert [verdict.result for verdict in said.verdicts] == ["met"] * 9
+    assert said.safe
+
+
+def test_the_secondaries_of_large_sizes_are_all_but_published(said: Audit) -> None:
+    """Hiding a cell is not protecting it: of (size 6, Nr), some 660,000, everybody knows all but a width of 25."""
+    assert interval(said, Size=" 6", Region="Nr") == (659_665, 659_690)

@@ -15,9 +15,11 @@ from celosia.attack.questions import Answer, Answers, Questions
 from celosia.attack.system import ENDLESS, System
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Solution, Status
+from celosia.solve.solution import Solution
 
 _WHOLE = 1e-6  # a bound that is closer than this to a whole number is one
+_BEYOND = 1_000_000  # how far past the limit a whole table is looked for
+_PATIENCE = 5.0  # seconds for one question
 
 
 def whole_answers(
@@ -36,34 +38,24 @@ def _answer(
 ) -> Answer:
     """Return how far a cell moves in whole tables.
 
-    They may jump over the limit, so what lies beyond it is asked for first: any table there will do. Only when there is
-    none does the search go on below the limit.
+    They may jump over the limit, so the search goes on for a while beyond it.
     """
     column, upward = int(questions.columns[question]), bool(questions.upward[question])
     limit = int(questions.limits[question])
     columns = parts.members(int(parts.component[column]))
-    program = _Program(
-        sp.csr_array(system.matrix[:, columns]),
-        system.up[columns],
-        system.down[columns],
-        int(np.flatnonzero(columns == column)[0]),
-        upward,
-    )
-    ceiling = ENDLESS
-    if limit < ENDLESS:
-        beyond = program.solved(backend, end, least=limit)
-        moves = program.moves(beyond)
-        if moves is not None:
-            return program.answer(columns, moves, limit, furthest=True)
-        if beyond.status is not Status.INFEASIBLE:
-            return _unknown()
-        ceiling = limit - 1
-    solution = program.solved(backend, end, most=ceiling)
+    target = int(np.flatnonzero(columns == column)[0])
+    up, down = system.up[columns], system.down[columns]
+    program = _Program(sp.csr_array(system.matrix[:, columns]), up, down, target, upward)
+    far = ENDLESS if limit >= ENDLESS else limit + _BEYOND
+    solution = program.solved(backend, end, far)
     moves = program.moves(solution)
     if moves is None:
         return _unknown()
-    furthest = -solution.bound < program.reach(moves) + 1 - _WHOLE
-    return program.answer(columns, moves, limit, furthest=bool(furthest))
+    reach = program.reach(moves)
+    own = int(up[target] if upward else down[target])
+    furthest = reach >= limit or (own <= far and -solution.bound < reach + 1 - _WHOLE)
+    used = np.flatnonzero(moves)
+    return Answer(max(0, min(reach, limit)), 1, bool(furthest), columns[used], moves[used])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,26 +68,18 @@ class _Program:
     target: int
     upward: bool
 
-    def solved(self, backend: Backend, end: float | None, *, least: int = 0, most: int = ENDLESS) -> Solution:
-        """Return the table in which the target moves furthest, at least and at most so far."""
-        left = None if end is None else end - time.monotonic()
-        if left is not None and left <= 0:
+    def solved(self, backend: Backend, end: float | None, far: int) -> Solution:
+        """Return the table in which the target moves furthest, as far as `far`."""
+        left = _PATIENCE if end is None else min(_PATIENCE, end - time.monotonic())
+        if left <= 0:
             return Solution.stopped(-np.inf, 0.0)
         rows = np.flatnonzero(np.diff(self.matrix.indptr) > 0)
         upper = np.where(self.up >= ENDLESS, np.inf, self.up.astype(np.float64))
         lower = -np.where(self.down >= ENDLESS, np.inf, self.down.astype(np.float64))
-        sign = 1.0 if self.upward else -1.0
         cost = np.zeros(len(upper))
-        cost[self.target] = -sign
-        far = np.inf if most >= ENDLESS else float(most)
-        if self.upward:
-            lower[self.target], upper[self.target] = max(lower[self.target], least), min(upper[self.target], far)
-        else:
-            lower[self.target], upper[self.target] = max(lower[self.target], -far), min(upper[self.target], -least)
-        if lower[self.target] > upper[self.target]:
-            return Solution.infeasible(0.0)
-        if least:
-            cost[:] = 0.0  # anything so far away will do
+        cost[self.target] = -1.0 if self.upward else 1.0
+        if far < ENDLESS:
+            lower[self.target], upper[self.target] = max(lower[self.target], -far), min(upper[self.target], far)
         zero = np.zeros(len(rows))
         used = sp.csr_array(self.matrix[rows], dtype=np.float64)
         problem = LinearProgram(used, zero, zero, lower, upper, cost, integer=np.ones(len(upper), dtype=bool))
@@ -106,16 +90,11 @@ class _Program:
         if solution.x is None:
             return None
         found = whole_moves(solution.x, self.matrix, self.up, self.down, denominators=(1,))
-        return None if found is None else found[0]
+        return None if found is None else np.asarray(found[0], dtype=np.int64)
 
     def reach(self, moves: NDArray[np.int64]) -> int:
         """Return how far the target moves."""
         return int(moves[self.target]) if self.upward else -int(moves[self.target])
-
-    def answer(self, columns: NDArray[np.int64], moves: NDArray[np.int64], limit: int, *, furthest: bool) -> Answer:
-        """Return the answer that the moves give."""
-        used = np.flatnonzero(moves)
-        return Answer(max(0, min(self.reach(moves), limit)), 1, furthest, columns[used], moves[used])
 
 
 def _unknown() -> Answer:

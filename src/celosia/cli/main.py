@@ -16,6 +16,7 @@ from celosia.version import __version__
 
 COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
+    "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "verify": "Check in exact arithmetic that a certificate proves its release to be safe.",
 }
