@@ -2,14 +2,15 @@
 
 The way through the package::
 
-    microdata --tabulate--> Table --assess--> Risk
-    cells     --cells-----> Table             Risk <--read_jj-- problem.jj
+    microdata --tabulate--> Table --assess--> Risk <--read_jj-- problem.jj
+    cells     --cells-----> Table             Risk, Release --audit--> Audit
 
     import celosia as cz
     table = cz.tabulate("firms.parquet", by=["industry", "region"], value="turnover", respondent="firm",
                         holding="group", hierarchies={"industry": cz.Hierarchy.from_hrc("nace.hrc")})
     risk = cz.assess(table, cz.PPercent(10), cz.MinFrequency(3))
-    risk.to_frame()
+    pattern = cz.Pattern.suppressing(table, risk.sensitive)     # or a release that somebody else made
+    audit = cz.audit(cz.publish(pattern), risk)                 # what can an attacker conclude?
 
 The rooms:
 
@@ -19,6 +20,14 @@ source
     Microdata or ready-made cells in, `Table` out: `tabulate`, `cells`. The only room that sees microdata.
 risk
     `Table` in, `Risk` out: `assess`, the rules, `LevelShape`, `Cost`, `Requirement`, `Attacker`.
+pattern
+    What is published about each cell, and what that gives away: `Pattern`, `Release`, `publish`.
+attack
+    What can be computed from a release: `audit`.
+certify
+    Proofs that anybody can check without a solver: `celosia.certify.certificate.certify`, `verify`.
+solve
+    One small door to solvers.
 formats
     Files of this and other programs: `read_jj`, `write_jj`.
 report
@@ -41,12 +50,20 @@ from typing import TYPE_CHECKING
 from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from celosia.attack.audit import audit as audit
+    from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
     from celosia.errors import Problem as Problem
+    from celosia.errors import SolverError as SolverError
     from celosia.errors import SpecError as SpecError
     from celosia.formats.jj import read_jj as read_jj
     from celosia.formats.jj import write_jj as write_jj
+    from celosia.pattern.pattern import Pattern as Pattern
+    from celosia.pattern.release import Release as Release
+    from celosia.pattern.release import publish as publish
+    from celosia.pattern.release_file import read_release as read_release
+    from celosia.pattern.release_file import write_release as write_release
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
     from celosia.risk.attacker import Attacker as Attacker
@@ -70,8 +87,13 @@ if TYPE_CHECKING:
     from celosia.table.table import Table as Table
 
 _ROOMS = {
-    "celosia.errors": ("CelosiaError", "DataError", "Problem", "SpecError"),
+    "celosia.attack.audit": ("audit",),
+    "celosia.certify.verify": ("verify",),
+    "celosia.errors": ("CelosiaError", "DataError", "Problem", "SolverError", "SpecError"),
     "celosia.formats.jj": ("read_jj", "write_jj"),
+    "celosia.pattern.pattern": ("Pattern",),
+    "celosia.pattern.release": ("Release", "publish"),
+    "celosia.pattern.release_file": ("read_release", "write_release"),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
     "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),

@@ -544,7 +544,8 @@ def test_the_order_of_cells_and_relations_changes_nothing() -> None:
         shuffled = replace(
             case,
             rows=tuple(
-                tuple(chance.choice([1]) * row[cell] for cell in old) for row in chance.sample(case.rows, len(case.rows))
+                tuple(chance.choice([1]) * row[cell] for cell in old)
+                for row in chance.sample(case.rows, len(case.rows))
             ),
             counts=tuple(case.counts[cell] for cell in old),
             entries={new[cell]: entry for cell, entry in case.entries.items()},

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -20,6 +21,7 @@ from celosia.errors import CelosiaError, Problems, SpecError, counted
 from celosia.job.pipeline import assess_file, inputs_of
 from celosia.pattern.release_file import read_release
 from celosia.solve.registry import backends
+from celosia.table.fixed import Fixed
 
 NOT_SAFE = 1
 """The exit code where a requirement is missed, or not shown to be met."""
@@ -201,23 +203,13 @@ def _required(found: Audit, verdict: Verdict | None) -> list[str]:
 
 
 def _text(value: Fraction | None) -> str:
-    """Return a number as a decimal, exact where it is one; infinite ends are empty."""
+    """Return a number as a decimal, exact where it is one; an end that does not exist is empty."""
     if value is None:
         return ""
-    twos, fives = _exponent(value.denominator, 2), _exponent(value.denominator, 5)
-    if value.denominator != 2**twos * 5**fives:
+    places, scale = 0, value.denominator
+    while scale % 2 == 0 or scale % 5 == 0:
+        scale = scale // 10 if scale % 10 == 0 else scale // 2 if scale % 2 == 0 else scale // 5
+        places += 1
+    if scale != 1:
         return repr(float(value))
-    places = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[: len(digits) - places]}.{digits[len(digits) - places :]}".rstrip("0").rstrip(".") if (
-        places
-    ) else sign + digits
-
-
-def _exponent(number: int, prime: int) -> int:
-    count = 0
-    while number % prime == 0:
-        number //= prime
-        count += 1
-    return count
+    return Fixed.of_counts(np.array([int(value * 10**places)], dtype=object), places).texts()[0]
