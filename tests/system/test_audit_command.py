@@ -214,7 +214,7 @@ def test_a_job_calls_cells_by_their_labels(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (("2,0,shown,92,92,92\n", ""), "cell 2"),
+        (("2,0,shown,92,92,92\n", ""), "cells are missing: 2"),
         (("2,0,shown,92,92,92", "2,0,shown,93,93,93"), "the number shown is not the table's"),
         (("4,1,hidden,,,", "4,1,interval,,49,60"), "excludes the true value"),
         (("4,1,hidden,,,", "4,1,secret,,,"), "secret"),
