@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
+_MOST = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -104,9 +106,10 @@ class Problems:
             self.extend(error.problems)
 
     def raise_as(self, error: type[CelosiaError]) -> None:
-        """Raise everything noted so far as one error; do nothing when there is nothing."""
+        """Raise what was noted so far as one error, the first twenty in words; do nothing when there is nothing."""
+        more = len(self.found) - _MOST
         if self.found:
-            raise error(self.found)
+            raise error([*self.found[:_MOST], *([Problem("", f"... and {more} more")] if more > 0 else [])])
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

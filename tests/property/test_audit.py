@@ -120,6 +120,11 @@ def given_away(case: Case, cell: int) -> tuple[oracle.End, oracle.End]:
 # How cases are drawn
 
 
+def seeded(name: str) -> random.Random:
+    """Return chance that is the same in every run."""
+    return random.Random(name)  # noqa: S311
+
+
 def lattice_rows(trees: Sequence[Tree]) -> list[list[int]]:
     """Return all relations of a table whose dimensions are these trees."""
     nodes = [sorted({0, *(child for children in tree.values() for child in children)}) for tree in trees]
@@ -168,7 +173,8 @@ def drawn_table(chance: random.Random, kind: str) -> tuple[list[list[int]], list
     """Return relations and counts of one kind of table."""
     if kind == "equations":
         n = chance.randint(2, 7)
-        coefficients = chance.choice([(-1, 0, 1), (-2, -1, 0, 1, 2), (-3, -1, 0, 0, 1, 2, 5), (-40, 0, 0, 1, 7)])
+        small, large = [(-1, 0, 1), (-2, -1, 0, 1, 2), (-3, -1, 0, 0, 1, 2, 5)], (-40, 0, 0, 1, 7)
+        coefficients = chance.choice([*small, large] if n < 5 else small)  # large ones keep integer programs busy
         rows = [[chance.choice(coefficients) for _ in range(n)] for _ in range(chance.randint(1, 3))]
         rows = [oracle.reduced(row) if chance.random() < 0.5 else row for row in rows if any(row)]
         return rows or [[1] * n], [chance.randint(-6, 12) for _ in range(n)]
@@ -356,9 +362,6 @@ def found_by(case: Case) -> Found:
     return {(f.attacker, f.cell): ((f.lower, f.upper), f.exact) for f in audited(case).intervals}
 
 
-Intervals = list[tuple[oracle.End, oracle.End]]
-
-
 def intervals_of(cases: Sequence[Case]) -> list[list[tuple[oracle.End, oracle.End] | None]]:
     """Return the oracle's intervals by attacker and cell of the joined table, None where it does not judge."""
     out = []
@@ -413,7 +416,7 @@ KINDS = ["flat", "tree", "trees", "cube", "equations", "linked"]
 def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, *, whole: bool) -> None:
     seen: Counter[str] = Counter()
     for number in range(20):
-        chance = random.Random(f"{kind} {whole} {number}")
+        chance = seeded(f"{kind} {whole} {number}")
         decimals, attackers = (0 if whole else number % 3), 1 + number % 2
         cases = [
             drawn_case(chance, kind, whole=whole, decimals=decimals, attackers=attackers)
@@ -423,8 +426,7 @@ def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, *, whole: bo
     assert seen["cases"] == 215
     assert seen["not judged"] < seen["intervals"] / 2
     assert min(seen["met"], seen["missed"]) > 20
-    # Open is allowed, and so far nothing of this size is: a later method that gives up more often shows here.
-    assert seen["open"] <= seen["intervals"] / 20, seen
+    assert seen["open"] <= seen["intervals"] / 20, seen  # allowed, and rare: a method that gives up more shows here
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -432,7 +434,7 @@ def test_the_oracle_agrees_with_all_vertices_and_with_all_whole_tables(kind: str
     """The judge is judged: simplex, vertices and enumeration have nothing in common but the elimination."""
     judged_by = Counter[str]()
     for number in range(40):
-        case = drawn_case(random.Random(f"oracle {kind} {number}"), kind, whole=True, attackers=1)
+        case = drawn_case(seeded(f"oracle {kind} {number}"), kind, whole=True, attackers=1)
         near = tuple(tuple(count * 100 + sign * 300 for count in case.counts) for sign in (-1, 1))
         near_case = replace(case, attackers=((near[0], near[1]),))
         situation = near_case.situation(0)
@@ -451,18 +453,22 @@ def test_the_oracle_agrees_with_all_vertices_and_with_all_whole_tables(kind: str
 # What must hold whatever the oracle says
 
 
-def drawn_cases(name: str, number: int) -> list[Case]:
-    """Return cases of every kind, decimals and whole numbers in turn."""
-    return [
-        drawn_case(random.Random(f"{name} {kind} {k}"), kind, whole=k % 2 == 1) for kind in KINDS for k in range(number)
-    ]
+def drawn_cases(name: str, number: int = 16) -> list[Case]:
+    """Return cases of every kind, many side by side in one table: with decimals, then with whole numbers."""
+    out = []
+    for kind, whole in product(KINDS, (False, True)):
+        chance = seeded(f"{name} {kind} {whole}")
+        decimals, attackers = (0 if whole else chance.choice([0, 1, 2])), chance.choice([1, 2])
+        cases = [drawn_case(chance, kind, whole=whole, decimals=decimals, attackers=attackers) for _ in range(number)]
+        out.append(joined(cases))
+    return out
 
 
-def compare(before: Found, after: Found, holds: Callable[[Any, Any], bool], key: Callable[[Any], Any]) -> int:
+def compare(before: Found, after: Found, holds: Callable[[Any, Any], bool]) -> int:
     """Check what holds between the exact intervals before and after a change; return how many there were."""
     compared = 0
     for place, (interval, exact) in before.items():
-        other, other_exact = after[key(place)]
+        other, other_exact = after[place]
         if exact and other_exact:
             assert holds(interval, other), (place, interval, other)
             compared += 1
@@ -471,82 +477,64 @@ def compare(before: Found, after: Found, holds: Callable[[Any, Any], bool], key:
 
 def test_hiding_more_never_narrows_an_interval() -> None:
     compared = 0
-    for case in drawn_cases("more", 20):
-        chance = random.Random(repr(case.counts))
+    for case in drawn_cases("more"):
+        chance = seeded(repr(case.counts))
         shown = [cell for cell in range(len(case.counts)) if cell not in case.entries]
-        more = chance.sample(shown, min(len(shown), 2))
         told = [cell for cell, entry in case.entries.items() if entry.status != "hidden"]
-        hidden = {cell: Entry("hidden") for cell in [*more, *told[:1]]}
-        after = found_by(replace(case, entries=case.entries | hidden))
-        compared += compare(found_by(case), after, oracle.inside, lambda place: place)
-    assert compared > 300
+        more = [*chance.sample(shown, len(shown) // 6), *told[::3]]
+        after = found_by(replace(case, entries=case.entries | {cell: Entry("hidden") for cell in more}))
+        compared += compare(found_by(case), after, oracle.inside)
+    assert compared > 1_000
 
 
 def test_an_attacker_who_knows_more_never_gets_a_wider_interval() -> None:
     compared = 0
-    for case in drawn_cases("knows", 20):
-        chance = random.Random(repr(case.counts))
+    for case in drawn_cases("knows"):
+        chance = seeded(repr(case.counts))
         lower, upper = ([*side] for side in case.attackers[0])
-        for cell in chance.sample(range(len(case.counts)), min(len(case.counts), 4)):
+        for cell in chance.sample(range(len(case.counts)), len(case.counts) // 4):
             near = chance.choice([0, 100, 250])
-            lower[cell] = max(case.counts[cell] * 100 - near, -INFINITE if (old := lower[cell]) is None else old)
-            upper[cell] = min(case.counts[cell] * 100 + near, INFINITE if (old := upper[cell]) is None else old)
+            low, high = lower[cell], upper[cell]
+            least, most = case.counts[cell] * 100 - near, case.counts[cell] * 100 + near
+            lower[cell] = least if low is None else max(least, low)
+            upper[cell] = most if high is None else min(most, high)
         wiser = replace(case, attackers=((tuple(lower), tuple(upper)), *case.attackers[1:]))
-        compared += compare(
-            found_by(case), found_by(wiser), lambda wide, narrow: oracle.inside(narrow, wide), lambda place: place
-        )
-    assert compared > 300
+        compared += compare(found_by(case), found_by(wiser), lambda wide, narrow: oracle.inside(narrow, wide))
+    assert compared > 1_000
 
 
 def test_the_unit_of_measurement_changes_nothing_but_the_unit() -> None:
-    compared = 0
-    for case in drawn_cases("unit", 16):
-        if case.whole:
-            continue
-        factor = 7
+    """Seven times as much of everything; rounded cells are left out, whose unit is that of the last decimal."""
+    compared, factor = 0, 7
+    for case in drawn_cases("unit"):
+        entries = {cell: entry for cell, entry in case.entries.items() if entry.status != "rounded"}
+        levels = {cell: level for cell, level in case.levels.items() if cell in entries}
+        plain = replace(case, entries=entries, levels=levels, whole=False)
         scaled = replace(
-            case,
+            plain,
             counts=tuple(factor * count for count in case.counts),
-            entries={cell: _scaled(entry, factor) for cell, entry in case.entries.items() if entry.status != "rounded"}
-            | {cell: entry for cell, entry in case.entries.items() if False},
-            attackers=tuple(
-                (tuple(_times(low, factor) for low in lower), tuple(_times(high, factor) for high in upper))
-                for lower, upper in case.attackers
-            ),
+            entries={cell: Entry(entry.status, _times(entry.numbers, factor)) for cell, entry in entries.items()},
+            attackers=tuple((_times(lower, factor), _times(upper, factor)) for lower, upper in case.attackers),
         )
-        plain = replace(case, entries={c: entry for c, entry in case.entries.items() if entry.status != "rounded"})
-        levels = {cell: level for cell, level in plain.levels.items() if cell in plain.entries}
-        plain, scaled = replace(plain, levels=levels), replace(scaled, levels=levels)
-        compared += compare(
-            found_by(plain),
-            found_by(scaled),
-            lambda one, other: tuple(_times(end, factor) for end in one) == other,
-            lambda place: place,
-        )
-    assert compared > 150
+        before, after = found_by(plain), found_by(scaled)
+        compared += compare(before, after, lambda one, other: _times(one, factor) == other)
+    assert compared > 1_000
 
 
-def _times(number: Any, factor: int) -> Any:  # noqa: ANN401
-    return None if number is None else number * factor
-
-
-def _scaled(entry: Entry, factor: int) -> Entry:
-    return Entry(entry.status, tuple(_times(number, factor) for number in entry.numbers))
+def _times(numbers: tuple[Any, ...], factor: int) -> tuple[Any, ...]:
+    return tuple(None if number is None else number * factor for number in numbers)
 
 
 def test_the_order_of_cells_and_relations_changes_nothing() -> None:
     compared = 0
-    for case in drawn_cases("order", 20):
-        chance = random.Random(repr(case.counts))
+    for case in drawn_cases("order"):
+        chance = seeded(repr(case.counts))
         n = len(case.counts)
         old = chance.sample(range(n), n)  # the cell that stands in each place now
         new = {cell: place for place, cell in enumerate(old)}
         shuffled = replace(
             case,
-            rows=tuple(
-                tuple(chance.choice([1]) * row[cell] for cell in old)
-                for row in chance.sample(case.rows, len(case.rows))
-            ),
+            rows=tuple(tuple(row[cell] for cell in old) for row in chance.sample(case.rows, len(case.rows))),
             counts=tuple(case.counts[cell] for cell in old),
             entries={new[cell]: entry for cell, entry in case.entries.items()},
             attackers=tuple(
@@ -555,53 +543,57 @@ def test_the_order_of_cells_and_relations_changes_nothing() -> None:
             ),
             levels={new[cell]: level for cell, level in case.levels.items()},
         )
-        compared += compare(
-            found_by(case), found_by(shuffled), lambda one, other: one == other, lambda place: (place[0], new[place[1]])
-        )
-        verdicts = [
-            sorted((v.requirement.attacker, key[v.requirement.cell], v.result) for v in audited(drawn).verdicts)
-            for drawn, key in ((case, new), (shuffled, {k: k for k in range(n)}))
-        ]
-        assert verdicts[0] == verdicts[1]
-    assert compared > 300
+        before, after = found_by(case), found_by(shuffled)
+        moved = {(who, old[place]): found for (who, place), found in after.items()}
+        compared += compare(before, moved, lambda one, other: one == other)
+    assert compared > 1_000
 
 
-def test_splitting_a_cell_into_two_hidden_halves_changes_no_other() -> None:
-    """The two parts are hidden and sum to the old cell, which stays: nothing about the others is learnt or lost."""
+def test_splitting_cells_into_two_hidden_parts_changes_no_other() -> None:
+    """The parts are hidden and sum to the old cell, which stays: nothing about the others is learnt or lost."""
     compared = 0
-    for case in drawn_cases("split", 20):
-        chance = random.Random(repr(case.counts))
-        cell, n = chance.randrange(len(case.counts)), len(case.counts)
-        part = case.counts[cell] // 2
+    for case in drawn_cases("split"):
+        chance = seeded(repr(case.counts))
+        n = len(case.counts)
+        chosen = chance.sample(range(n), n // 8)
+        nothing = (None,) * (2 * len(chosen))
+        halves = [half for cell in chosen for half in (case.counts[cell] // 2, -(-case.counts[cell] // 2))]
+        sums = [
+            (*(-(i == cell) for i in range(n)), *(int(i // 2 == k) for i in range(len(nothing))))
+            for k, cell in enumerate(chosen)
+        ]
         split = replace(
             case,
-            rows=(*((*row, 0, 0) for row in case.rows), tuple(-(k == cell) for k in range(n)) + (1, 1)),
-            counts=(*case.counts, part, case.counts[cell] - part),
-            entries=case.entries | {n: Entry("hidden"), n + 1: Entry("hidden")},
-            attackers=tuple(((*lower, None, None), (*upper, None, None)) for lower, upper in case.attackers),
+            rows=(*((*row, *[0] * len(nothing)) for row in case.rows), *sums),
+            counts=(*case.counts, *halves),
+            entries=case.entries | {n + k: Entry("hidden") for k in range(len(nothing))},
+            attackers=tuple(((*lower, *nothing), (*upper, *nothing)) for lower, upper in case.attackers),
         )
-        compared += compare(found_by(case), found_by(split), lambda one, other: one == other, lambda place: place)
-    assert compared > 300
+        compared += compare(found_by(case), found_by(split), lambda one, other: one == other)
+    assert compared > 1_000
 
 
 def test_a_requirement_is_met_exactly_up_to_the_end_of_the_interval() -> None:
     """Levels that equal the distance to the ends are met, a hundredth more is not: no tolerance, either way."""
-    checked = 0
-    for case in drawn_cases("edge", 20):
-        found = found_by(replace(case, attackers=case.attackers[:1]))
+    seen: Counter[str] = Counter()
+    for drawn in drawn_cases("edge"):
+        case = replace(drawn, attackers=drawn.attackers[:1])
+        found = found_by(case)
         for more in (0, 1):
             levels: dict[int, tuple[int, int, int]] = {}
             for (_, cell), ((low, high), exact) in found.items():
                 if exact and low is not None and high is not None:
-                    down, up = ((case.value(cell) - low) / case.fine(1), (high - case.value(cell)) / case.fine(1))
+                    down, up = (case.value(cell) - low) / case.fine(1), (high - case.value(cell)) / case.fine(1)
                     if down.denominator == up.denominator == 1:
                         levels[cell] = [
                             (int(down) + more, int(up), 0),
                             (int(down), int(up) + more, 0),
                             (0, 0, int(down + up) + more),
                         ][cell % 3]
-            if levels:
-                said = audited(replace(case, attackers=case.attackers[:1], levels=levels))
-                assert {verdict.result for verdict in said.verdicts} == {"missed" if more else "met"}
-                checked += len(levels)
-    assert checked > 300
+            for verdict in audited(replace(case, levels=levels)).verdicts:
+                # Of whole numbers it may stay open that nothing lies beyond the level; it is never said to be met.
+                open_ = more and case.whole and verdict.result == "not shown safe"
+                assert verdict.result == ("missed" if more else "met") or open_, verdict.requirement
+                seen[verdict.result] += 1
+    assert min(seen["met"], seen["missed"]) > 500
+    assert seen["not shown safe"] < seen["missed"] / 10, seen

@@ -277,6 +277,43 @@ def test_merging_two_respondents_never_makes_a_sensitive_cell_safe(drawn: Drawn,
         assert not (rule.find(before).sensitive & ~rule.find(after).sensitive).any()
 
 
+def flat(**cells: Sequence[int]) -> Table:
+    """Return the table of these contributions, a respondent each."""
+    rows = [(code, amount) for code, amounts in cells.items() for amount in amounts]
+    return tabulate(pl.DataFrame(rows, schema=["cell", "value"], orient="row"), by=["cell"], value="value", largest=8)
+
+
+def verdicts(table: Table, rule: Rule) -> dict[str, bool]:
+    return dict(zip(table.labels(0), rule.find(table).sensitive.tolist(), strict=True))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(PERCENTAGES),
+    st.sampled_from(["91", "95.5", "100"]),
+    st.integers(1, 3),
+    st.integers(1, 20) | st.integers(2**42, 2**43),
+)
+def test_a_tie_is_safe_and_a_unit_less_is_not(p: str, q: str, coalition: int, size: int) -> None:
+    """What remains is exactly p / q of the target, in the smallest whole numbers and in large ones."""
+    ratio = Fraction(p) / Fraction(q)
+    target, rest = ratio.denominator * size, ratio.numerator * size
+    table = flat(tie=[rest, *[target] * (coalition + 1)], less=[*[target] * (coalition + 1), rest - 1])
+    found = verdicts(table, PriorPosterior(float(p), float(q), coalition))
+    assert (found["tie"], found["less"]) == (False, True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(["12.5", "20", "33.3", "50", "66.67", "90"]), st.integers(1, 3), st.integers(1, 2**40))
+def test_a_share_of_exactly_k_percent_is_safe_and_a_unit_more_is_not(k: str, n: int, size: int) -> None:
+    share = Fraction(k) / 100
+    large, rest = share.numerator * size, n * (share.denominator - share.numerator) * size
+    others = [large] * (rest // large) + [rest % large]
+    table = flat(tie=[*others, *[large] * n], more=[large + 1, *[large] * (n - 1), *others])
+    found = verdicts(table, Dominance(n, float(k)))
+    assert (found["tie"], found["more"]) == (False, True)
+
+
 def bound(found: Sequence[Contributor], target: int, q: Fraction, coalition: int, end: Fraction) -> Fraction:
     """Return what a coalition of the largest others finds as the largest possible contribution of the target.
 

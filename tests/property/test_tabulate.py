@@ -238,7 +238,7 @@ def test_any_number_of_threads_enters_the_same(
     rows = Rows(
         leaf=np.array([pairs.index((a, b)) for a, b, *_ in drawn], dtype=np.int32),
         value=value,
-        weighted=value * np.array([each[3] for each in drawn]) if weighted else value,
+        weighted=value * np.array([each[3] for each in drawn]) if weighted else None,
         asked=np.array([each[4] for each in drawn]),
         waived=np.array([each[5] for each in drawn]),
     )

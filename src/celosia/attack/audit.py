@@ -8,7 +8,7 @@ verdict is *not shown safe*, whatever a solver says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from celosia.attack.answering import answers_of
 from celosia.attack.questions import Answer, Questions
 from celosia.attack.system import ENDLESS, System, system_of
-from celosia.errors import SpecError
+from celosia.errors import DataError, Problems, SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
 from celosia.progress import SILENT, Progress
@@ -201,8 +201,9 @@ def audit(
     who = tuple(attackers) if attackers is not None else risk.attackers
     if not who:
         raise SpecError.one("attackers", "are missing.")
-    risk = _with_attackers(risk, who)
+    risk = replace(risk, attackers=who)
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    _check(risk, whole=whole)
     backend = backend_named(solver) if solver else backends()[0]
     verdicts: list[Verdict] = []
     findings: list[Finding] = []
@@ -218,15 +219,23 @@ def audit(
         far_down = [max(wanted.lower, wanted.sliding) for wanted in asked]
         far_up = [max(wanted.upper, wanted.sliding) for wanted in asked]
         for wanted, finding in zip(asked, room.findings(cells, far_down, far_up), strict=True):
-            verdicts.append(Verdict(wanted, finding, _result(wanted, finding, risk)))
+            verdicts.append(Verdict(wanted, finding, _result(wanted, finding, risk, release)))
         if intervals:
             hidden = np.flatnonzero(release.status != "shown")
             findings += room.findings(hidden, None, None)
     return Audit(risk, release, tuple(verdicts), tuple(findings), tuple(systems), whole)
 
 
-def _with_attackers(risk: Risk, attackers: tuple[Attacker, ...]) -> Risk:
-    return Risk(risk.table, risk.status, risk.levels, risk.cost, attackers, risk.rules, risk.reasons, risk.evidence)
+def _check(risk: Risk, *, whole: bool) -> None:
+    """Refuse attackers of another table, and whole numbers that are none."""
+    found = Problems()
+    for attacker in risk.attackers:
+        if len(attacker) != len(risk.table):
+            message = f"has bounds for {len(attacker)} cells, the table has {len(risk.table)}."
+            found.add(f"attacker {attacker.name!r}", message)
+    if whole and bool((risk.table.amounts.counts % 10**risk.table.decimals).any()):
+        found.add("integer", "the values are not all whole numbers.", "Say integer=False.")
+    found.raise_as(DataError)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,11 +282,17 @@ def _limits(far: list[Fraction] | None, places: NDArray[np.int64], decimals: int
     """Return how far to follow, in counts, rounded up."""
     if far is None:
         return np.full(len(places), ENDLESS, dtype=np.int64)
-    return np.array([-(-far[place] * 10**decimals // 1) for place in places.tolist()], dtype=np.int64)
+    return np.array([min(-(-far[place] * 10**decimals // 1), ENDLESS) for place in places.tolist()], dtype=np.int64)
 
 
-def _result(wanted: Requirement, finding: Finding, risk: Risk) -> str:
-    """Return whether a requirement is met, in fractions."""
+def _result(wanted: Requirement, finding: Finding, risk: Risk, release: Release) -> str:
+    """Return whether a requirement is met, in fractions.
+
+    Adjusted values are protected by their distance from the truth, which no interval shows; and a requirement without
+    any level would call a disclosed cell safe: neither is called met.
+    """
+    if release.criterion == "distance" or not (wanted.lower or wanted.upper or wanted.sliding):
+        return OPEN
     truth = risk.table.amounts.fraction(wanted.cell)
     up = None if finding.upper is None else finding.upper - truth
     down = None if finding.lower is None else truth - finding.lower

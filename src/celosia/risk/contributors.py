@@ -51,9 +51,12 @@ class Cells:
         """
         found = self.contributors
         target = found.targets[:, 0]
-        together, least = self._take(found.largest, found.weighted, found.count, coalition + 1)
-        others, _ = self._take(found.largest, found.weighted, found.count, coalition)
-        removed = np.where(target >= least, together, others + target)
+        self._check_known(np.ones(len(target), dtype=bool), target)
+        if not coalition:
+            return target, np.maximum(found.total - target, 0)
+        together, _ = self._take(found.largest, found.weighted, found.count, coalition + 1)
+        others, least = self._take(found.largest, found.weighted, found.count, coalition)
+        removed = np.where(target >= least, together, others + target)  # among the largest, or beside them
         return target, np.maximum(found.total - removed, 0)
 
     def level(self, numerator: NDArray[Any], denominator: int) -> Fixed:

@@ -72,8 +72,8 @@ def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, floa
         while decimals <= most and np.rint(value * scale) / scale != value:
             decimals += 1
             scale *= 10.0
-        if decimals > 0 and abs(value * scale) >= _EXACT:
-            decimals = most + 1
+    if decimals > 0 and largest * scale >= _EXACT:
+        decimals = most + 1
     return decimals, total, largest
 
 

@@ -87,7 +87,11 @@ class CellColumns:
             "numbers of holdings": self.holdings,
         }
         numbers |= {f"largest contributions ({k + 1})": part.counts for k, part in enumerate(self.largest)}
-        found = [name for name, part in numbers.items() if part is not None and part[first] != part[second]]
+        found = [
+            name
+            for name, part in numbers.items()
+            if part is not None and part[first] != part[second] and -INFINITE not in (part[first], part[second])
+        ]
         for name, part in self.extras.items():
             both = (part[first], part[second])
             if "" not in both and not any(entry != entry for entry in both) and both[0] != both[1]:  # noqa: PLR0124  (NaN)
@@ -244,8 +248,8 @@ def _check_largest(reader: _Reader, amounts: Sequence[Fixed], count: NDArray[np.
         wrong["more than the cell"] = together > value + len(largest)
     if count is not None:
         wrong["contributions of nobody"] = (count == 0) & (largest[0] > 0)
-        others = np.maximum(count - len(largest), 0) * np.maximum(largest[-1], 0)
-        short = (np.abs(value) > together + others + count) & known & (count > 0) & ~negative
+        others = np.maximum(count - len(largest), 0) * np.maximum(largest[-1], 0).astype(np.float64)
+        short = (np.abs(value) - together > others + count) & known & (count > 0) & ~negative
         wrong["less than the cell, although nobody else can make up for it,"] = short
     for said, where in wrong.items():
         reader.note("largest contributions", np.flatnonzero(where), said, "Mend them.")

@@ -224,6 +224,7 @@ def _one_row_each(
         if min(key) >= 0:
             rows_of.setdefault(key, []).append(row)
     extras = {name: part.copy() for name, part in columns.extras.items()}
+    largest = [part.counts.copy() for part in columns.largest]
     for first, *others in rows_of.values():
         seen = {columns.label(first): first}
         for row in others:
@@ -239,8 +240,11 @@ def _one_row_each(
             for part in extras.values():
                 if _says_nothing(part[first]):
                     part[first] = part[row]
+            for part in largest:
+                part[first] = max(part[first], part[row])
     kept = np.array([rows[0] for rows in rows_of.values()], dtype=np.int64)
-    return replace(columns, extras=extras).of(kept), kept
+    filled = tuple(Fixed(part, columns.value.decimals) for part in largest)
+    return replace(columns, extras=extras, largest=filled).of(kept), kept
 
 
 def _says_nothing(entry: Any) -> bool:  # noqa: ANN401  (a text or a number)
@@ -282,16 +286,21 @@ def _statistics(columns: CellColumns, row: NDArray[np.int64], place: NDArray[np.
     largest = np.full((len(row), k), UNKNOWN, dtype=np.int64)
     for number, part in enumerate(columns.largest):
         largest[:, number] = np.where(part.infinite, UNKNOWN, part.counts)[row]
-    if columns.count is not None:
-        largest[np.arange(k) >= count[:, None]] = 0
     total = np.abs(columns.value.counts[row])
-    respondents.fill(place, Contributors.known(count, total, largest))
+    respondents.fill(place, Contributors.known(count, total, _up_to(largest, count)))
     holdings = None
     if columns.holdings is not None:
         holdings = Contributors.unknown(n, k)
-        holdings.fill(place, Contributors.known(columns.holdings[row], total, largest))
+        owners = columns.holdings[row]
+        holdings.fill(place, Contributors.known(owners, total, _up_to(largest, owners)))
     records = respondents.count
     return Statistics(respondents, holdings, records, records.astype(np.float64), decimals)
+
+
+def _up_to(largest: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the largest contributions with zeros where there are no more contributors."""
+    beyond = (np.arange(largest.shape[1]) >= count[:, None]) & (count[:, None] >= 0)
+    return np.where(beyond, 0, largest)
 
 
 def _spread(part: NDArray[Any], row: NDArray[np.int64], place: NDArray[np.int64], n: int) -> NDArray[Any]:

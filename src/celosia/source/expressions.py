@@ -38,10 +38,13 @@ class Number:
         Gives a whole count of the decimal `decimals` where the type is exact, else a double; NULL where it is neither.
     decimals
         The decimals of an exact type.
+    note
+        What is lost, if anything is.
     """
 
     sql: str
     decimals: int = 0
+    note: str = ""
 
 
 def number_of(source: RowSource, column: str) -> Number:
@@ -51,8 +54,7 @@ def number_of(source: RowSource, column: str) -> Number:
         return Number(f"TRY_CAST({name} AS BIGINT)")
     if kind.startswith("DECIMAL"):
         return _decimal(name, int(kind.rstrip(")").split(",")[1]))
-    places = _long_decimals(source, name) if kind == "VARCHAR" else None
-    return Number(f"TRY_CAST({name} AS DOUBLE)") if places is None else _decimal(name, places)
+    return _text_number(source, name) if kind == "VARCHAR" else Number(f"TRY_CAST({name} AS DOUBLE)")
 
 
 def _decimal(name: str, places: int) -> Number:
@@ -60,13 +62,18 @@ def _decimal(name: str, places: int) -> Number:
     return Number(f"TRY_CAST(TRY_CAST({exact} * {10**places} AS DECIMAL(38, 0)) AS BIGINT)", places)
 
 
-def _long_decimals(source: RowSource, name: str) -> int | None:
-    """Return the decimals of numbers written with more digits than a double holds, None where there are none."""
+def _text_number(source: RowSource, name: str) -> Number:
+    """Return how to ask for numbers that are written as text, exactly where a double would lose digits."""
     places = f"CASE WHEN contains({name}, '.') THEN length({name}) - strpos({name}, '.') ELSE 0 END"
     longest, most, powers = source.query(
         f"SELECT max(length({name})), max({places}), bool_or(contains(lower({name}), 'e')) FROM {ROWS}"
     ).fetchall()[0]
-    return int(most) if longest and longest > _DOUBLE_DIGITS and not powers and most <= _DOUBLE_DIGITS else None
+    double = f"TRY_CAST({name} AS DOUBLE)"
+    if not longest or longest <= _DOUBLE_DIGITS:
+        return Number(double)
+    if powers or most > _DOUBLE_DIGITS:
+        return Number(double, note="long numbers are read as doubles, to 15 digits")
+    return _decimal(name, int(most))
 
 
 def flag_expression(column: str) -> str:

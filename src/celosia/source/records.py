@@ -132,7 +132,7 @@ def read_records(
     if columns is None or not _sound(columns, values, roles):
         diagnose(source, codes, dimensions, values, roles.named(), missing)
     assert columns is not None  # noqa: S101  (diagnose raises)
-    notes: list[str] = []
+    notes = [f"{source.place}, column {column!r}: {number.note}" for column, number in numbers.items() if number.note]
 
     def amounts(name: str, column: str, wanted: int | None) -> Fixed:
         place = f"{source.place}, column {column!r}"

@@ -159,8 +159,9 @@ def _common_axis(name: str, total: str, parts: Sequence[tuple[Axis, bool]]) -> t
     number: dict[str, int] = {find(total): 0}
     labels, depths = [total], [0]
     aliases: list[dict[str, None]] = [{}]
+    paths: list[dict[tuple[str, ...], None]] = [{(): None}]
     maps = []
-    for (axis, _), part in zip(parts, names, strict=True):
+    for (axis, partial), part in zip(parts, names, strict=True):
         node_map = np.zeros(len(axis.labels), dtype=np.int32)
         for node, (first, *_rest) in enumerate(part):
             place = number.setdefault(find(first), len(labels))
@@ -168,13 +169,16 @@ def _common_axis(name: str, total: str, parts: Sequence[tuple[Axis, bool]]) -> t
                 labels.append(axis.labels[node])
                 depths.append(max(1, axis.depths[node]))
                 aliases.append({})
+                paths.append({})
             elif place and axis.depths[node] < depths[place]:
                 labels[place], depths[place] = axis.labels[node], max(1, axis.depths[node])
             node_map[node] = place
             aliases[place] |= dict.fromkeys(axis.names(node))
+            known = axis.paths[node] if axis.paths else [(name,) for name in axis.names(node)]
+            paths[place] |= dict.fromkeys(path or ((axis.labels[0],) if partial else ()) for path in known)
         maps.append(node_map)
     further = (tuple(said for said in known if said != label) for known, label in zip(aliases, labels, strict=True))
-    return Axis(name, tuple(labels), tuple(depths), tuple(further)), maps
+    return Axis(name, tuple(labels), tuple(depths), tuple(further), tuple(tuple(known) for known in paths)), maps
 
 
 def _ambiguous(axes: Sequence[Axis]) -> set[str]:

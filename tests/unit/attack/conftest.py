@@ -80,9 +80,7 @@ def attacker() -> MakeAttacker:
 def risky() -> MakeRisk:
     """Return a maker of risks from lower, upper and sliding levels by cell."""
 
-    def make(
-        table: Table, levels: Mapping[int, tuple[int, int, int]], *attackers: Attacker, decimals: int = 0
-    ) -> Risk:
+    def make(table: Table, levels: Mapping[int, tuple[int, int, int]], *attackers: Attacker, decimals: int = 0) -> Risk:
         numbers = np.zeros((3, len(table)), dtype=np.int64)
         for cell, own in levels.items():
             numbers[:, cell] = own

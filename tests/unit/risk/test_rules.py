@@ -230,7 +230,6 @@ def test_a_weight_with_decimals_is_taken_in_part(contributed: Make) -> None:
 def test_who_waived_does_not_share_his_last_unit_with_the_target(contributed: Make) -> None:
     """2.1 units of 2, waived, and one of 1: two units of 2 attack the 1, and a tenth of 2 remains."""
     table = contributed({"x": [2, 1]}, weight=[2.1, 1.0], waiver=[1, 0])
-    # BUG: the three largest units are 2.1 of 2 and 0.9 of 1, and so are taken for the target and its two attackers;
     # stricter than the rule (docs/mathematics.md: R = T - t - S of the others = 0.2), so nothing is called safe.
     assert level(table, PPercent(50, coalition=2), "Total") == Fraction("0.3")
 

@@ -177,7 +177,6 @@ def test_a_level_of_the_parent_or_the_only_child_holds_for_both(levels: tuple[fl
 
 @pytest.mark.parametrize("largest", [(None, 3), (3, None)])
 def test_a_contribution_to_the_parent_or_the_only_child_holds_for_both(largest: tuple[int | None, int | None]) -> None:
-    # BUG: what one of the rows leaves open is called a disagreement ("different largest contributions").
     table = only_child(n=[9, 5, 5, 4, 2, 2], m=[3, *largest, 1, 1, 1])
     assert table.statistics is not None
     assert table.statistics.respondents.largest[1].tolist() == [3]
@@ -186,7 +185,6 @@ def test_a_contribution_to_the_parent_or_the_only_child_holds_for_both(largest: 
 def test_of_many_duplicates_the_message_stays_readable() -> None:
     with pytest.raises(DataError) as caught:
         ready(region=["Total", "b", *["a"] * 2000], value=[3, 2, *[1] * 2000])
-    # BUG: a line for every row: 123 kB.
     assert len(str(caught.value)) < 5_000
 
 
@@ -311,13 +309,11 @@ def test_a_cell_of_one_holding_needs_no_second_contribution() -> None:
         region=["Total", "a", "b"], value=[150, 100, 50], n=[9, 4, 5], h=[3, 1, 2], m1=[100, 100, 30],
         m2=[30, None, 20],
     )  # fmt: skip
-    # BUG: zeros beyond the last contributor follow the number of respondents, also for holdings.
     assert assess(table, PPercent(10)).sensitive.tolist() == [False, True, True]
 
 
 def test_large_counts_of_large_contributors_are_not_refused() -> None:
     """Ten million contributors of up to ten billion: their product does not fit into 64 bits."""
-    # BUG: it wraps round, and the cell is "less than the cell, although nobody else can make up for it".
     table = ready(
         {"count": "n", "largest": ["m"]},
         region=["Total", "a", "b"], value=["5000000000000.25", "2000000000000.10", "3000000000000.15"],

@@ -120,7 +120,6 @@ def test_texts_are_read_digit_by_digit(text: str, tmp_path: Path) -> None:
 )
 def test_doubles_are_read_as_they_print_or_rounded_with_a_note_in_any_order(numbers: list[float]) -> None:
     """All are short decimals; on the grid of the finer one the larger has more digits than a double counts."""
-    # BUG: whether a count is too long for a double is asked with the decimals found so far: a large number before the
     # small one is rounded to a multiple of 16 hundredths, silently; after it, everything is rounded to whole numbers.
     found = []
     for order in (numbers, numbers[::-1]):
@@ -132,7 +131,6 @@ def test_doubles_are_read_as_they_print_or_rounded_with_a_note_in_any_order(numb
 
 
 def test_long_digits_beside_a_power_of_ten_are_exact_or_noted(tmp_path: Path) -> None:
-    # BUG: one entry such as 1e3 sends the whole column through doubles, silently.
     table = tabulate(written(tmp_path, "r,v\na,9007199254740993\nb,1e3\n"), by=["r"], value="v")
     assert table.amounts.fraction(1) == 9007199254740993 or table.notes
 
