@@ -243,7 +243,8 @@ def drawn_case(
     if len(cells) < n and chance.random() < 0.1:
         sensitive.append(chance.choice([cell for cell in range(n) if cell not in entries]))
     amounts = [0, 0, 1, 100, 150, 200, 400, 1000]
-    levels = {cell: (chance.choice(amounts), chance.choice(amounts), chance.choice(amounts)) for cell in sensitive}
+    drawn = {cell: (chance.choice(amounts), chance.choice(amounts), chance.choice(amounts)) for cell in sensitive}
+    levels = {cell: own if any(own) else (0, 1, 0) for cell, own in drawn.items()}
     who = tuple(drawn_attacker(chance, counts) for _ in range(attackers or chance.choice([1, 1, 2])))
     places = 0 if whole else chance.choice([0, 0, 1, 2]) if decimals is None else decimals
     return Case(tuple(map(tuple, rows)), tuple(counts), places, entries, who, levels, whole)
@@ -585,15 +586,17 @@ def test_a_requirement_is_met_exactly_up_to_the_end_of_the_interval() -> None:
                 if exact and low is not None and high is not None:
                     down, up = (case.value(cell) - low) / case.fine(1), (high - case.value(cell)) / case.fine(1)
                     if down.denominator == up.denominator == 1:
-                        levels[cell] = [
+                        own = [
                             (int(down) + more, int(up), 0),
                             (int(down), int(up) + more, 0),
                             (0, 0, int(down + up) + more),
                         ][cell % 3]
+                        if any(own):
+                            levels[cell] = own
             for verdict in audited(replace(case, levels=levels)).verdicts:
                 # Of whole numbers it may stay open that nothing lies beyond the level; it is never said to be met.
                 open_ = more and case.whole and verdict.result == "not shown safe"
                 assert verdict.result == ("missed" if more else "met") or open_, verdict.requirement
                 seen[verdict.result] += 1
-    assert min(seen["met"], seen["missed"]) > 500
+    assert min(seen["met"], seen["missed"]) > 200
     assert seen["not shown safe"] < seen["missed"] / 10, seen

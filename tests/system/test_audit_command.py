@@ -263,3 +263,14 @@ def test_a_level_beyond_the_attackers_own_bounds_is_missed(folder: Path, run: Ru
     code, said, _ = run("audit", "problem.jj", "--release", "all.csv")
     assert code == 1
     assert said.startswith("Not safe")
+
+
+def test_adjusted_values_are_not_called_safe_by_an_audit_of_intervals(folder: Path, run: Run) -> None:
+    """What protects them is distance: even the true value could stand there."""
+    hidden = release({4, 5, 7, 8})
+    (folder / "adjusted.csv").write_text(hidden.replace("4,1,hidden,,,", "4,1,adjusted,48,,"))
+    code, said, _ = run("audit", "problem.jj", "--release", "adjusted.csv")
+    assert code == 1
+    assert said.startswith("Not shown safe")
+    assert "protected by their distance" in said
+    assert json.loads(run("audit", "problem.jj", "--release", "adjusted.csv", "--json")[1])["criterion"] == "distance"

@@ -127,7 +127,7 @@ def _words(found: Audit) -> RenderableType:
         if verdicts:
             lines += [Text(said, style="bold"), *map(Text, _named(found, verdicts))]
     if found.release.criterion == "distance":
-        note = "Note: adjusted cells count as hidden here; what protects them is distance, which is not an interval."
+        note = "Note: adjusted values are protected by their distance from the truth, which no interval shows."
         lines.append(Text(note))
     return Group(*lines)
 
@@ -149,7 +149,8 @@ def _named(found: Audit, verdicts: tuple[Verdict, ...]) -> Iterator[str]:
     for verdict in verdicts[:_MOST_NAMED]:
         label = found.risk.table.label(verdict.requirement.cell)
         who = f" (attacker {found.risk.attackers[verdict.requirement.attacker].name})" if several else ""
-        yield f"  {label}{who}: {', '.join(_shortfalls(found, verdict))}"
+        missing = ", ".join(_shortfalls(found, verdict)) or "no interval shows that it is protected"
+        yield f"  {label}{who}: {missing}"
     if len(verdicts) > _MOST_NAMED:
         yield f"  ... and {len(verdicts) - _MOST_NAMED:,} more"
 

@@ -142,10 +142,13 @@ def read_records(
     values_read = {value: amounts(f"v{k}", value, decimals) for k, value in enumerate(values)}
     weight = None if roles.weight is None else amounts("weight", roles.weight, None)
     n = len(columns["d0"])
+    kinds = [kind for kind in ("respondent", "holding") if f"{kind}_key" in columns]
+
+    def grouped(kind: str) -> Groups:
+        return Groups.of_keys(columns.pop(f"{kind}_key"), columns.pop(f"{kind}_second"))
+
     with ThreadPoolExecutor(2 if n < _MANY_ROWS else 1) as pool:
-        kinds = [kind for kind in ("respondent", "holding") if f"{kind}_key" in columns]
-        pairs = [(columns.pop(f"{kind}_key"), columns.pop(f"{kind}_second")) for kind in kinds]
-        groups = dict(zip(kinds, pool.map(lambda pair: Groups.of_keys(*pair), pairs), strict=True))
+        groups = dict(zip(kinds, pool.map(grouped, kinds), strict=True))
     return Records(
         leaves={name: columns.pop(f"d{k}") for k, name in enumerate(dimensions)},
         amounts=values_read,
