@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-_ROWS_PER_BUCKET = 1 << 15  # a bucket and its hash table stay in the fast part of the memory
+_ROWS_PER_BUCKET = 1 << 17  # a bucket and its hash table stay in the fast part of the memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
