@@ -11,6 +11,7 @@ The way through the package::
     risk = cz.assess(table, cz.PPercent(10), cz.MinFrequency(3))
     pattern = cz.Pattern.suppressing(table, risk.sensitive)     # or a release that somebody else made
     audit = cz.audit(cz.publish(pattern), risk)                 # what can an attacker conclude?
+    cz.certify(audit).write("proof.json")                       # for those who believe neither it nor the solver
 
 The rooms:
 
@@ -25,7 +26,7 @@ pattern
 attack
     What can be computed from a release: `audit`.
 certify
-    Proofs that anybody can check without a solver: `celosia.certify.certificate.certify`, `verify`.
+    Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
     One small door to solvers.
 formats
@@ -51,6 +52,7 @@ from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from celosia.attack.audit import audit as audit
+    from celosia.certify.certificate import certify as certify
     from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
@@ -109,13 +111,16 @@ _ROOMS = {
     "celosia.table.table": ("Table",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_VERBS = ("certify",)  # rooms that are called like the function of their name (celosia.verb)
 
-__all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted([*_ROOM_OF, *_VERBS])]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
 
     def __getattr__(name: str) -> object:
         """Return a public name, importing its module on the way."""
+        if name in _VERBS:
+            return import_module(f"celosia.{name}")
         if name not in _ROOM_OF:
             raise AttributeError(f"module 'celosia' has no attribute {name!r}")
         value = getattr(import_module(_ROOM_OF[name]), name)

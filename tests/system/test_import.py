@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import subprocess
 import sys
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import celosia
+from celosia.certify.certificate import certify
 
 HEAVY = ("duckdb", "numpy", "numba", "scipy", "highspy", "pyarrow", "pandas", "polars", "pydantic", "rich", "narwhals")
 COMMAND = str(Path(sys.executable).with_name("celosia"))
@@ -62,3 +65,25 @@ def test_every_public_name_is_there_and_listed() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nix"):
         _ = celosia.nix  # type: ignore[attr-defined]
+
+
+WAYS = (
+    "import celosia.certify.verify\nassert celosia.certify.verify.verify",
+    "import celosia.certify.verify as judge\nassert judge.verify",
+    "from celosia.certify.certificate import certify as function\nassert inspect.isfunction(function)",
+    "from celosia import certify\nassert callable(certify)",
+    "assert callable(celosia.certify)",
+)
+
+
+@pytest.mark.parametrize("first", range(len(WAYS)))
+def test_a_room_is_called_like_its_verb_whatever_was_imported_before(first: int) -> None:
+    order = ["import inspect, celosia", *WAYS[first:], *WAYS[:first], WAYS[first]]
+    subprocess.run([sys.executable, "-c", "\n".join(order)], check=True)
+
+
+def test_a_room_that_is_called_is_as_good_as_the_function() -> None:
+    assert inspect.signature(celosia.certify) == inspect.signature(certify)
+    assert pickle.loads(pickle.dumps(celosia.certify)) == celosia.certify  # noqa: S301
+    with pytest.raises(TypeError, match="audited"):
+        celosia.certify()  # type: ignore[call-arg]

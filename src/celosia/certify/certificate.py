@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,6 +37,15 @@ from celosia.pattern.entries import ADJUSTED, INTERVAL
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 from celosia.version import __version__
+
+
+class Audited(Protocol):
+    """What was audited, such as the result of a protection."""
+
+    @property
+    def audit(self) -> Audit:
+        """What was found."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +107,8 @@ class Certificate:
         return f"Certificate({self.verdict}: {proved:,} of {len(proofs):,} requirements proved by {tables:,} tables)"
 
 
-def certify(audit: Audit, *, versions: Mapping[str, str] | None = None) -> Certificate:
-    """Return the certificate of an audit.
+def certify(audited: Audit | Audited, *, versions: Mapping[str, str] | None = None) -> Certificate:
+    """Return the certificate of an audit, or of a protection that was audited.
 
     Guarantee: the verdict is ``safe`` only if every requirement has two tables that reach what it asks for, in exact
     arithmetic; whether they satisfy the relations and agree with everything published is for
@@ -107,7 +116,7 @@ def certify(audit: Audit, *, versions: Mapping[str, str] | None = None) -> Certi
 
     Parameters
     ----------
-    audit
+    audited
         What was found. Of an audit that is not safe the certificate proves the requirements that are met.
     versions
         What solved, by name; by default the solvers that are installed.
@@ -119,6 +128,7 @@ def certify(audit: Audit, *, versions: Mapping[str, str] | None = None) -> Certi
     DataError
         Attackers knew that values are whole numbers, and they are not.
     """
+    audit = audited if isinstance(audited, Audit) else audited.audit
     _check(audit)
     witnesses = Witnesses()
     found = {(verdict.finding.cell, verdict.finding.attacker): verdict for verdict in audit.verdicts}

@@ -15,7 +15,7 @@ import pytest
 import celosia as cz
 from celosia.attack.audit import audit
 from celosia.certify.canonical import digests
-from celosia.certify.certificate import Certificate, certify
+from celosia.certify.certificate import Certificate
 from celosia.certify.verify import Verification, verify
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -38,7 +38,7 @@ class Case:
 
     def certificate(self) -> Certificate:
         """Return the certificate of the release."""
-        return certify(audit(self.release, self.risk, **self.options))
+        return cz.certify(audit(self.release, self.risk, **self.options))
 
     def content(self) -> dict[str, Any]:
         """Return what the certificate says, free to be altered."""

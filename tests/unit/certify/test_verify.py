@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import celosia as cz
-import celosia.certify
 from celosia.certify.verify import verify
 from celosia.errors import DataError
 from celosia.pattern.interval import Interval
@@ -26,7 +25,7 @@ from celosia.table.fixed import Fixed
 
 MakeCase = Callable[..., Any]
 
-ROOM = Path(celosia.certify.__file__).parent
+ROOM = Path(cz.__file__).parent / "certify"
 JUDGE = ("canonical", "comparing", "judging", "numerals", "reading", "verify")
 
 
