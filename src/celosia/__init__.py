@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
     from celosia.risk.attacker import Attacker as Attacker
+    from celosia.risk.attacker_contributions import contributors as contributors
     from celosia.risk.cell_rules import GivenStatus as GivenStatus
     from celosia.risk.cell_rules import OwnRule as OwnRule
     from celosia.risk.cell_rules import Requests as Requests
@@ -98,6 +99,7 @@ _ROOMS = {
     "celosia.pattern.release_file": ("read_release", "write_release"),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
+    "celosia.risk.attacker_contributions": ("contributors",),
     "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
     "celosia.risk.cost": ("Cost",),
     "celosia.risk.finding": ("Finding",),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,10 @@ import pytest
 from celosia.attack.audit import Audit, audit
 from celosia.pattern.pattern import Pattern
 from celosia.risk.attacker import Attacker
+from celosia.risk.attacker_contributions import contributors
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.source.tabulate import tabulate
-from celosia.table.fixed import INFINITE, Fixed
+from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
 Code = tuple[str, str]
@@ -41,14 +41,6 @@ def risk_of(
         status[cell(table, code)] = SENSITIVE
     who = tuple(attackers) or (Attacker.external(table),)
     return Risk(table, status, Levels(*map(Fixed.of_floats, numbers)), np.ones(len(table)), who)
-
-
-def insider(table: Table, name: str, own: Mapping[Code, int]) -> Attacker:
-    """Return somebody who knows that values are not negative, and his own contributions."""
-    lower = np.zeros(len(table), dtype=np.int64)
-    for code, contribution in own.items():
-        lower[cell(table, code)] = contribution
-    return Attacker(name, Fixed(lower), Fixed(np.full(len(table), INFINITE)))
 
 
 def intervals(said: Audit, attacker: int = 0) -> dict[Code, tuple[object, object]]:
@@ -115,11 +107,7 @@ def test_daalmans_dewaal_table_5_all_intervals_of_the_hidden_cells() -> None:
 
 def test_daalmans_dewaal_example_3_a_single_contributor_finds_the_other_exactly() -> None:
     """He knows that his cell is his alone: 250 - 100 leaves 150, whatever width Example 1 asked for."""
-    external = Attacker.external(DAALMANS_3)
-    own = cell(DAALMANS_3, ("A", "I"))
-    lower, upper = external.lower.counts.copy(), external.upper.counts.copy()
-    lower[own] = upper[own] = 100
-    single = replace(external, name="single contributor", lower=Fixed(lower), upper=Fixed(upper))
+    single = Attacker.singleton(DAALMANS_3, cell(DAALMANS_3, ("A", "I")))
     said = audit(DAALMANS_4, risk_of(DAALMANS_3, {("A", "III"): (0, 0, 75)}, [single]), intervals=True)
     assert intervals(said)["A", "III"] == (150, 150)
     assert [verdict.result for verdict in said.verdicts] == ["missed"]
@@ -136,7 +124,7 @@ def test_daalmans_dewaal_example_2_table_7_the_interval_of_a_i_is_80_to_200() ->
 
 def test_karlsson_olsson_example_3_5_four_intervals() -> None:
     table = table_of("AB", "123", [[255, 90, 45], [290, 230, 65]])
-    everybody = Attacker("0 .. 1000", Fixed(np.zeros(12, np.int64)), Fixed(np.full(12, 1000)))
+    everybody = Attacker.between(table, np.zeros(12), np.full(12, 1000), "0 .. 1000")
     pattern = hidden(table, [("A", "1"), ("A", "3"), ("B", "1"), ("B", "3")])
     said = audit(pattern, risk_of(table, {("A", "1"): (65, 45, 110)}, [everybody]), intervals=True)
     assert intervals(said) == {
@@ -148,8 +136,19 @@ def test_karlsson_olsson_example_3_5_four_intervals() -> None:
     assert said.safe
 
 
-KARLSSON_OLSSON_3_2 = table_of("ABC", "12", [[50, 100], [80, 120], [70, 80]])
+KARLSSON_OLSSON_3_2 = {"A": (50, 100), "B": (80, 120), "C": (70, 80)}
 """Figure 3.2, whose cells in rows A and B are suppressed."""
+
+
+def figure_3_2(largest: Mapping[str, int]) -> Table:
+    """Return the table of the figure, with the largest contributions to A1 and B1 and one further firm in each."""
+    firms = []
+    for row, values in KARLSSON_OLSSON_3_2.items():
+        parts = [largest[row], values[0] - largest[row]] if row in largest else [values[0]]
+        firms += [(row, "1", f"{row}1{number}", part) for number, part in enumerate(parts) if part]
+        firms += [(row, "2", f"{row}2", values[1])]
+    frame = pl.DataFrame(firms, schema=["row", "column", "firm", "v"], orient="row")
+    return tabulate(frame, by=["row", "column"], value="v", respondent="firm", contributions=True)
 
 
 @pytest.mark.parametrize(
@@ -172,10 +171,11 @@ def test_karlsson_olsson_the_largest_contributor_to_a1_attacks_b1_and_the_other_
 
     In Example 3.2 the bounds are the values themselves.
     """
-    table = KARLSSON_OLSSON_3_2
+    table = figure_3_2(largest)
     pattern = hidden(table, [("A", "1"), ("A", "2"), ("B", "1"), ("B", "2")])
     for target, other in (("B", "A"), ("A", "B")):
-        attacker = insider(table, f"largest in {other}1 of Example {example}", {(other, "1"): largest[other]})
+        number = contributors(table, cell(table, (other, "1")))[0]
+        attacker = Attacker.respondent(table, number, f"largest in {other}1 of Example {example}")
         levels = {(target, "1"): (0.0, float(required[target]), 0.0)}
         said = audit(pattern, risk_of(table, levels, [attacker]), intervals=True)
         assert intervals(said)[target, "1"][1] == bounds[target]
@@ -183,7 +183,7 @@ def test_karlsson_olsson_the_largest_contributor_to_a1_attacks_b1_and_the_other_
 
 
 def test_karlsson_olsson_examples_3_1_to_3_3_an_outsider_learns_the_same_from_all_of_them() -> None:
-    table = KARLSSON_OLSSON_3_2
+    table = figure_3_2({})
     pattern = hidden(table, [("A", "1"), ("A", "2"), ("B", "1"), ("B", "2")])
     said = audit(pattern, risk_of(table, {("A", "1"): (5, 5, 0), ("B", "1"): (8, 8, 0)}), intervals=True)
     found = intervals(said)

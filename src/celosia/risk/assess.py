@@ -185,16 +185,8 @@ def _exempted(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.b
 def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
     found = Problems()
     for attacker in attackers:
-        if len(attacker) != len(table):
-            found.add(
-                f"attacker {attacker.name!r}", f"has bounds for {len(attacker)} cells, the table has {len(table)}."
-            )
-            continue
-        wrong = np.flatnonzero(~attacker.knows(table))
-        if len(wrong):
-            first = table.label(int(wrong[0]))
-            message = f"believes something that is not true of {len(wrong)} cells, the first being {first}."
-            found.add(f"attacker {attacker.name!r}", message, "Bounds must hold the value.")
+        with found.gathering():
+            attacker.checked(table)
     if not attackers:
         found.add("attackers", "are missing.", "Leave the option out for the usual one.")
     found.raise_as(DataError)

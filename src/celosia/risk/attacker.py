@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import SpecError
+from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.risk.attacker_contributions import check_cell, contributors, own_contributions
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
+
+Number = int | float | str | Decimal
+"""A decimal number, exact as it is written."""
+
+Known = Number | tuple[Number | None, Number | None]
+"""What somebody knows about a cell: its value, or bounds, None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attacker:
     """Somebody who knows that ``lower <= a <= upper``, cell by cell.
+
+    An attacker who contributes to the table knows true values, so he is confidential, as the table is.
 
     Parameters
     ----------
@@ -28,6 +41,16 @@ class Attacker:
     name: str
     lower: Fixed
     upper: Fixed
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        place = f"attacker {self.name!r}"
+        if len(self.lower) != len(self.upper):
+            message = f"has {len(self.lower)} lower bounds and {len(self.upper)} upper ones."
+            found.add(place, message, "Give one of each for every cell.")
+        if bool((self.lower.counts == INFINITE).any() or (self.upper.counts == -INFINITE).any()):
+            found.add(place, "has bounds that no number meets.", "A lower bound may be -inf, an upper one inf.")
+        found.raise_as(SpecError)
 
     @classmethod
     def external(cls, table: Table, name: str = "external") -> Attacker:
@@ -57,6 +80,198 @@ class Attacker:
         zero = Fixed(np.zeros_like(counts), table.decimals)
         return cls(name, zero, Fixed.of_counts(upper, table.decimals))
 
+    @classmethod
+    def percentage(cls, table: Table, percent: Number, name: str | None = None) -> Attacker:
+        r"""Return an attacker who knows every value within so many percent, and what everybody knows.
+
+        .. math:: |y_i - a_i| \le \mathrm{percent} / 100 \cdot |a_i|
+
+        A zero he knows exactly. The bounds are decimals as they come out, not rounded.
+        """
+        share = _decimals([percent], "percent")
+        if share.infinite.any() or share.counts[0] < 0:
+            raise SpecError.one("percent", f"must be zero or more, not {percent}.")
+        truth = table.amounts.counts.astype(object)
+        room, decimals = np.abs(truth) * int(share.counts[0]), table.decimals + share.decimals + 2
+        scale = 10 ** (share.decimals + 2)
+        while scale > 1 and not (room % 10).any():
+            room, scale, decimals = room // 10, scale // 10, decimals - 1
+        around = cls(
+            name or f"within {percent}%",
+            Fixed.of_counts(truth * scale - room, decimals),
+            Fixed.of_counts(truth * scale + room, decimals),
+        )
+        return cls.together([around, cls.external(table)], around.name)
+
+    @classmethod
+    def between(cls, table: Table, lower: ArrayLike, upper: ArrayLike, name: str = "own bounds") -> Attacker:
+        """Return an attacker with bounds of your own, ``(n_cells,)`` each, -inf and inf where there is none.
+
+        Raises
+        ------
+        SpecError
+            There are not as many bounds as cells, or some are no numbers.
+        DataError
+            A bound does not hold the true value.
+        """
+        found = Problems()
+        sides = []
+        for place, numbers in (("lower", lower), ("upper", upper)):
+            array = np.asarray(numbers, dtype=np.float64)
+            if array.shape != (len(table),) or bool(np.isnan(array).any()):
+                found.add(place, f"must hold a number for each of {counted(len(table), 'cell')}, inf where none is.")
+            else:
+                sides.append(Fixed.of_floats(array))
+        found.raise_as(SpecError)
+        return cls(name, *sides).checked(table)
+
+    @classmethod
+    def respondent(cls, table: Table, number: int, name: str | None = None) -> Attacker:
+        """Return a respondent who knows his own contributions (`coalition` of one)."""
+        return cls.coalition(table, respondents=[number], name=name or f"respondent {number}")
+
+    @classmethod
+    def holding(cls, table: Table, number: int, name: str | None = None) -> Attacker:
+        """Return a holding that knows the contributions of all its respondents (`coalition` of one)."""
+        return cls.coalition(table, holdings=[number], name=name or f"holding {number}")
+
+    @classmethod
+    def coalition(
+        cls,
+        table: Table,
+        *,
+        respondents: Collection[int] = (),
+        holdings: Collection[int] = (),
+        name: str = "coalition",
+    ) -> Attacker:
+        """Return contributors who know their own contributions, and tell each other.
+
+        A cell is at least what they contributed to it, where others cannot contribute less than nothing; of a variable
+        with negative contributions they know nothing more than everybody. A cell to which nobody else contributed
+        anything they know exactly.
+
+        Parameters
+        ----------
+        table
+            A table with single contributions: ``tabulate(..., contributions=True)``.
+        respondents, holdings
+            Their anonymous numbers (`celosia.contributors`); one or the other.
+        name
+            How reports call them.
+
+        Raises
+        ------
+        SpecError
+            The table knows no single contributions, or not these contributors.
+
+        Notes
+        -----
+        Contributions are weighted, as in the table: who stands for four equal units knows of all four.
+        """
+        if bool(respondents) == bool(holdings):
+            message = "needs numbers of respondents or of holdings, not both." if holdings else "has no members."
+            raise SpecError.one(name, message, "Find numbers with celosia.contributors(table, cell).")
+        kind, members = ("holding", holdings) if holdings else ("respondent", respondents)
+        own, alone, bounded = own_contributions(table, kind, members)
+        nothing = np.full(len(table), INFINITE)
+        theirs = cls(
+            name,
+            Fixed(np.where(alone | bounded, own, -nothing), table.decimals),
+            Fixed(np.where(alone, own, nothing), table.decimals),
+        )
+        return cls.together([cls.external(table), theirs.checked(table)], name)
+
+    @classmethod
+    def singleton(cls, table: Table, cell: int, name: str | None = None) -> Attacker:
+        """Return the only contributor of a cell: he knows its value, and his other contributions if the table does.
+
+        Where holdings are known, the only holding.
+
+        Raises
+        ------
+        SpecError
+            Nobody knows how many contributors the cell has, or there is not exactly one.
+        """
+        check_cell(table, cell)
+        said = name or f"singleton of {table.label(cell)}"
+        statistics = table.statistics
+        kind = "respondent" if statistics is None or statistics.holdings is None else "holding"
+        if table.contributions is not None:
+            who = contributors(table, cell, kind)
+            _check_alone(table, cell, len(who))
+            members: dict[str, Any] = {f"{kind}s": who}
+            return cls.coalition(table, **members, name=said).knowing(table, {cell: table.amounts[cell].texts()[0]})
+        if statistics is None:
+            remedy = "Say what he knows: Attacker.external(table).knowing(table, {cell: value})."
+            raise SpecError.one("singleton", "the table does not know the numbers of contributors.", remedy)
+        counts = statistics.respondents.count if statistics.holdings is None else statistics.holdings.count
+        _check_alone(table, cell, int(counts[cell]))
+        return cls.external(table, said).knowing(table, {cell: table.amounts[cell].texts()[0]})
+
+    @classmethod
+    def together(cls, attackers: Sequence[Attacker], name: str | None = None) -> Attacker:
+        """Return one who knows what each of several attackers knows: the narrower bound of every cell.
+
+        Contributors who add up their contributions know more than that: see `coalition`.
+        """
+        if not attackers:
+            raise SpecError.one("attackers", "are missing.", "Give at least one.")
+        if len({len(attacker) for attacker in attackers}) > 1:
+            sizes = ", ".join(f"{attacker.name!r} {len(attacker)}" for attacker in attackers)
+            raise SpecError.one("attackers", f"have bounds for different numbers of cells: {sizes}.")
+        return cls(
+            name or " and ".join(attacker.name for attacker in attackers),
+            reduce(lambda one, other: _narrower(one, other, 1), (attacker.lower for attacker in attackers)),
+            reduce(lambda one, other: _narrower(one, other, -1), (attacker.upper for attacker in attackers)),
+        )
+
+    def knowing(self, table: Table, known: Mapping[int, Known], name: str | None = None) -> Attacker:
+        """Return the attacker with knowledge about some cells on top: ``{cell: value}`` or ``{cell: (lower, upper)}``.
+
+        Raises
+        ------
+        SpecError
+            There is no such cell, or what is known is no decimal number.
+        DataError
+            It is not true.
+        """
+        found = Problems()
+        for cell in known:
+            with found.gathering():
+                check_cell(table, cell)
+        pairs = [said if isinstance(said, tuple) else (said, said) for said in known.values()]
+        places = np.array(list(known), dtype=np.int64)
+        sides = []
+        with found.gathering():
+            for side, endless in ((0, "-inf"), (1, "inf")):
+                texts = [endless if (end := pair[side]) is None else end for pair in pairs]
+                sides.append(_decimals(texts, f"attacker {name or self.name!r}"))
+        found.raise_as(SpecError)
+        lower, upper = (
+            _spread(side, places, len(table), endless)
+            for side, endless in zip(sides, (-INFINITE, INFINITE), strict=True)
+        )
+        wiser = Attacker(name or self.name, lower, upper)
+        return Attacker.together([self, wiser.checked(table)], wiser.name)
+
+    def checked(self, table: Table) -> Attacker:
+        """Return the attacker himself, if what he knows is true of the table.
+
+        Raises
+        ------
+        DataError
+            He has bounds for another number of cells, or some do not hold the true value.
+        """
+        place = f"attacker {self.name!r}"
+        if len(self) != len(table):
+            raise DataError.one(place, f"has bounds for {len(self)} cells, the table has {len(table)}.")
+        wrong = np.flatnonzero(~self.knows(table))
+        if len(wrong):
+            first = table.label(int(wrong[0]))
+            message = f"believes something that is not true of {counted(len(wrong), 'cell')}, the first being {first}."
+            raise DataError.one(place, message, "Bounds must hold the value.")
+        return self
+
     def __len__(self) -> int:
         return len(self.lower)
 
@@ -82,3 +297,32 @@ def _netted(table: Table) -> NDArray[np.bool_]:
     if statistics is None or statistics.shadow is not None or statistics.decimals != table.decimals:
         return np.zeros(len(table), dtype=bool)
     return np.asarray(statistics.respondents.total > np.abs(table.amounts.counts))
+
+
+def _check_alone(table: Table, cell: int, number: int) -> None:
+    if number != 1:
+        seen = "an unknown number of contributors" if number < 0 else counted(number, "contributor")
+        raise SpecError.one("singleton", f"{table.label(cell)} has {seen}, not one.", "See Attacker.coalition.")
+
+
+def _decimals(numbers: Sequence[Number], place: str) -> Fixed:
+    """Return numbers as they are written."""
+    try:
+        return Fixed.of_texts([str(number) for number in numbers])
+    except ValueError:
+        raise SpecError.one(place, "is or holds no decimal number.", "Write it as 12.5.") from None
+
+
+def _spread(numbers: Fixed, places: NDArray[np.int64], n: int, elsewhere: int) -> Fixed:
+    counts = np.full(n, elsewhere, dtype=numbers.counts.dtype if len(numbers) else np.int64)
+    counts[places] = numbers.counts
+    return Fixed(counts, numbers.decimals)
+
+
+def _narrower(one: Fixed, other: Fixed, sign: int) -> Fixed:
+    """Return the larger of two lower bounds (1) or the smaller of two upper ones (-1), cell by cell."""
+    decimals = max(one.decimals, other.decimals)
+    first, second = one.to(decimals).counts, other.to(decimals).counts
+    endless = -sign * INFINITE
+    better = (second != endless) & ((first == endless) | (sign * second > sign * first))
+    return Fixed(np.where(better, second, first), decimals)
