@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from celosia.attack.networks import flow_answers
 from celosia.attack.parts import Parts, parts_of
 from celosia.attack.programs import program_answers
-from celosia.attack.questions import Answer, Answers, Questions, verified
+from celosia.attack.questions import Answers, Questions, shown, verified
 from celosia.attack.system import System
 from celosia.attack.whole import whole_answers
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
+
+_AT_A_TIME = 1 << 17  # flows whose witnesses are in memory at the same time
 
 
 def answers_of(
@@ -23,11 +25,14 @@ def answers_of(
     *,
     integer: bool,
     time_limit: float | None,
+    parts: Parts | None = None,
+    keep: NDArray[np.bool_] | None = None,
 ) -> Answers:
     """Return the answers to all questions.
 
-    Guarantee: every witness that comes back has been verified in whole numbers outside of what found it
-    (`celosia.attack.questions.verified`); one that fails is thrown away and its answer left open.
+    Guarantee: every witness has been verified in whole numbers outside of what found it, and moves its cell as far as
+    the answer says (`celosia.attack.questions.verified`, `shown`); one that fails is thrown away and its answer left
+    open. That holds for witnesses that are not kept, too.
 
     Parameters
     ----------
@@ -43,52 +48,71 @@ def answers_of(
         The attacker knows that all values are whole numbers.
     time_limit
         Seconds for integer programs, all together.
+    parts
+        The system taken apart, where that has been done.
+    keep
+        Whose witnesses come back, ``(q,)``; by default all.
     """
-    parts = parts_of(system)
+    parts = parts_of(system) if parts is None else parts
+    kept = np.ones(len(questions), dtype=bool) if keep is None else keep
     component = parts.component[questions.columns]
-    at_once = np.flatnonzero(component < 0)
-    network = np.flatnonzero((component >= 0) & _is_network(parts, component))
-    others = np.setdiff1d(np.arange(len(questions)), np.concatenate([at_once, network]))
-    answers: list[Answer | None] = [None] * len(questions)
-    for place in at_once.tolist():
-        answers[place] = _nothing()
+    book = _Book(system, questions, kept)
+    book.enter(np.flatnonzero(component < 0), Answers.of_nothing(int((component < 0).sum()), furthest=True))
+    network = np.flatnonzero(_in_network(parts, component))
     progress.start("following flows", len(network))
-    flows = flow_answers(system, parts, questions.take(network))
-    sound = verified(system, flows)
-    for k, place in enumerate(network.tolist()):
-        if sound[k]:
-            answers[place] = flows[k]
+    network = network[np.argsort(component[network], kind="stable")]
+    for places in np.split(network, range(_AT_A_TIME, len(network), _AT_A_TIME)):
+        book.enter(places, flow_answers(system, parts, questions.take(places)))
+        progress.advance(len(places))
     progress.done()
-    left = np.concatenate([others, network[~sound]])
+    left = np.flatnonzero(~book.known)
     progress.start("solving programs", len(left))
-    programs = program_answers(system, parts, questions.take(left), backend, integer=integer)
-    _enter(answers, left, programs, verified(system, programs))
+    book.enter(left, program_answers(system, parts, questions.take(left), backend, integer=integer))
     if integer:
-        open_ = np.array([place for place in left.tolist() if not _done(answers[place])], dtype=np.int64)
-        wholes = whole_answers(system, parts, questions.take(open_), backend, time_limit=time_limit)
-        _enter(answers, open_, wholes, verified(system, wholes))
+        left = left[~book.settled[left]]
+        book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))
     progress.done()
-    return Answers.of_list([answer if answer is not None else _nothing(furthest=False) for answer in answers])
+    return book.answers()
 
 
-def _is_network(parts: Parts, component: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _in_network(parts: Parts, component: NDArray[np.int32]) -> NDArray[np.bool_]:
     if not len(parts):
         return np.zeros(len(component), dtype=bool)
-    return np.asarray(parts.network[np.maximum(component, 0)])
+    return (component >= 0) & parts.network[np.maximum(component, 0)]
 
 
-def _enter(answers: list[Answer | None], places: NDArray[np.int64], found: Answers, sound: NDArray[np.bool_]) -> None:
-    for k, place in enumerate(places.tolist()):
-        known = answers[place]
-        better = known is None or found[k].reach * known.denominator >= known.reach * found[k].denominator
-        if sound[k] and better:
-            answers[place] = found[k]
+class _Book:
+    """The best answer to every question so far: at first that nothing is known."""
+
+    def __init__(self, system: System, questions: Questions, kept: NDArray[np.bool_]) -> None:
+        self._system, self._questions, self._kept = system, questions, kept
+        self._pages = [Answers.of_nothing(len(questions), furthest=False)]
+        self._place = np.arange(len(questions))
+        self._n = len(questions)
+        self.known = np.zeros(len(questions), dtype=bool)
+        self.settled = np.zeros(len(questions), dtype=bool)
+
+    def enter(self, places: NDArray[np.int64], found: Answers) -> None:
+        """Enter the answers to some questions, those that are verified and better than what is known."""
+        if not len(places):
+            return
+        good = verified(self._system, found) & shown(self._questions.take(places), found)
+        again = np.flatnonzero(good & self.known[places])
+        if len(again):
+            good[again] = _no_worse(found.take(again), self.answers().take(places[again]))
+        better = np.flatnonzero(good)
+        self._pages.append(found.keeping(self._kept[places] & good))
+        self._place[places[better]] = self._n + better
+        self._n += len(found)
+        self.known[places[better]] = True
+        self.settled[places[better]] = found.furthest[better]
+
+    def answers(self) -> Answers:
+        """Return the answers."""
+        return Answers.joined(self._pages).take(self._place).keeping(self._kept)
 
 
-def _done(answer: Answer | None) -> bool:
-    return answer is not None and answer.furthest
-
-
-def _nothing(*, furthest: bool = True) -> Answer:
-    nothing = np.zeros(0, dtype=np.int64)
-    return Answer(0, 1, furthest, nothing, nothing)
+def _no_worse(found: Answers, known: Answers) -> NDArray[np.bool_]:
+    """Return which answers reach as far as others, ``(q,)``."""
+    here, there = (found.reach, found.denominator), (known.reach, known.denominator)
+    return np.asarray(here[0].astype(object) * there[1] >= there[0].astype(object) * here[1], dtype=bool)

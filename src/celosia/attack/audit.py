@@ -9,72 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.answering import answers_of
-from celosia.attack.questions import Answer, Questions
+from celosia.attack.findings import MET as MET
+from celosia.attack.findings import MISSED as MISSED
+from celosia.attack.findings import OPEN as OPEN
+from celosia.attack.findings import Finding as Finding
+from celosia.attack.findings import Findings, Verdicts, in_counts, results
+from celosia.attack.findings import Verdict as Verdict
+from celosia.attack.parts import Parts, parts_of
+from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError
+from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
-from celosia.risk.requirement import Requirement
+from celosia.risk.requirement import Requirements
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.frames import frame_of
-
-MET, MISSED, OPEN = "met", "missed", "not shown safe"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """What an attacker can conclude about a cell.
-
-    Parameters
-    ----------
-    cell, attacker
-        Places in the table and in the list of attackers.
-    lower, upper
-        The ends of his interval, None where there is none; as far as it was asked for.
-    exact
-        Nobody gets closer: both ends are proved to be ends.
-    down, up
-        The tables that reach them.
-    """
-
-    cell: int
-    attacker: int
-    lower: Fraction | None
-    upper: Fraction | None
-    exact: bool
-    down: Answer
-    up: Answer
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Verdict:
-    """Whether a requirement is met.
-
-    Parameters
-    ----------
-    requirement
-        What is required.
-    finding
-        What the attacker can conclude, followed only as far as the requirement goes.
-    result
-        ``met``, ``missed`` or ``not shown safe``.
-    """
-
-    requirement: Requirement
-    finding: Finding
-    result: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +49,8 @@ class Audit:
     verdicts
         One per requirement.
     intervals
-        What every attacker can conclude about every cell that is not shown, where that was asked for.
+        What every attacker can conclude about every cell that is not shown, where that was asked for; with the tables
+        that show it for published ranges only.
     systems
         What each attacker had to solve.
     integer
@@ -97,65 +59,66 @@ class Audit:
 
     risk: Risk
     release: Release
-    verdicts: tuple[Verdict, ...]
-    intervals: tuple[Finding, ...]
+    verdicts: Sequence[Verdict]
+    intervals: Findings
     systems: tuple[System, ...]
     integer: bool
 
     @property
     def safe(self) -> bool:
         """Every requirement is met."""
-        return all(verdict.result == MET for verdict in self.verdicts)
+        return self.count(MET) == len(self.verdicts)
 
-    def of_result(self, result: str) -> tuple[Verdict, ...]:
+    def of_result(self, result: str) -> Sequence[Verdict]:
         """Return the verdicts of one kind."""
-        return tuple(verdict for verdict in self.verdicts if verdict.result == result)
+        if isinstance(self.verdicts, Verdicts):
+            return self.verdicts.of_result(result)
+        return [verdict for verdict in self.verdicts if verdict.result == result]
+
+    def count(self, result: str) -> int:
+        """Return how many verdicts of one kind there are."""
+        return len(self.of_result(result))
 
     def columns(self) -> dict[str, Any]:
         """Return one line per cell and attacker: his interval, what is required, and whether the cell is protected."""
-        required = {(verdict.finding.cell, verdict.finding.attacker): verdict for verdict in self.verdicts}
-        findings = self.intervals or tuple(verdict.finding for verdict in self.verdicts)
-        lines = [self._line(finding, required.get((finding.cell, finding.attacker))) for finding in findings]
-        return {name: [line[name] for line in lines] for name in _COLUMNS}
+        found = self.intervals
+        if not len(found) and isinstance(self.verdicts, Verdicts):
+            found = self.verdicts.findings
+        truth, label = self.risk.table.amounts, self.risk.table.label
+        lines: dict[str, list[Any]] = {
+            "cell": found.cells.tolist(),
+            "label": [label(cell) for cell in found.cells.tolist()],
+            "attacker": [self.risk.attackers[number].name for number in found.attackers.tolist()],
+            "lower": found.lower(),
+            "upper": found.upper(),
+        }
+        lines |= {name: [None] * len(found) for name in _REQUIRED}
+        place_of = {key: place for place, key in enumerate(found.keys())}
+        for verdict in self.verdicts:
+            wanted = verdict.requirement
+            place, value = place_of.get((wanted.cell, wanted.attacker)), truth.fraction(wanted.cell)
+            if place is not None:
+                ends = (value - wanted.lower, value + wanted.upper, wanted.sliding)
+                for name, level, end in zip(
+                    _REQUIRED, (wanted.lower, wanted.upper, wanted.sliding), ends, strict=False
+                ):
+                    lines[name][place] = float(end) if level else None
+                lines["protected"][place] = verdict.result
+        return dict(lines)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
         """Return the same as a data frame."""
         return frame_of(self.columns(), library or self.risk.table.library)
 
-    def _line(self, finding: Finding, verdict: Verdict | None) -> dict[str, Any]:
-        truth = self.risk.table.amounts.fraction(finding.cell)
-        wanted = None if verdict is None else verdict.requirement
-        return {
-            "cell": finding.cell,
-            "label": self.risk.table.label(finding.cell),
-            "attacker": self.risk.attackers[finding.attacker].name,
-            "lower": _number(finding.lower),
-            "upper": _number(finding.upper),
-            "required_lower": _number(None if not wanted or not wanted.lower else truth - wanted.lower),
-            "required_upper": _number(None if not wanted or not wanted.upper else truth + wanted.upper),
-            "required_width": _number(None if not wanted or not wanted.sliding else wanted.sliding),
-            "protected": None if verdict is None else verdict.result,
-        }
-
     def __repr__(self) -> str:
         said = "safe" if self.safe else "not safe"
         return (
-            f"Audit({said}: {len(self.of_result(MET)):,} of {len(self.verdicts):,} requirements met, "
-            f"{len(self.of_result(MISSED)):,} missed, {len(self.of_result(OPEN)):,} not shown safe)"
+            f"Audit({said}: {self.count(MET):,} of {len(self.verdicts):,} requirements met, "
+            f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe)"
         )
 
 
-_COLUMNS = (
-    "cell",
-    "label",
-    "attacker",
-    "lower",
-    "upper",
-    "required_lower",
-    "required_upper",
-    "required_width",
-    "protected",
-)
+_REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
 def audit(
@@ -205,25 +168,23 @@ def audit(
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     _check(risk, whole=whole)
     backend = backend_named(solver) if solver else backends()[0]
-    verdicts: list[Verdict] = []
-    findings: list[Finding] = []
-    systems = []
+    wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
+    judged, seen, systems = [], [], []
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         system = system_of(risk.table, known, names=["release", f"attacker {attacker.name!r}"], integer=whole)
         systems.append(system)
-        asked = [wanted for wanted in risk.requirements if wanted.attacker == number]
-
-        room = _Room(system, risk, number, backend, progress, whole, time_limit)
-        cells = np.array([wanted.cell for wanted in asked], dtype=np.int64)
-        far_down = [max(wanted.lower, wanted.sliding) for wanted in asked]
-        far_up = [max(wanted.upper, wanted.sliding) for wanted in asked]
-        for wanted, finding in zip(asked, room.findings(cells, far_down, far_up), strict=True):
-            verdicts.append(Verdict(wanted, finding, _result(wanted, finding, risk, release)))
+        room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit)
+        asked = np.flatnonzero(wanted.attackers == number)
+        cells, every = wanted.cells[asked], np.ones(len(asked), dtype=bool)
+        judged.append(room.findings(cells, room.far(wanted, asked, "lower"), room.far(wanted, asked, "upper"), every))
         if intervals:
-            hidden = np.flatnonzero(release.status != "shown")
-            findings += room.findings(hidden, None, None)
-    return Audit(risk, release, tuple(verdicts), tuple(findings), tuple(systems), whole)
+            endless = np.full(len(hidden), ENDLESS)
+            seen.append(room.findings(hidden, endless, endless, release.status[hidden] == INTERVAL))
+    found = Findings.joined(judged)
+    verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
+    nobody = found.take(np.zeros(0, dtype=np.int64))
+    return Audit(risk, release, verdicts, Findings.joined(seen) if seen else nobody, tuple(systems), whole)
 
 
 def _check(risk: Risk, *, whole: bool) -> None:
@@ -243,6 +204,7 @@ class _Room:
     """One attacker at work."""
 
     system: System
+    parts: Parts
     risk: Risk
     attacker: int
     backend: Backend
@@ -250,57 +212,41 @@ class _Room:
     integer: bool
     time_limit: float | None
 
+    def far(
+        self, wanted: Requirements, places: NDArray[np.int64], side: Literal["lower", "upper"]
+    ) -> NDArray[np.int64]:
+        """Return how far some requirements make it necessary to follow their cells, in counts, ``(k,)``."""
+        decimals = np.full(len(places), self.system.decimals)
+        level = wanted.lower if side == "lower" else wanted.upper
+        return np.maximum(in_counts(level[places], decimals), in_counts(wanted.sliding[places], decimals))
+
     def findings(
-        self, cells: NDArray[np.int64], far_down: list[Fraction] | None, far_up: list[Fraction] | None
-    ) -> list[Finding]:
-        """Return what the attacker can conclude about some cells, followed only so far where that is given."""
-        system = self.system
+        self,
+        cells: NDArray[np.int64],
+        far_down: NDArray[np.int64],
+        far_up: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+    ) -> Findings:
+        """Return what the attacker can conclude about some cells, each followed only so far."""
+        system, n = self.system, len(cells)
         column_of = np.full(system.n_cells, -1, dtype=np.int64)
         column_of[system.cells] = np.arange(len(system))
         unknown = np.flatnonzero(column_of[cells] >= 0)
-        columns = np.repeat(column_of[cells[unknown]], 2)
-        limits = np.empty(len(columns), dtype=np.int64)
-        limits[0::2] = _limits(far_down, unknown, system.decimals)
-        limits[1::2] = _limits(far_up, unknown, system.decimals)
-        questions = Questions(columns, np.tile([False, True], len(unknown)), limits)
-        answers = answers_of(
-            system, questions, self.backend, self.progress, integer=self.integer, time_limit=self.time_limit
+        upward = np.repeat([False, True], len(unknown))
+        limits = np.concatenate([far_down[unknown], far_up[unknown]])
+        found = answers_of(
+            system,
+            Questions(np.tile(column_of[cells[unknown]], 2), upward, limits),
+            self.backend,
+            self.progress,
+            parts=self.parts,
+            integer=self.integer,
+            time_limit=self.time_limit,
+            keep=np.tile(keep[unknown], 2),
         )
-        known = Answer(0, 1, furthest=True, columns=columns[:0], moves=columns[:0])
-        pairs = {place: (answers[2 * k], answers[2 * k + 1]) for k, place in enumerate(unknown.tolist())}
-        return [self._finding(cell, *pairs.get(place, (known, known))) for place, cell in enumerate(cells.tolist())]
-
-    def _finding(self, cell: int, down: Answer, up: Answer) -> Finding:
-        truth = self.risk.table.amounts.fraction(cell)
-        unit = 10**self.system.decimals
-        lower = None if down.reach >= ENDLESS else truth - Fraction(down.reach, down.denominator * unit)
-        upper = None if up.reach >= ENDLESS else truth + Fraction(up.reach, up.denominator * unit)
-        return Finding(cell, self.attacker, lower, upper, down.furthest and up.furthest, down, up)
-
-
-def _limits(far: list[Fraction] | None, places: NDArray[np.int64], decimals: int) -> NDArray[np.int64]:
-    """Return how far to follow, in counts, rounded up."""
-    if far is None:
-        return np.full(len(places), ENDLESS, dtype=np.int64)
-    return np.array([min(-(-far[place] * 10**decimals // 1), ENDLESS) for place in places.tolist()], dtype=np.int64)
-
-
-def _result(wanted: Requirement, finding: Finding, risk: Risk, release: Release) -> str:
-    """Return whether a requirement is met, in fractions.
-
-    Adjusted values are protected by their distance from the truth, which no interval shows; and a requirement without
-    any level would call a disclosed cell safe: neither is called met.
-    """
-    if release.criterion == "distance" or not (wanted.lower or wanted.upper or wanted.sliding):
-        return OPEN
-    truth = risk.table.amounts.fraction(wanted.cell)
-    up = None if finding.upper is None else finding.upper - truth
-    down = None if finding.lower is None else truth - finding.lower
-    wide = up is None or down is None or up + down >= wanted.sliding
-    if (up is None or up >= wanted.upper) and (down is None or down >= wanted.lower) and wide:
-        return MET
-    return MISSED if finding.exact else OPEN
-
-
-def _number(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
+        answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
+        place = np.zeros((2, n), dtype=np.int64)
+        place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)
+        down, up = (answers.take(side).keeping(keep) for side in place)
+        who, decimals = np.full(n, self.attacker, dtype=np.int32), np.full(n, system.decimals)
+        return Findings(cells, who, self.risk.table.amounts[cells], decimals, down, up)

@@ -31,7 +31,9 @@ def flow_answers(system: System, parts: Parts, questions: Questions) -> Answers:
     )
     furthest = np.ones(len(asked), dtype=bool)
     ones = np.ones(len(asked), dtype=np.int64)
-    return Answers(reach, ones, furthest, ends, columns, moves).in_order(order)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Answers(reach[place], ones, furthest, place, ends, columns, moves)
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,9 +53,12 @@ class Answers:
         In which fraction of a count the answer is given, ``(q,)``.
     furthest
         Nobody gets further: the reach is a maximum, or the limit, ``(q,)``.
+    table
+        The number of the witness, ``(q,)``; -1 where none is known or kept, or the reach has no end. Many answers may
+        share one.
     starts, columns, moves
-        The witnesses: answer k moves `columns[starts[k]:starts[k + 1]]` by `moves / denominator[k]`; the moved table
-        satisfies all relations and rooms. Nothing moves where no witness is known or the reach has no end.
+        The witnesses: table t moves `columns[starts[t]:starts[t + 1]]` by `moves / denominator` of its answers; the
+        moved table satisfies all relations and rooms.
 
     Numbers of `reach`, `denominator` and `moves` that 64 bits do not hold make the array one of Python's integers.
     """
@@ -62,6 +66,7 @@ class Answers:
     reach: Whole
     denominator: Whole
     furthest: NDArray[np.bool_]
+    table: NDArray[np.int64]
     starts: NDArray[np.int64]
     columns: NDArray[np.int64]
     moves: Whole
@@ -69,22 +74,58 @@ class Answers:
     @classmethod
     def of_list(cls, answers: list[Answer]) -> Answers:
         """Return many single answers in arrays."""
-        sizes = [len(answer.columns) for answer in answers]
+        sizes = np.array([len(answer.columns) for answer in answers], dtype=np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         return cls(
             compact(np.array([answer.reach for answer in answers], dtype=object)),
             compact(np.array([answer.denominator for answer in answers], dtype=object)),
             np.array([answer.furthest for answer in answers], dtype=bool),
+            np.where(sizes > 0, np.arange(len(answers)), -1),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.concatenate([nothing, *(answer.columns for answer in answers)]),
             np.concatenate([nothing, *(answer.moves for answer in answers)]),
         )
 
+    @classmethod
+    def of_nothing(cls, n: int, *, furthest: bool) -> Answers:
+        """Return the answers to `n` questions about cells that do not move, or are not known to."""
+        none = np.zeros(0, dtype=np.int64)
+        zeros, ones = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+        return cls(zeros, ones, np.full(n, furthest), -ones, np.zeros(1, dtype=np.int64), none, none)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Answers]) -> Answers:
+        """Return several answers one after the other."""
+        tables = np.cumsum([0, *(part.n_tables for part in parts)])
+        entries = np.cumsum([0, *(len(part.columns) for part in parts)])
+        shifted = [np.where(part.table < 0, -1, part.table + first) for part, first in zip(parts, tables, strict=False)]
+        starts = [part.starts[1:] + first for part, first in zip(parts, entries, strict=False)]
+        return cls(
+            np.concatenate([part.reach for part in parts]),
+            np.concatenate([part.denominator for part in parts]),
+            np.concatenate([part.furthest for part in parts]),
+            np.concatenate(shifted),
+            np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.moves for part in parts]),
+        )
+
     def __len__(self) -> int:
         return len(self.reach)
 
+    @property
+    def n_tables(self) -> int:
+        """How many witnesses there are."""
+        return len(self.starts) - 1
+
+    @property
+    def endless(self) -> NDArray[np.bool_]:
+        """Which cells move without end, ``(q,)``."""
+        return np.asarray(self.reach // self.denominator >= ENDLESS, dtype=bool)
+
     def __getitem__(self, place: int) -> Answer:
-        part = slice(self.starts[place], self.starts[place + 1])
+        table = int(self.table[place])
+        part = slice(0, 0) if table < 0 else slice(self.starts[table], self.starts[table + 1])
         return Answer(
             int(self.reach[place]),
             int(self.denominator[place]),
@@ -93,21 +134,27 @@ class Answers:
             self.moves[part],
         )
 
-    def in_order(self, order: NDArray[np.int64]) -> Answers:
-        """Return answers to questions that were asked in another order: the k-th was number ``order[k]``."""
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        sizes = np.diff(self.starts)[place]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        entry = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(self.starts[place], sizes)
-        return Answers(
-            self.reach[place],
-            self.denominator[place],
-            self.furthest[place],
-            starts,
-            self.columns[entry],
-            self.moves[entry],
+    def take(self, places: NDArray[np.int64]) -> Answers:
+        """Return some of the answers, with all witnesses."""
+        return replace(
+            self,
+            reach=self.reach[places],
+            denominator=self.denominator[places],
+            furthest=self.furthest[places],
+            table=self.table[places],
         )
+
+    def keeping(self, wanted: NDArray[np.bool_]) -> Answers:
+        """Return the answers with the witnesses that are wanted and no others."""
+        table = np.where(wanted, self.table, -1)
+        used = np.unique(table[table >= 0])
+        number = np.full(self.n_tables + 1, -1, dtype=np.int64)  # the last stands for none
+        number[used] = np.arange(len(used))
+        sizes = np.diff(self.starts)[used]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        entry = np.arange(starts[-1]) + np.repeat(self.starts[used] - starts[:-1], sizes)
+        columns, moves = self.columns[entry], self.moves[entry]
+        return replace(self, table=number[table], starts=starts, columns=columns, moves=moves)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +163,10 @@ class Answer:
 
     Parameters
     ----------
-    reach, denominator, furthest, columns, moves
+    reach, denominator, furthest
         As there.
+    columns, moves
+        Its witness: nothing where none is known or kept.
     """
 
     reach: int
@@ -126,37 +175,78 @@ class Answer:
     columns: NDArray[np.int64]
     moves: Whole
 
+    @property
+    def endless(self) -> bool:
+        """The cell moves without end."""
+        return self.reach // self.denominator >= ENDLESS
+
 
 def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses satisfy every relation and every room, in whole numbers, ``(q,)``.
+    """Return which answers have witnesses that satisfy every relation and every room, in whole numbers, ``(q,)``.
+
+    Answers without a witness have none that could fail.
 
     Guarantee: shares nothing with what found them; no tolerance.
     """
-    question = np.repeat(np.arange(len(answers)), np.diff(answers.starts))
-    sound = np.asarray(answers.denominator > 0, dtype=bool)
-    scale = np.where(sound, answers.denominator, 1)[question]
+    table = np.repeat(np.arange(answers.n_tables), np.diff(answers.starts))
+    has = np.flatnonzero(answers.table >= 0)
+    denominator: Whole = np.ones(answers.n_tables, dtype=np.int64)
+    denominator = denominator if answers.denominator.dtype == np.int64 else denominator.astype(object)
+    denominator[answers.table[has]] = answers.denominator[has]
+    sound = np.asarray(denominator > 0, dtype=bool)
+    scale = np.where(sound, denominator, 1)[table]
     up, down = system.up[answers.columns], system.down[answers.columns]
     below = (up == ENDLESS) | (-(-answers.moves // scale) <= up)
     above = (down == ENDLESS) | (-(answers.moves // scale) <= down)
-    sound[question[~(below & above)]] = False
-    return sound & ~_broken(system.matrix, question, answers)
+    sound[table[~(below & above)]] = False
+    sound = sound & ~_broken(system.matrix, table, answers)
+    good = np.asarray(answers.denominator > 0, dtype=bool)
+    good[has] &= sound[answers.table[has]] & (answers.denominator[has] == denominator[answers.table[has]])
+    return good
 
 
-def _broken(matrix: sp.csr_array, question: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses break a relation, ``(q,)``: compiled where 64 bits hold every sum, else in Python."""
+def shown(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
+    """Return which witnesses move the cell that was asked about as far as the answer says, ``(q,)``.
+
+    An answer that says nothing, or that there is no end, needs none.
+    """
+    entry = _own_entries(answers.table, answers.starts, answers.columns, questions.columns)
+    moves = np.append(answers.moves, 0)[entry]
+    said = (answers.reach <= 0) | (answers.endless & (answers.table < 0))
+    return np.asarray(said | (np.where(questions.upward, moves, -moves) >= answers.reach), dtype=bool)
+
+
+@njit(cache=True, nogil=True)
+def _own_entries(
+    table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], asked: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return where each answer's witness moves the cell that was asked about, -1 where it does not."""
+    entry = np.full(len(table), -1, dtype=np.int64)
+    for k in range(len(table)):
+        if table[k] >= 0:
+            for place in range(starts[table[k]], starts[table[k] + 1]):
+                if columns[place] == asked[k]:
+                    entry[k] = place
+                    break
+    return entry
+
+
+def _broken(matrix: sp.csr_array, table: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
+    """Return which witnesses break a relation, ``(t,)``: compiled where 64 bits hold every sum, else in Python."""
     terms = sp.csc_array(matrix)
     heaviest = int(np.abs(terms.data).max(initial=1)) * int(np.diff(answers.starts).max(initial=1))
     most = LARGEST_COUNT // heaviest
-    wide = np.zeros(len(answers), dtype=bool)
-    wide[question[(answers.moves > most) | (answers.moves < -most)]] = True
-    moves = np.where(wide[question], 0, answers.moves).astype(np.int64)
+    wide = np.zeros(answers.n_tables, dtype=bool)
+    wide[table[(answers.moves > most) | (answers.moves < -most)]] = True
+    moves = np.where(wide[table], 0, answers.moves).astype(np.int64)
     broken = np.asarray(
         _unbalanced(answers.starts, answers.columns, moves, terms.indptr, terms.indices, terms.data, matrix.shape[0])
     )
     for place in np.flatnonzero(wide).tolist():
-        answer = answers[place]
+        entries_of = slice(answers.starts[place], answers.starts[place + 1])
         total: dict[int, int] = {}
-        for column, move in zip(answer.columns.tolist(), answer.moves.tolist(), strict=True):
+        pairs = zip(answers.columns[entries_of].tolist(), answers.moves[entries_of].tolist(), strict=True)
+        for column, move in pairs:
             entries = slice(terms.indptr[column], terms.indptr[column + 1])
             for row, factor in zip(terms.indices[entries].tolist(), terms.data[entries].tolist(), strict=True):
                 total[row] = total.get(row, 0) + int(factor) * int(move)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -143,7 +143,7 @@ def _verdict(found: Audit) -> Text:
     return Text(f"{said}: of {total} ({sensitive}) {' and '.join(parts)}.", style="bold dark_orange")
 
 
-def _named(found: Audit, verdicts: tuple[Verdict, ...]) -> Iterator[str]:
+def _named(found: Audit, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the cells by their labels, with how much of what is required is there; never a value or an end."""
     several = len(found.risk.attackers) > 1
     for verdict in verdicts[:_MOST_NAMED]:

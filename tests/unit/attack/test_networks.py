@@ -71,7 +71,7 @@ def test_a_witness_that_breaks_a_relation_or_a_room_is_not_verified(system: Make
 
     def sound(*moves: int) -> bool:
         one = np.ones(1, dtype=np.int64)
-        return bool(verified(table, Answers(one * moves[0], one, one > 0, ends, columns, np.array(moves)))[0])
+        return bool(verified(table, Answers(one * moves[0], one, one > 0, one - 1, ends, columns, np.array(moves)))[0])
 
     assert sound(17, -17, -17, 17)
     assert not sound(18, -18, -18, 18)

@@ -36,7 +36,9 @@ def test_small_and_large_numbers_stand_beside_each_other() -> None:
     assert answers.moves.dtype == object
     assert answers[1].reach == LARGE
     assert answers[1].denominator == LARGE + 1
-    turned = answers.in_order(np.array([2, 1, 0]))
+    turned = answers.take(np.array([2, 1, 0])).keeping(np.array([True, False, True]))
+    assert turned.n_tables == 2
+    assert not len(turned[1].moves)
     assert turned[0].moves.tolist() == [3, 3]
     assert verified(system([[1, -1]], up=1), answers).all()
     assert Answers.of_list([answer([1, 1]), answer([3, 3], 4)]).moves.dtype == np.int64

@@ -1,0 +1,257 @@
+"""What an audit finds, in arrays; single findings and verdicts are made when somebody looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.questions import Answer, Answers
+from celosia.attack.system import ENDLESS
+from celosia.risk.requirement import Requirement, Requirements
+from celosia.table.fixed import Fixed
+
+MET, MISSED, OPEN = "met", "missed", "not shown safe"
+_FLOAT_WHOLE = 2**53  # whole numbers below this are doubles
+_FLOAT_DECIMALS = 22  # powers of ten up to this are doubles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """What an attacker can conclude about a cell.
+
+    Parameters
+    ----------
+    cell, attacker
+        Places in the table and in the list of attackers.
+    lower, upper
+        The ends of his interval, None where there is none; as far as it was asked for.
+    exact
+        Nobody gets closer: both ends are proved to be ends.
+    down, up
+        The tables that reach them; kept for requirements and published ranges only.
+    """
+
+    cell: int
+    attacker: int
+    lower: Fraction | None
+    upper: Fraction | None
+    exact: bool
+    down: Answer
+    up: Answer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings(Sequence[Finding]):
+    """Many findings.
+
+    Parameters
+    ----------
+    cells, attackers
+        As in `Finding`, ``(k,)`` each.
+    truth
+        The true values, ``(k,)``.
+    decimals
+        In which decimal every answer is counted, ``(k,)``.
+    down, up
+        How far the cells move, ``(k,)`` each.
+    """
+
+    cells: NDArray[np.int64]
+    attackers: NDArray[np.int32]
+    truth: Fixed
+    decimals: NDArray[np.int64]
+    down: Answers
+    up: Answers
+
+    @classmethod
+    def joined(cls, parts: Sequence[Findings]) -> Findings:
+        """Return the findings about several attackers of one table."""
+        return cls(
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.attackers for part in parts]),
+            Fixed(np.concatenate([part.truth.counts for part in parts]), parts[0].truth.decimals),
+            np.concatenate([part.decimals for part in parts]),
+            Answers.joined([part.down for part in parts]),
+            Answers.joined([part.up for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @overload
+    def __getitem__(self, place: int) -> Finding: ...
+    @overload
+    def __getitem__(self, place: slice) -> Findings: ...
+    def __getitem__(self, place: int | slice) -> Finding | Findings:
+        if isinstance(place, slice):
+            return self.take(np.arange(len(self))[place])
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        down, up, truth, unit = self.down[place], self.up[place], self.truth.fraction(place), self._unit(place)
+        lower = None if down.endless else truth - Fraction(down.reach, down.denominator * unit)
+        upper = None if up.endless else truth + Fraction(up.reach, up.denominator * unit)
+        exact = down.furthest and up.furthest
+        return Finding(int(self.cells[place]), int(self.attackers[place]), lower, upper, exact, down, up)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return (self[place] for place in range(len(self)))
+
+    def take(self, places: NDArray[np.int64]) -> Findings:
+        """Return some of the findings."""
+        return Findings(
+            self.cells[places],
+            self.attackers[places],
+            self.truth[places],
+            self.decimals[places],
+            self.down.take(places),
+            self.up.take(places),
+        )
+
+    def keys(self) -> list[tuple[int, int]]:
+        """Return cell and attacker of every finding."""
+        return list(zip(self.cells.tolist(), self.attackers.tolist(), strict=True))
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Which intervals are proved to end where they end, ``(k,)``."""
+        return self.down.furthest & self.up.furthest
+
+    def lower(self) -> list[float | None]:
+        """Return the lower ends as the nearest doubles, None where there is none."""
+        return self._ends(self.down, -1)
+
+    def upper(self) -> list[float | None]:
+        """Return the upper ends as the nearest doubles, None where there is none."""
+        return self._ends(self.up, 1)
+
+    def _ends(self, answers: Answers, sign: int) -> list[float | None]:
+        ends: list[float | None] = [None] * len(self)
+        fine = self.truth.to(max([self.truth.decimals, *np.unique(self.decimals).tolist()]))
+        scale = 10 ** (fine.decimals - self.decimals.astype(object))
+        finite = np.flatnonzero(~answers.endless)
+        whole = finite[answers.denominator[finite] == 1]
+        counts = fine.counts[whole].astype(object) + sign * answers.reach[whole].astype(object) * scale[whole]
+        for place, count in zip(whole.tolist(), counts.tolist(), strict=True):
+            plain = abs(count) < _FLOAT_WHOLE and fine.decimals <= _FLOAT_DECIMALS
+            ends[place] = count / 10.0**fine.decimals if plain else float(Fraction(count, 10**fine.decimals))
+        for place in np.setdiff1d(finite, whole).tolist():
+            reach = Fraction(int(answers.reach[place]), int(answers.denominator[place]) * self._unit(place))
+            ends[place] = float(self.truth.fraction(place) + sign * reach)
+        return ends
+
+    def _unit(self, place: int) -> int:
+        return int(10 ** int(self.decimals[place]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """Whether a requirement is met.
+
+    Parameters
+    ----------
+    requirement
+        What is required.
+    finding
+        What the attacker can conclude, followed only as far as the requirement goes.
+    result
+        ``met``, ``missed`` or ``not shown safe``.
+    """
+
+    requirement: Requirement
+    finding: Finding
+    result: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdicts(Sequence[Verdict]):
+    """Many verdicts.
+
+    Parameters
+    ----------
+    requirements, findings, results
+        As in `Verdict`, ``(k,)`` each.
+    """
+
+    requirements: Requirements
+    findings: Findings
+    results: NDArray[np.str_]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, place: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, place: slice) -> Verdicts: ...
+    def __getitem__(self, place: int | slice) -> Verdict | Verdicts:
+        if isinstance(place, slice):
+            return self.take(np.arange(len(self))[place])
+        return Verdict(self.requirements[place], self.findings[place], str(self.results[place]))
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return (self[place] for place in range(len(self)))
+
+    def take(self, places: NDArray[np.int64]) -> Verdicts:
+        """Return some of the verdicts."""
+        asked = self.requirements
+        levels = (asked.lower[places], asked.upper[places], asked.sliding[places])
+        some = Requirements(asked.cells[places], asked.attackers[places], *levels)
+        return Verdicts(some, self.findings.take(places), self.results[places])
+
+    def of_result(self, result: str) -> Verdicts:
+        """Return the verdicts of one kind."""
+        return self.take(np.flatnonzero(self.results == result))
+
+
+def results(asked: Requirements, found: Findings, *, by_distance: bool) -> NDArray[np.str_]:
+    """Return which requirements are met, exactly, ``(k,)``.
+
+    Values that are protected by their distance from the truth (`by_distance`), which no interval shows, are never
+    called met; nor is a requirement without any level, which would call a disclosed cell safe.
+    """
+    out = np.full(len(asked), OPEN)
+    levels = (asked.lower, asked.upper, asked.sliding)
+    required = np.logical_or.reduce([np.asarray(level.counts != 0, dtype=bool) for level in levels])
+    if by_distance:
+        return out
+    met, plain = _met_in_counts(levels, found)
+    for place in np.flatnonzero(~plain).tolist():
+        met[place] = _met_in_fractions(asked[place], found[place], found.truth.fraction(place))
+    out[required & found.exact] = MISSED
+    out[required & met] = MET
+    return out
+
+
+def _met_in_counts(levels: tuple[Fixed, ...], found: Findings) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which requirements are met, and for which of them counts of 64 bits can say so."""
+    down, up = found.down.reach, found.up.reach
+    plain = np.asarray((found.down.denominator == 1) & (found.up.denominator == 1), dtype=bool)
+    met = np.ones(len(found), dtype=bool)
+    both = np.where(found.down.endless | found.up.endless, ENDLESS, down + up)
+    for level, reach in zip(levels, (down, up, both), strict=True):
+        needed = in_counts(level, found.decimals)
+        plain &= np.asarray(needed < ENDLESS, dtype=bool)
+        met &= np.asarray(reach >= needed, dtype=bool)
+    return met, plain
+
+
+def in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return levels in counts of some decimals, rounded up, at most `ENDLESS`, ``(k,)``."""
+    out = np.empty(len(level), dtype=np.int64)
+    for own in np.unique(decimals).tolist():
+        places = np.flatnonzero(decimals == own)
+        counts = level[places].rounded_up(own).counts
+        out[places] = np.minimum(counts, ENDLESS).astype(np.int64)
+    return out
+
+
+def _met_in_fractions(wanted: Requirement, finding: Finding, truth: Fraction) -> bool:
+    up = None if finding.upper is None else finding.upper - truth
+    down = None if finding.lower is None else truth - finding.lower
+    wide = up is None or down is None or up + down >= wanted.sliding
+    return (up is None or up >= wanted.upper) and (down is None or down >= wanted.lower) and wide
