@@ -32,7 +32,7 @@ solve
 formats
     Files of this and other programs: `read_jj`, `write_jj`.
 report
-    Summaries and pages.
+    Summaries, measures of `loss`, and pages.
 job
     The job file, and the pipeline of verbs that it describes.
 cli
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from celosia.pattern.release import publish as publish
     from celosia.pattern.release_file import read_release as read_release
     from celosia.pattern.release_file import write_release as write_release
+    from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
     from celosia.risk.attacker import Attacker as Attacker
@@ -97,6 +98,7 @@ _ROOMS = {
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),
+    "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
     "celosia.risk.attacker_contributions": ("contributors",),

@@ -8,6 +8,9 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
+from celosia.attack.audit import audit
+from celosia.pattern.pattern import Pattern
+from celosia.report.loss import loss
 from celosia.risk.assess import assess
 from celosia.risk.finding import Rule
 from celosia.risk.risk import Risk
@@ -47,7 +50,7 @@ FIGURE_3_3 = {
 }
 
 
-def table_of(contributions: Mapping[tuple[str, str], Sequence[int]]) -> Table:
+def table_of(contributions: Mapping[tuple[str, str], Sequence[float]]) -> Table:
     """Return the table of a figure: a company a term."""
     rows = [(row, column, term) for (row, column), terms in contributions.items() for term in terms]
     frame = pl.DataFrame(rows, schema=["business", "location", "turnover"], orient="row")
@@ -175,3 +178,33 @@ def test_example_3_3_the_required_upper_end_is_85() -> None:
     risk = assess(table_of({**FIGURE_3_3, ("A", "1"): [48, 2], ("B", "1"): [70, 8, 2]}), PPercent(10))
     place = cell(risk.table, "B x 1")
     assert risk.table.amounts.fraction(place) + risk.levels.upper.fraction(place) == 85
+
+
+# Example 3.6 gives intervals and sums; the contributions are ours: twelve in (a), eight in (b), as its text supposes.
+FIGURE_3_8_A = {
+    ("A", "1"): [20, 20, 20, 20, 20],
+    ("A", "2"): [0.5, 0.5],
+    ("B", "1"): [0.5, 0.5],
+    ("B", "2"): [0.4, 0.3, 0.3],
+}
+FIGURE_3_8_B = {("A", "1"): [32, 32], ("A", "2"): [7, 6], ("B", "1"): [7, 6], ("B", "2"): [7, 6]}
+
+
+@pytest.mark.parametrize(
+    ("figure", "width", "contributions"),
+    # The thesis prints 128 for (b); its own terms, (77-51)+(26-0)+(26-0)+(26-0), sum to 104.
+    [(FIGURE_3_8_A, 8, 12), (FIGURE_3_8_B, 104, 8)],
+    ids=["a", "b"],
+)
+def test_example_3_6_the_four_measures_of_figure_3_8(
+    figure: Mapping[tuple[str, str], Sequence[float]], width: int, contributions: int
+) -> None:
+    table = table_of(figure)
+    inner = [cell(table, label) for label in ("A x 1", "A x 2", "B x 1", "B x 2")]
+    pattern = Pattern.suppressing(table, inner)
+    found = audit(pattern, assess(table, MinFrequency(1)), intervals=True)
+    measured = loss(pattern, table, found)
+    assert (measured.hidden, measured.hidden_value) == (4, 103)
+    assert measured.width == width
+    assert measured.endless == 0
+    assert measured.contributions == contributions

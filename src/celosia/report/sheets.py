@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.report.figures import Figures
-from celosia.report.grid import Block, Head, views
 from celosia.report.summary import reasons
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
+from celosia.table.grid import Block, Head, views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

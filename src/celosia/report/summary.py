@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.report.grid import views
 from celosia.risk.risk import HIDE, SHOW, Risk
+from celosia.table.grid import views
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.report.grid import views
+from celosia.table.grid import views
 from celosia.table.relations import Relations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.report.grid import Block
     from celosia.risk.risk import Risk
+    from celosia.table.grid import Block
 
 
 def test_two_dimensions_make_one_block(two_way: Risk) -> None:

@@ -7,21 +7,38 @@ that they have in common.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from celosia.table.table import Table
+from celosia.table.dimension import Axis
 
 TIMES = " \N{MULTIPLICATION SIGN} "
 """Stands between dimensions, and between the codes of a cell."""
+
+
+class Labelled(Protocol):
+    """Cells that know their codes: a table, or what a release says of one."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The dimensions' labels."""
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The node of every cell along every axis, 0 for the total, ``(n_cells, n_axes)``."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The response variables."""
+
+    @property
+    def variable(self) -> NDArray[np.int32]:
+        """The variable of every cell, ``(n_cells,)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +79,7 @@ class View:
         The cells, totals included.
     """
 
-    table: Table
+    table: Labelled
     variables: tuple[int, ...]
     axes: tuple[int, ...]
     cells: NDArray[np.int64]
@@ -157,7 +174,7 @@ class Block:
         return [Head(own[0], own[1:], depth, sum_) for own, depth, sum_ in zip(names, depths, sums, strict=True)]
 
 
-def views(table: Table) -> list[View]:
+def views(table: Labelled) -> list[View]:
     """Return the tables of which a table consists; none for a bare problem, whose cells have no codes.
 
     A cell uses the dimensions in which it is not a total. The views are the largest sets of dimensions that cells of
