@@ -30,14 +30,14 @@ certify
 solve
     One small door to solvers.
 formats
-    Files of this and other programs: `read_jj`, `write_jj`.
+    Files of this and other programs: `write`, `read_jj`, `write_jj`.
 report
     Summaries, measures of `loss`, and pages.
 job
     The job file, and the pipeline of verbs that it describes.
 cli
     The command line: ``celosia --help``.
-errors, progress, tolerance
+errors, files, progress, tolerance
     What all of them share.
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from celosia.errors import SpecError as SpecError
     from celosia.formats.jj import read_jj as read_jj
     from celosia.formats.jj import write_jj as write_jj
+    from celosia.formats.release import write as write
     from celosia.pattern.pattern import Pattern as Pattern
     from celosia.pattern.release import Release as Release
     from celosia.pattern.release import publish as publish
@@ -95,6 +96,7 @@ _ROOMS = {
     "celosia.certify.verify": ("verify",),
     "celosia.errors": ("CelosiaError", "DataError", "Problem", "SolverError", "SpecError"),
     "celosia.formats.jj": ("read_jj", "write_jj"),
+    "celosia.formats.release": ("write",),
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),

@@ -90,7 +90,7 @@ def _quoted(text: str) -> str:
 
 
 def read_release(path: str | Path, table: Table | None = None) -> Release:
-    """Return the release of a CSV file, the office's copy or the public one.
+    """Return the release of a CSV or Parquet file, the office's copy or the public one.
 
     Rows may stand in any order and label columns may be missing. Which cells are sensitive is not kept.
 

@@ -1,4 +1,4 @@
-"""The rows of a CSV file with their line numbers, and every problem found in them."""
+"""The rows of a CSV or Parquet file with their line numbers, and every problem found in them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from celosia.errors import DataError, Problem
-from celosia.pattern.entries import first_of
+from celosia.pattern.entries import INTERVAL, first_of
+from celosia.pattern.labels import LOWER, STATUS, UPPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,34 @@ class Sheet:
 
     @classmethod
     def of_file(cls, path: Path) -> Sheet:
+        """Return the rows of a CSV or Parquet file.
+
+        Raises
+        ------
+        DataError
+            The file cannot be read, is no such file, or is empty.
+        """
+        return cls._of_parquet(path) if path.suffix.lower() == ".parquet" else cls._of_text(path)
+
+    @classmethod
+    def _of_parquet(cls, path: Path) -> Sheet:
+        """Return the rows of a Parquet file as text; their lines are counted as if the names stood in line 1."""
+        try:
+            with path.open("rb") as file:
+                table = pyarrow.parquet.read_table(file)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            reason = getattr(error, "strerror", None) or "it is no Parquet file"
+            raise DataError.one(str(path), f"cannot be read: {reason}.", "Is the path right?") from error
+        columns = {name: _as_texts(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+        status = columns.get(STATUS, [])
+        for name, endless in ((LOWER, "-inf"), (UPPER, "inf")):
+            if name in columns:  # the one end that an interval may lack is empty in the file
+                filled = zip(columns[name], status, strict=False)
+                columns[name] = [text or (endless if said == INTERVAL else "") for text, said in filled]
+        return cls(path, list(columns), 1, list(columns.values()), list(range(2, table.num_rows + 2)), 0, [])
+
+    @classmethod
+    def _of_text(cls, path: Path) -> Sheet:
         """Return the rows of a CSV file; those with too few or too many entries are left out, and noted.
 
         Raises
@@ -77,6 +110,13 @@ class Sheet:
             found = sorted(self.found, key=lambda problem: (problem[0] == 0, problem[0]))
             places = (f"{self.path}, line {line}" if line else str(self.path) for line, _, _ in found)
             raise DataError(first_of([Problem(place, *said) for place, (_, *said) in zip(places, found, strict=True)]))
+
+
+def _as_texts(column: pa.ChunkedArray) -> Sequence[str]:
+    return [
+        "" if entry is None else format(entry, "f") if isinstance(entry, Decimal) else str(entry)
+        for entry in column.to_pylist()
+    ]
 
 
 def _rows(path: Path) -> tuple[list[list[str]], list[int], list[tuple[int, str, str]]]:

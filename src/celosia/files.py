@@ -1,0 +1,144 @@
+"""Files that are complete or absent, and places that are known to be writable before any work begins."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from celosia.errors import Problem, Problems, SpecError
+
+
+def check_writable(paths: Mapping[str | Path, Sequence[str]], inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse files that cannot be written, all of them at once, before anything is computed.
+
+    Parameters
+    ----------
+    paths
+        The files to be, each with the endings that its name may have.
+    inputs
+        Files that are read, and must not be written over.
+
+    Raises
+    ------
+    SpecError
+        A name has another ending, a folder does not exist or takes no files, an input or another output is of the
+        same name.
+    """
+    found = Problems()
+    read = [Path(name) for name in inputs]
+    taken: set[Path] = set()
+    for name, endings in paths.items():
+        path = Path(name)
+        found.extend(problems_with(path, endings, read))
+        if path.absolute() in taken:
+            found.add(str(path), "is named for two outputs.", "Give each a name of its own.")
+        taken.add(path.absolute())
+    found.raise_as(SpecError)
+
+
+def problems_with(path: Path, endings: Sequence[str], inputs: Sequence[Path]) -> Iterator[Problem]:
+    """Yield why a file cannot be written.
+
+    Parameters
+    ----------
+    path
+        The file to be.
+    endings
+        What its name may end with.
+    inputs
+        Files that are read, and must not be written over.
+    """
+    if path.suffix.lower() not in endings:
+        yield Problem(
+            str(path),
+            f"has the ending {path.suffix!r}, which is not written here.",
+            f"Name a {' or '.join(endings)} file.",
+        )
+    if path.is_dir():
+        yield Problem(str(path), "is a folder.", "Name a file in it.")
+    elif not path.parent.is_dir():
+        yield Problem(
+            str(path),
+            f"cannot be written: there is no folder {str(path.parent)!r}.",
+            "Make it first, or mend the path.",
+        )
+    elif any(same.exists() and path.exists() and path.samefile(same) for same in inputs):
+        yield Problem(str(path), "is an input of this job and would be overwritten.", "Give the output another name.")
+    else:
+        yield from _refusals(path)
+
+
+def _refusals(path: Path) -> Iterator[Problem]:
+    """Yield why a folder takes no file: only an attempt can tell, permissions are not all that stands in the way."""
+    if path.exists() and not os.access(path, os.W_OK):
+        yield Problem(str(path), "cannot be written: permission denied.", "Write to another place.")
+        return
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        said = (error.strerror or "the folder takes no files").lower()
+        yield Problem(str(path), f"cannot be written: {said}.", "Write to another place.")
+
+
+@contextmanager
+def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
+    """Give every file a temporary stand-in beside it, and put all of them in place when everything was written.
+
+    Raises
+    ------
+    SpecError
+        The disk says no. No file is half-written then.
+    """
+    stand_ins = {path: path.with_name(f"{_mark(os.getpid())}{path.name}") for path in paths}
+    for path in paths:
+        _sweep(path)
+    try:
+        yield stand_ins
+        for path, stand_in in stand_ins.items():
+            stand_in.replace(path)
+    except OSError as error:
+        place = str(
+            next(
+                (path for path, stand_in in stand_ins.items() if error.filename == str(stand_in)),
+                paths[0] if paths else "",
+            )
+        )
+        raise SpecError.one(place, f"cannot be written: {error.strerror or error}.") from error
+    finally:
+        for stand_in in stand_ins.values():
+            stand_in.unlink(missing_ok=True)
+
+
+def _mark(process: int) -> str:
+    """Return what marks the stand-ins of a process, on whatever machine it shares the folder with others."""
+    return f".{process}-{platform.node().replace(os.sep, '')}-"
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed processes of this machine left of the same file: it may hold secrets, and nobody looks."""
+    with contextlib.suppress(OSError):
+        for left in path.parent.glob(f".*-{_literal(path.name)}"):
+            number = left.name[1:].partition("-")[0]
+            own = number.isdigit() and left.name == f"{_mark(int(number))}{path.name}"
+            if own and not _alive(int(number)):
+                left.unlink()
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
