@@ -28,7 +28,7 @@ from celosia.formats.jj_equations import equations_of, fits, related
 from celosia.formats.jj_lines import Lines, blocks, quoted, whole
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import SAFE, Levels, Risk
-from celosia.table.fixed import Fixed
+from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 
@@ -173,7 +173,7 @@ def _cells(lines: Lines) -> tuple[Risk, Flags]:
         rows[place] = _NOTHING
     columns = zip(*rows, strict=True) if rows else [()] * len(_ENTRIES)
     _, values, costs, letters, lower, upper, *levels = columns
-    attacker = Attacker("file", entries.exact("lb", lower, endless=True), entries.exact("ub", upper, endless=True))
+    attacker = _attacker(entries, lower, upper)
     amounts, n = entries.exact("value", values), len(rows)
     risk = Risk(
         table=Table((), np.zeros((n, 0), np.int32), ("value",), np.zeros(n, np.int32), amounts, Relations.none(n)),
@@ -186,6 +186,18 @@ def _cells(lines: Lines) -> tuple[Risk, Flags]:
     risk = _without_idle_levels(risk, lines, complain=bool(entries.sound.all()))
     entries.refuse((wrong & entries.sound, message, remedy) for wrong, message, remedy in _contradictions(risk))
     return risk, entries.sound
+
+
+def _attacker(entries: Entries, lower: Sequence[str], upper: Sequence[str]) -> Attacker:
+    """Return the attacker of the file; bounds that no number meets are complained of and left aside."""
+    lowest, highest = entries.exact("lb", lower, endless=True), entries.exact("ub", upper, endless=True)
+    beyond = np.asarray((lowest.counts == INFINITE) | (highest.counts == -INFINITE), dtype=bool)
+    entries.refuse([(beyond, "the value lies outside lb .. ub.", "What the attacker knows must be true.")])
+    return Attacker(
+        "file",
+        Fixed(np.where(beyond, -INFINITE, lowest.counts), lowest.decimals),
+        Fixed(np.where(beyond, INFINITE, highest.counts), highest.decimals),
+    )
 
 
 def _without_idle_levels(risk: Risk, lines: Lines, *, complain: bool) -> Risk:
