@@ -24,7 +24,7 @@ risk
 pattern
     What is published about each cell, and what that gives away: `Pattern`, `Release`, `publish`.
 attack
-    What can be computed from a release: `audit`.
+    What can be computed from a release: `audit`; and how: `explain`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
@@ -52,6 +52,8 @@ from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from celosia.attack.audit import audit as audit
+    from celosia.attack.explanation import Explanation as Explanation
+    from celosia.attack.explanation import explain as explain
     from celosia.certify.certificate import certify as certify
     from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "celosia.attack.audit": ("audit",),
+    "celosia.attack.explanation": ("Explanation", "explain"),
     "celosia.certify.verify": ("verify",),
     "celosia.errors": ("CelosiaError", "DataError", "Problem", "SolverError", "SpecError"),
     "celosia.formats.jj": ("read_jj", "write_jj"),

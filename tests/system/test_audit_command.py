@@ -117,6 +117,54 @@ def test_a_disclosed_cell_ends_with_1_and_is_named(run: Run) -> None:
     assert "cell 4: the value is known exactly" in said
 
 
+def test_what_is_disclosed_is_explained_without_numbers(folder: Path, run: Run) -> None:
+    _, said, _ = run("audit", "problem.jj", "--release", "bad.csv")
+    lines = said.splitlines()
+    assert lines[lines.index("  cell 4: the value is known exactly") + 1].startswith("    by cell 1 = cell 4 + cell 7")
+    (folder / "told.csv").write_text(release({4, 5, 7, 8}).replace("4,1,hidden,,,", "4,1,interval,,47,50"))
+    assert (
+        "by what is published or known about the cell itself" in run("audit", "problem.jj", "--release", "told.csv")[1]
+    )
+
+
+def test_cells_are_explained_on_request_with_numbers(run: Run) -> None:
+    code, said, _ = run("audit", "problem.jj", "--release", "good.csv", "--explain", "4", "--explain", "cell 7")
+    assert code == 0
+    assert said.splitlines()[1:] == [
+        "Explained (confidential):",
+        "cell 4 is at least 0 for file.",
+        "cell 4 is at most 90:",
+        "  cell 3 (90) - cell 5 (at least 0 for file) = 90",
+        "by cell 3 = cell 4 + cell 5",
+        "cell 7 is at least 8:",
+        "  cell 1 (98) + cell 5 (at least 0 for file) - cell 3 (90) = 8",
+        "by these relations, added up:",
+        "  -1 times  cell 3 = cell 4 + cell 5",
+        "  cell 1 = cell 4 + cell 7",
+        "cell 7 is at most 98:",
+        "  cell 1 (98) - cell 4 (at least 0 for file) = 98",
+        "by cell 1 = cell 4 + cell 7",
+    ]
+
+
+def test_explanations_for_machines_are_fractions(run: Run) -> None:
+    _, said, _ = run("audit", "problem.jj", "--release", "bad.csv", "--explain", "4", "--json")
+    lower, upper = json.loads(said)["explanations"]
+    assert (lower["end"], upper["end"], upper["side"], upper["exact"]) == ("48", "48", "upper", True)
+    assert upper["relations"] == [{"relation": 4, "words": "cell 1 = cell 4 + cell 7", "multiplier": "1"}]
+    assert [(used["cell"], used["multiplier"], used["bound"]) for used in upper["cells"]] == [
+        (1, "1", "98"),
+        (7, "-1", "50"),
+    ]
+
+
+def test_a_cell_that_is_not_there_cannot_be_explained(run: Run) -> None:
+    code, said, complained = run("audit", "problem.jj", "--release", "good.csv", "--explain", "9", "--explain", "C")
+    assert (code, said) == (2, "")
+    assert "--explain: there is no cell '9'" in complained
+    assert "--explain: there is no cell 'C'" in complained
+
+
 def test_from_the_shell_the_code_is_the_process_s(folder: Path) -> None:
     for name, code in (("good.csv", 0), ("bad.csv", 1), ("absent.csv", 2)):
         arguments = [COMMAND, "audit", "problem.jj", "--release", name]

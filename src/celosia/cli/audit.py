@@ -16,6 +16,7 @@ from rich.text import Text
 from celosia.attack.audit import MET, MISSED, OPEN, Audit, Verdict
 from celosia.attack.audit import audit as audited
 from celosia.cli.bars import progress_shown
+from celosia.cli.explaining import MOST_HIDDEN, as_object, cells_called, explanations, in_full, in_short
 from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show
 from celosia.errors import CelosiaError, Problems, SpecError, counted
 from celosia.job.pipeline import assess_file, inputs_of
@@ -37,6 +38,7 @@ _COLUMNS = (
     "protected",
 )
 _MOST_NAMED = 20  # cells that are named one by one
+_MOST_EXPLAINED = 3  # of them
 
 
 @click.command()
@@ -55,9 +57,19 @@ _MOST_NAMED = 20  # cells that are named one by one
     type=click.Path(path_type=Path),
     help="Write what every attacker can conclude about every cell that is not shown (confidential).",
 )
+@click.option(
+    "--explain",
+    "explained",
+    metavar="CELL",
+    multiple=True,
+    help="Say by which relations and bounds the interval of a cell follows, with all numbers (confidential). "
+    "A number or a label; may be repeated.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def audit(source: Path, published: Path, intervals: Path | None, *, quiet: bool, as_json: bool) -> int:
+def audit(
+    source: Path, published: Path, intervals: Path | None, explained: tuple[str, ...], *, quiet: bool, as_json: bool
+) -> int:
     """Find out what attackers can conclude from a release, and whether that is too much.
 
     JOB.toml or PROBLEM.jj says what is true and what must be protected, OUT.csv what is published. Exit code 0 means
@@ -69,17 +81,22 @@ def audit(source: Path, published: Path, intervals: Path | None, *, quiet: bool,
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)
         release = read_release(published, risk.table)
+        cells = cells_called(risk.table, explained)
         progress.start("auditing")
         found = audited(release, risk, intervals=intervals is not None, progress=progress)
         with all_or_nothing(written) as stand_ins:
             if intervals is not None:
                 _write(found, stand_ins[intervals])
+        said = explanations(found, cells)
         progress.done()
     if as_json:
         seconds = round(time.monotonic() - began, 3)
-        print_json(_summary(found) | {"seconds": seconds, "files": [str(path) for path in written]})
+        more = {"explanations": [as_object(known) for known in said]} if cells else {}
+        print_json(_summary(found) | more | {"seconds": seconds, "files": [str(path) for path in written]})
     else:
         show(_words(found))
+        if cells:
+            show(Group(Text("Explained (confidential):", style="bold"), *map(Text, in_full(found, said))))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
     return 0 if found.safe else NOT_SAFE
@@ -146,11 +163,15 @@ def _verdict(found: Audit) -> Text:
 def _named(found: Audit, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the cells by their labels, with how much of what is required is there; never a value or an end."""
     several = len(found.risk.attackers) > 1
-    for verdict in verdicts[:_MOST_NAMED]:
+    small = int((found.release.status != "shown").sum()) <= MOST_HIDDEN
+    most_explained = _MOST_EXPLAINED if small else 0
+    for place, verdict in enumerate(verdicts[:_MOST_NAMED]):
         label = found.risk.table.label(verdict.requirement.cell)
         who = f" (attacker {found.risk.attackers[verdict.requirement.attacker].name})" if several else ""
         missing = ", ".join(_shortfalls(found, verdict)) or "no interval shows that it is protected"
         yield f"  {label}{who}: {missing}"
+        if verdict.result == MISSED and place < most_explained:
+            yield from (f"    {line}" for line in in_short(found, verdict))
     if len(verdicts) > _MOST_NAMED:
         yield f"  ... and {len(verdicts) - _MOST_NAMED:,} more"
 
