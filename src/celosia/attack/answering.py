@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.networks import flow_answers
+from celosia.attack.networks import flow_answers, graph_of
 from celosia.attack.parts import Parts, parts_of
 from celosia.attack.programs import program_answers
 from celosia.attack.questions import Answers, Questions, shown, verified
@@ -61,8 +61,9 @@ def answers_of(
     network = np.flatnonzero(_in_network(parts, component))
     progress.start("following flows", len(network))
     network = network[np.argsort(component[network], kind="stable")]
+    graph = graph_of(system, parts)
     for places in np.split(network, range(_AT_A_TIME, len(network), _AT_A_TIME)):
-        book.enter(places, flow_answers(system, parts, questions.take(places)))
+        book.enter(places, flow_answers(system, parts, questions.take(places), graph))
         progress.advance(len(places))
     progress.done()
     left = np.flatnonzero(~book.known)
