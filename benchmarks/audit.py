@@ -1,0 +1,267 @@
+"""The audit beside the plain way: two linear programs from scratch for each of a sample of the same questions.
+
+Patterns hide all sensitive cells and a random share of the others. Both must agree on the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+import celosia as cz
+from benchmarks.instances import drawn, instance
+from benchmarks.measure import timed
+from benchmarks.plain import TOLERANCE, Plain
+from benchmarks.registry import Row, benchmark
+from celosia.attack.audit import MET, MISSED, Audit
+from celosia.risk.risk import SAFE, Levels, Risk
+from celosia.table.fixed import Fixed
+
+_LINEAR = 1.5  # how much more a cell may cost in a table ten times as large
+_REQUIREMENTS, _SECONDS = 10_000, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is measured.
+
+    Parameters
+    ----------
+    name
+        What the table of results calls it.
+    problem
+        Makes the table.
+    share
+        The share of the other cells that is hidden too.
+    leaves
+        Only leaf cells are hidden on top of the sensitive ones, so that components stay inside the lowest blocks.
+    intervals
+        Ask for the interval of every hidden cell, and not only for the verdicts on the sensitive ones.
+    sample
+        How many of the questions the plain way answers.
+    speed
+        How many cells a second are promised.
+    ratio, aim
+        How many times faster than the plain way is promised, and is hoped for.
+    repeats
+        The cheapest of so many runs counts.
+    """
+
+    name: str
+    problem: Callable[[], Risk]
+    share: float = 0.3
+    leaves: bool = False
+    intervals: bool = False
+    sample: int = 20
+    speed: int | None = None
+    ratio: int | None = None
+    aim: int | None = None
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out.
+
+    Parameters
+    ----------
+    cells
+        About how many cells there were questions.
+    seconds
+        CPU time of the audit.
+    plain
+        CPU time of the plain way for one cell.
+    compared, agreed
+        How many cells were asked about in both ways, and about how many both say the same.
+    undecided
+        How many of all answers say *not shown safe*, or are not proved to be exact.
+    """
+
+    cells: int
+    seconds: float
+    plain: float
+    compared: int
+    agreed: int
+    undecided: int
+
+    @property
+    def speed(self) -> float:
+        """Cells a second."""
+        return self.cells / self.seconds
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than the plain way the audit is."""
+        return self.plain * self.speed
+
+
+_TOY = ((2, 10), (2, 9))
+_TENTHS = {"mega": ((10, 10, 10), (10, 9)), "net": ((10, 100), (98,))}
+
+_SMOKE = (
+    Case("blocks of 10 x 9", lambda: drawn(_TOY), leaves=True, intervals=True, sample=3),
+    Case("t20x10", lambda: instance("t20x10"), intervals=True, sample=3),
+    Case("hh1", lambda: instance("hh1"), sample=3),
+    Case("d3a", lambda: instance("d3a"), intervals=True, sample=3),
+)
+"""Also what is run before the clock starts, so that no compiler is measured."""
+
+_LINES = (
+    (
+        Case("mega / 10", lambda: drawn(_TENTHS["mega"]), leaves=True, intervals=True, sample=5, speed=200_000),
+        Case("mega", lambda: instance("mega"), leaves=True, intervals=True, sample=2, speed=200_000),
+    ),
+    (
+        Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000),
+        Case("net6", lambda: instance("net6"), 0.0, intervals=True, sample=2, speed=200_000),
+    ),
+)
+"""The same structure at two sizes."""
+
+_CASES = (
+    Case("big2", lambda: instance("big2"), leaves=True, intervals=True, speed=200_000, repeats=3),
+    Case("t100x100", lambda: instance("t100x100"), intervals=True, speed=3_000),
+    Case("big2 sparse", lambda: instance("big2", sparse=True), 0.1, ratio=100, repeats=3),
+    Case("big2 sparse", lambda: instance("big2", sparse=True), ratio=100, sample=10),
+    Case("hh2", lambda: instance("hh2"), ratio=100, repeats=3),
+    Case("d3b", lambda: instance("d3b"), ratio=10, aim=100),
+    Case("d3b", lambda: instance("d3b"), intervals=True, ratio=10, aim=100),
+    Case("big1", lambda: instance("big1"), 0.35, sample=10, ratio=10, aim=100),
+    Case("big1", lambda: instance("big1"), 0.35, intervals=True, sample=10, ratio=10, aim=100),
+)
+
+
+@benchmark("audit")
+def audit(smoke: bool) -> list[Row]:  # noqa: FBT001
+    """Measure intervals and verdicts beside the plain way, and how long a certificate takes to verify."""
+    rows = [row_of(case, measured(case)) for case in _SMOKE]
+    if smoke:
+        return [*rows, *_certificate(drawn(_TOY), 100)]
+    rows = []
+    for small, large in _LINES:
+        both = measured(small), measured(large)
+        rows += [row_of(small, both[0]), row_of(large, both[1]), _linear(small, large, *both)]
+    rows += [row_of(case, measured(case)) for case in _CASES]
+    return rows + _certificate(drawn(_TENTHS["mega"]), _REQUIREMENTS)
+
+
+def measured(case: Case) -> Measured:
+    """Return what a case costs in both ways."""
+    risk = case.problem()
+    hidden = pattern(risk, case.share, leaves=case.leaves)
+    release = cz.publish(cz.Pattern.suppressing(risk.table, hidden))
+    found: list[Audit] = []
+    cost = timed(lambda: found.append(cz.audit(release, risk, intervals=case.intervals)), case.repeats)
+    cells = np.flatnonzero(hidden if case.intervals else risk.sensitive)
+    rng = np.random.default_rng(len(cells))
+    places = np.sort(rng.choice(len(cells), min(case.sample, len(cells)), replace=False))
+    plain, seconds = Plain.of(risk.table, hidden, risk.attackers[0]).reaches(cells[places])
+    agree = agreeing_intervals if case.intervals else agreeing_verdicts
+    if case.intervals:
+        undecided = sum(not finding.exact for finding in found[-1].intervals)
+    else:
+        undecided = sum(verdict.result not in {MET, MISSED} for verdict in found[-1].verdicts)
+    agreed = int(agree(found[-1], places, plain).sum())
+    return Measured(len(cells), cost.cpu, seconds / len(places), len(places), agreed, undecided)
+
+
+def pattern(risk: Risk, share: float, *, leaves: bool = False) -> NDArray[np.bool_]:
+    """Return which cells are hidden: all sensitive ones and a random share of the others, the same every time."""
+    others = risk.status == SAFE
+    if leaves:
+        matrix = risk.table.relations.matrix
+        others[matrix.indices[matrix.data < 0]] = False
+    return np.asarray(risk.sensitive | (others & (np.random.default_rng(1).random(len(risk)) < share)))
+
+
+def agreeing_intervals(found: Audit, places: NDArray[np.int64], plain: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for which places in the list of intervals the plain way finds the same, ``(k,)``."""
+    findings = [found.intervals[place] for place in places.tolist()]
+    truth = [found.risk.table.amounts.fraction(finding.cell) for finding in findings]
+    ours = [
+        (np.inf if one.lower is None else float(a - one.lower), np.inf if one.upper is None else float(one.upper - a))
+        for one, a in zip(findings, truth, strict=True)
+    ]
+    return np.asarray((np.abs(np.array(ours) - plain) <= TOLERANCE * (1 + np.abs(plain))).all(axis=1))
+
+
+def agreeing_verdicts(found: Audit, places: NDArray[np.int64], plain: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for which places in the list of verdicts the plain way does not say otherwise, ``(k,)``.
+
+    Where it cannot tell, being no more exact than its solver, it does not; *not shown safe* is no verdict.
+    """
+    agreed = []
+    for place, (down, up) in zip(places.tolist(), plain.tolist(), strict=True):
+        wanted, result = found.verdicts[place].requirement, found.verdicts[place].result
+        spare = min(down - float(wanted.lower), up - float(wanted.upper), down + up - float(wanted.sliding))
+        slack = TOLERANCE * (1 + down + up)
+        agreed.append({MET: spare >= -slack, MISSED: spare <= slack}.get(result, False))
+    return np.array(agreed, dtype=bool)
+
+
+def row_of(case: Case, got: Measured) -> Row:
+    """Return the line of a case: its target is met only if both ways agree and nothing stays open."""
+    what = "intervals" if case.intervals else "verdicts"
+    also = f" and {case.share:.0%} of the other {'leaves' if case.leaves else 'cells'}" if case.share else ""
+    ours = f"{got.cells:,} cells in {got.seconds:.3g} s: {got.speed:,.0f} a second"
+    plain = f"{got.ratio:,.0f} times the plain way ({1000 * got.plain:.3g} ms a cell)"
+    undecided = f"; {got.undecided:,} not decided" if got.undecided else ""
+    targets = [
+        *([f"at least {case.speed:,} cells a second"] if case.speed else []),
+        *([f"at least {case.ratio} times the plain way"] if case.ratio else []),
+        *([f"(aim: {case.aim})"] if case.aim else []),
+    ]
+    fast = got.speed >= (case.speed or 0) and got.ratio >= (case.ratio or 0)
+    return Row(
+        f"{what} of {case.name}, sensitive cells{also} hidden",
+        " ".join(targets),
+        f"{ours}, {plain}; {got.agreed} of {got.compared} agree{undecided}",
+        fast and got.agreed == got.compared and not got.undecided if targets else None,
+    )
+
+
+def _linear(small: Case, large: Case, one: Measured, other: Measured) -> Row:
+    growth = one.speed / other.speed
+    what = f"CPU per cell, {large.name} against {small.name}"
+    return Row(what, f"linear: at most {_LINEAR}", f"{growth:.2f}", growth <= _LINEAR)
+
+
+def _certificate(risk: Risk, wanted: int) -> list[Row]:
+    """Measure verification where all leaf cells are hidden and so many of the sensitive cells need protection."""
+    hidden = pattern(risk, 1.0, leaves=True)
+    release = cz.publish(cz.Pattern.suppressing(risk.table, hidden))
+    met = [verdict.requirement.cell for verdict in cz.audit(release, risk).verdicts if verdict.result == MET]
+    risk = _only(risk, np.array(met[:wanted], dtype=np.int64))
+    audited = cz.audit(release, risk)
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/proof.json"
+        made = timed(lambda: cz.certify(audited).write(path))
+        proofs: list[bool] = []
+        cost = timed(lambda: proofs.append(cz.verify(path, risk, release).proved))
+    n = int(risk.sensitive.sum())
+    return [
+        Row(f"certify {n:,} requirements, {len(risk):,} cells", "", f"{made.cpu:.2f} s"),
+        Row(
+            f"verify the certificate of {n:,} requirements, {len(risk):,} cells",
+            f"seconds: at most {_SECONDS}",
+            f"{cost.cpu:.2f} s, {'proved' if proofs[0] else 'NOT proved'}",
+            proofs[0] and cost.cpu <= _SECONDS if n >= _REQUIREMENTS else None,
+        ),
+    ]
+
+
+def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
+    """Return the problem in which only some of the sensitive cells are sensitive."""
+    kept = np.zeros(len(risk), dtype=bool)
+    kept[cells] = True
+    levels = risk.levels
+    rest = [Fixed(np.where(kept, part.counts, 0), part.decimals) for part in (levels.lower, levels.upper)]
+    return replace(
+        risk,
+        status=np.where(risk.sensitive & ~kept, SAFE, risk.status),
+        levels=Levels(rest[0], rest[1], levels.sliding),
+    )
