@@ -18,6 +18,7 @@ COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
     "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
+    "init": "Write a commented job file for the columns of a data file.",
     "verify": "Check in exact arithmetic that a certificate proves its release to be safe.",
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""

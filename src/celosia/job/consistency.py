@@ -8,6 +8,8 @@ from typing import Any
 from celosia.errors import nearest
 from celosia.job.part import Fault, Where, place_of
 
+_NO_DIMENSIONS = frozenset(("cell", "variable", "factor", "width", "percent", "lower", "upper"))
+
 
 def between_sections(written: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield the contradictions between the sections of a job file as it was written, types unchecked."""
@@ -19,6 +21,8 @@ def between_sections(written: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(("data",), "is missing.", "Add [data] for microdata, or [cells] for ready-made cells.")
     if "cells" in written and "data" not in written:
         yield from _idle_with_cells(written)
+    if "cost" in _section(written, "method") and "cost" in _section(written, "assess"):
+        yield Fault(("method", "cost"), "stands beside assess.cost.", "Give one of the two.")
     yield from _unknown_dimensions(written)
     yield from _repeated_tables(written)
 
@@ -31,10 +35,24 @@ def _unknown_dimensions(written: Mapping[str, Any]) -> Iterator[Fault]:
     for k, table in _sections(written, "tables"):
         used += [(("tables", k, "by"), name) for name in _names(table.get("by"))]
     used += [(("assess", "exempt", name), name) for name in _section(_section(written, "assess"), "exempt")]
+    used += _selected(written)
     for way, name in used:
         if name not in known:
             remedy = f"{nearest(name, known)} Or add [{place_of(('dimensions', name))}]."
             yield Fault(way, f"{name!r} is no dimension.", remedy.strip())
+
+
+def _selected(written: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
+    """Yield the dimensions by which the method and attackers name cells, with the ways to them."""
+    method = _section(written, "method")
+    options = ("must_show", "must_hide", "factors", "width_if_hidden")
+    named: list[tuple[Where, Mapping[str, Any], str]] = [(("method", option), method, option) for option in options]
+    named += [(("attackers", k, "knows"), attacker, "knows") for k, attacker in _sections(written, "attackers")]
+    for way, section, option in named:
+        for k, entry in _sections(section, option):
+            for name in entry:
+                if name not in _NO_DIMENSIONS:
+                    yield (*way, k, name), name
 
 
 def _repeated_tables(written: Mapping[str, Any]) -> Iterator[Fault]:

@@ -107,7 +107,10 @@ def _one_or_several(written: object, info: ValidationInfo) -> tuple[HierarchyPar
     return (HierarchyPart.model_validate(written, context=info.context),)
 
 
-Hierarchies: TypeAlias = Annotated[tuple[HierarchyPart, ...], PlainValidator(_one_or_several)]
+Hierarchies: TypeAlias = Annotated[
+    tuple[HierarchyPart, ...],
+    PlainValidator(_one_or_several, json_schema_input_type=HierarchyPart | list[HierarchyPart]),
+]
 """One hierarchy, or a list of several over the same leaves."""
 
 

@@ -14,6 +14,7 @@ from celosia.job.sections import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job, read_job
 from celosia.progress import SILENT, Progress
 from celosia.risk.assess import assess
+from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.source.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
@@ -57,13 +58,44 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
     options = job.assess
     own_cost = "cost" if job.cells is not None and job.cells.cost is not None else "value"
     rules = [rule.build() for rule in job.rules]
+    attackers = attackers_of(job, table)
     progress.start("assessing")
     try:
-        return assess(table, *rules, cost=options.cost or own_cost, levels=options.levels, exempt=options.exempt)
+        return assess(
+            table,
+            *rules,
+            cost=options.cost or own_cost,
+            levels=options.levels,
+            attackers=attackers,
+            exempt=options.exempt,
+        )
     except CelosiaError as error:
         raise _in_the_job(error, job, [rule.words for rule in rules]) from None
     finally:
         progress.done()
+
+
+def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
+    """Return the attackers that a job describes, None for the usual one; or all that is wrong with any of them."""
+    if job.attackers is None:
+        return None
+    found = Problems()
+    made = []
+    for number, part in enumerate(job.attackers):
+        try:
+            made.append(part.build(table, f"attackers[{number}]"))
+        except CelosiaError as error:
+            found.extend(replace(problem, place=_placed(problem.place, number)) for problem in error.problems)
+    names = [attacker.name for attacker in made]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        found.add("attackers", f"two of them are called {name!r}.", "Give each a name.")
+    if found.found:
+        raise DataError(found.found).under(str(job.path))
+    return made
+
+
+def _placed(place: str, number: int) -> str:
+    return place if place.startswith("attackers") else f"attackers[{number}]"
 
 
 def tabulate_job(job: Job, progress: Progress = SILENT) -> Table:

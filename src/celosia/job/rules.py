@@ -7,9 +7,9 @@ built while the job file is read, so that a parameter out of range is reported b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import PlainValidator, ValidationError, WrapValidator
+from pydantic import PlainValidator, ValidationError, WithJsonSchema, WrapValidator
 
 from celosia.errors import SpecError, listed, nearest
 from celosia.job.part import Fault, Part, complaint, faults_of, seen
@@ -153,5 +153,15 @@ def _rule(written: object) -> RulePart:
     return part
 
 
-AnyRule: TypeAlias = Annotated[RulePart, PlainValidator(_rule)]
+def _schema() -> dict[str, Any]:
+    """Return the JSON schema of a rule: one of the parts, by its name."""
+    kinds = []
+    for name, part in PARTS.items():
+        kind = part.model_json_schema()
+        kind["properties"]["rule"] = {"const": name}
+        kinds.append(kind | {"title": name, "description": f"The rule {name!r}."})
+    return {"anyOf": kinds}
+
+
+AnyRule: TypeAlias = Annotated[RulePart, PlainValidator(_rule), WithJsonSchema(_schema())]
 """One of the rules above, by its name."""

@@ -22,7 +22,9 @@ def _listed(written: object) -> object:
     return [written] if isinstance(written, str) else written
 
 
-Names: TypeAlias = Annotated[list[Name], Field(min_length=1), BeforeValidator(_listed)]
+Names: TypeAlias = Annotated[
+    list[Name], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | list[str])
+]
 """One name, or a list of them."""
 
 
@@ -207,6 +209,10 @@ def _cost(written: str) -> str:
     return written
 
 
+CostText: TypeAlias = Annotated[Name, AfterValidator(_cost)]
+"""A cost as people write it: see `celosia.risk.cost`."""
+
+
 class AssessPart(Part):
     """``[assess]``: what hiding costs, how far protection reaches, and which cells are always safe.
 
@@ -218,8 +224,10 @@ class AssessPart(Part):
         As in `celosia.tabulate`; by default as many of the largest contributions as the rules look at.
     """
 
-    cost: Annotated[Name, AfterValidator(_cost)] | None = None
-    levels: Annotated[str | LevelShape, PlainValidator(_levels)] = "symmetric"
+    cost: CostText | None = None
+    levels: Annotated[
+        str | LevelShape, PlainValidator(_levels, json_schema_input_type=Literal["symmetric", "sliding"] | LevelsPart)
+    ] = "symmetric"
     exempt: dict[str, Names] | None = None
     largest: Annotated[int, Field(ge=1)] | None = None
     contributions: bool = False

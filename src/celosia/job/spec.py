@@ -15,14 +15,16 @@ from typing import Annotated, Any
 from pydantic import Field, PrivateAttr, ValidationError
 
 from celosia.errors import Problem, SpecError
+from celosia.job.attackers import AttackerPart
 from celosia.job.consistency import between_sections
+from celosia.job.method import LimitsPart, MethodPart, OutputPart
 from celosia.job.part import Fault, Part, faults_of, place_of
 from celosia.job.rules import AnyRule
 from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
 
 
 class Job(Part):
-    """A job: data, dimensions, tables and rules.
+    """A job: data, dimensions, tables and rules, and how the tables are protected.
 
     Parameters
     ----------
@@ -38,6 +40,14 @@ class Job(Part):
         What makes a cell sensitive.
     assess
         How that is judged.
+    attackers
+        Against whom the table is protected; by default an outsider.
+    method
+        How it is protected.
+    limits
+        How long the search may take.
+    output
+        What is written.
     """
 
     data: DataPart | None = None
@@ -51,6 +61,10 @@ class Job(Part):
         description='Add [[rules]] with rule = "p-percent" and p = 10, say.'
     )
     assess: AssessPart = Field(default_factory=AssessPart)
+    attackers: Annotated[list[AttackerPart], Field(min_length=1)] | None = None
+    method: MethodPart = Field(default_factory=MethodPart)
+    limits: LimitsPart = Field(default_factory=LimitsPart)
+    output: OutputPart = Field(default_factory=OutputPart)
     _path: Path = PrivateAttr()
 
     def model_post_init(self, context: Any) -> None:  # noqa: ANN401
@@ -73,10 +87,15 @@ class Job(Part):
         named = [self.data.file, self.data.database] if self.data else []
         named += [self.cells.file] if self.cells else []
         hierarchies = [part for dimension in self.dimensions.values() for part in dimension.hierarchy or ()]
+        method = self.method
+        selections = [method.must_show, method.must_hide, method.factors, method.width_if_hidden]
+        selections += [part.knows for part in self.attackers or ()]
+        named += [method.keep.release] if method.keep else []
         return (
             self.path,
             *(Path(name) for name in named if name),
             *(file for part in hierarchies for file in part.files),
+            *(selection.file for selection in selections if selection is not None and selection.file is not None),
         )
 
     @classmethod

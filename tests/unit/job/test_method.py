@@ -1,0 +1,203 @@
+"""How a job's table is protected: what the options ask of its cells."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celosia.errors import CelosiaError
+from celosia.job.method import Wishes, wishes_of
+from celosia.job.pipeline import assess_job
+from celosia.job.spec import Job, read_job
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import publish
+from celosia.pattern.release_file import write_release
+from celosia.risk.risk import Risk
+
+RECORDS = """firm,industry,region,turnover
+f1,10,N,90
+f2,10,N,5
+f3,10,S,40
+f4,10,S,30
+f5,10,S,30
+f6,11,N,20
+f7,11,N,25
+f8,11,S,7
+f9,11,S,0
+"""
+
+JOB = """
+[data]
+file = "firms.csv"
+respondent = "firm"
+
+[dimensions.industry]
+
+[dimensions.region]
+
+[[tables]]
+by = ["industry", "region"]
+value = "turnover"
+
+[[rules]]
+rule = "p-percent"
+p = 10
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "firms.csv").write_text(RECORDS)
+    return tmp_path
+
+
+def job_of(folder: Path, more: str = "") -> Job:
+    (folder / "job.toml").write_text(JOB + more)
+    return read_job(folder / "job.toml")
+
+
+def assessed(job: Job) -> Risk:
+    return assess_job(job)
+
+
+def asked_of(folder: Path, more: str) -> Wishes:
+    job = job_of(folder, more)
+    return wishes_of(job.method, assessed(job))
+
+
+def complaints(folder: Path, more: str) -> list[str]:
+    """Return what is said about a job, when it is read or when its cells are looked for."""
+    with pytest.raises(CelosiaError) as caught:
+        asked_of(folder, more)
+    return [str(problem).removeprefix(f"{folder / 'job.toml'}, ") for problem in caught.value.problems]
+
+
+def test_by_default_nothing_is_asked_of_single_cells(folder: Path) -> None:
+    job = job_of(folder)
+    risk = assessed(job)
+    asked = wishes_of(job.method, risk)
+    assert np.array_equal(asked.cost, risk.cost)
+    assert not len(asked.must_show)
+    assert not len(asked.must_hide)
+    assert asked.at_most is None
+    assert not asked.width_if_hidden
+    assert job.method.name == "suppress"
+    assert [attacker.name for attacker in risk.attackers] == ["external"]
+
+
+def test_costs_have_factors_for_single_cells(folder: Path) -> None:
+    job = job_of(folder, '[method]\ncost = "unity"\nfactors = [{ industry = "10", region = "*", factor = 0.5 }]\n')
+    asked = wishes_of(job.method, risk := assessed(job))
+    halved = [risk.table.label(int(cell)) for cell in np.flatnonzero(asked.cost == 0.5)]
+    assert halved == ["10", "10 x N", "10 x S"]
+    assert set(asked.cost.tolist()) == {0.5, 1.0}
+
+
+def test_what_was_hidden_last_period_costs_less(folder: Path) -> None:
+    last = assessed(job_of(folder))
+    cells = [last.table.find(industry="11", region="N"), last.table.find(industry="10", region="N")]
+    write_release(publish(Pattern.suppressing(last.table, cells)), folder / "last.csv")
+    job = job_of(folder, '[method]\ncost = "unity"\nkeep = { release = "last.csv", factor = 0.25 }\n')
+    asked = wishes_of(job.method, assessed(job))
+    assert np.flatnonzero(asked.cost == 0.25).tolist() == sorted(cells)
+    assert folder / "last.csv" in job.inputs
+
+
+def test_a_release_of_another_table_is_no_last_period(folder: Path) -> None:
+    (folder / "last.csv").write_text("cell,region,status,published,lower,upper\n0,N,hidden,,,\n")
+    assert complaints(folder, '[method]\nkeep = { release = "last.csv" }\n') == [
+        "method.keep.release: has no column 'industry'. Is it the release of this table?"
+    ]
+
+
+def test_cells_to_show_and_to_hide(folder: Path) -> None:
+    (folder / "hide.csv").write_text("industry,region\n11,N\n")
+    job = job_of(folder, '[method]\nmust_show = [{ region = "*" }]\nmust_hide = "hide.csv"\nat_most = 6\n')
+    asked = wishes_of(job.method, risk := assessed(job))
+    assert [risk.table.label(cell) for cell in asked.must_show] == ["Total", "N", "S"]
+    assert [risk.table.label(cell) for cell in asked.must_hide] == ["11 x N"]
+    assert asked.at_most == 6
+    assert folder / "hide.csv" in job.inputs
+
+
+def test_a_sensitive_cell_cannot_be_shown_nor_one_be_both(folder: Path) -> None:
+    more = '[method]\nmust_show = [{ industry = "*", region = "*" }]\nmust_hide = [{ industry = "11", region = "N" }]\n'
+    both, sensitive = complaints(folder, more)
+    assert both == "method.must_show: 11 x N is in must_show and in must_hide. Take it out of one of them."
+    said = "method.must_show: 3 cells, the first being 10 x N, are sensitive (p% rule (p = 10))."
+    assert sensitive == f"{said} What is published anyway can be exempted from the rules: assess.exempt."
+
+
+def test_widths_for_cells_that_are_hidden(folder: Path) -> None:
+    more = (
+        '[method]\nwidth_if_hidden = [{ industry = "*", region = "*", percent = 10 }, { region = "N", width = 50.5 }]\n'
+    )
+    job = job_of(folder, more)
+    asked = wishes_of(job.method, risk := assessed(job))
+    table = risk.table
+    assert asked.width_if_hidden[table.find(region="N")] == Fraction(101, 2)
+    assert asked.width_if_hidden[table.find(region="S")] == Fraction(107, 10)
+
+
+def test_attackers_have_the_names_and_bounds_of_the_job(folder: Path) -> None:
+    more = """
+[[attackers]]
+
+[[attackers]]
+attacker = "percentage"
+percent = 50
+name = "insider"
+
+[[attackers]]
+attacker = "factor"
+factor = 11
+zeros = true
+knows = [{ region = "N", upper = 200 }]
+"""
+    risk = assessed(job_of(folder, more))
+    table = risk.table
+    assert [attacker.name for attacker in risk.attackers] == ["external", "insider", "factor"]
+    assert risk.attackers[1].bounds(table.find(region="N")) == (Fraction(70), Fraction(210))
+    assert risk.attackers[2].bounds(table.find(region="N")) == (Fraction(0), Fraction(200))
+
+
+def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
+    more = '[[attackers]]\nknows = [{ region = "N", upper = 2 }]\n' + 2 * '[[attackers]]\nname = "two"\n'
+    found = complaints(folder, more)
+    assert found[0].startswith("attackers[0]: believes something that is not true of 1 cell, the first being N.")
+    assert found[1:] == ["attackers: two of them are called 'two'. Give each a name."]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[method]\nname = "supress"\n', "method.name: must be 'suppress', not 'supress'. Did you mean 'suppress'?"),
+        ("[method]\nat_mots = 3\n", "method.at_mots: is no option here. Did you mean 'at_most'?"),
+        ("[method]\nat_most = -3\n", "method.at_most: must be at least 0, not -3."),
+        ('[method]\ncost = "valeu"\n', "method.cost: 'valeu' is not a measure. Did you mean 'value'?"),
+        ('[method]\ncost = "value-"\n', "method.cost: 'value-' is not a measure. Did you mean 'value'?"),
+        ('[method]\ncost = "unity"\n[assess]\ncost = "unity"\n', "method.cost: stands beside assess.cost."),
+        ("[limits]\ntime_limit = 0\n", "limits.time_limit: must be above zero, not 0."),
+        ("[limits]\ngap = 2\n", "limits.gap: must be at most 1"),
+        ("[limit]\ngap = 0\n", "limit: is no option here. Did you mean 'limits'?"),
+        ('[output]\nrelaese = "x.csv"\n', "output.relaese: is no option here. Did you mean 'release'?"),
+        ("[[attackers]]\nfactor = 3\n", "attackers[0].factor: belongs to the attacker 'factor'."),
+        ('[[attackers]]\nattacker = "percentage"\n', "attackers[0].percent: is missing."),
+        ('[method]\nmust_show = [{ industri = "10" }]\n', "method.must_show[0].industri: 'industri' is no dimension."),
+        ("[method]\nfactors = [{ factor = -1 }]\n", "method.factors[0].factor: must be a number from zero up, not -1."),
+        ("[method]\nfactors = [{ factor = 1e400 }]\n", "method.factors[0].factor: must be a number from zero up"),
+    ],
+)
+def test_every_fault_is_named(folder: Path, more: str, said: str) -> None:
+    (found,) = complaints(folder, more)
+    assert found.startswith(said)
+
+
+def test_outputs_lie_beside_the_job(folder: Path) -> None:
+    job = job_of(folder, '[output]\nrelease = "out/a.csv"\nreport = "/tmp/r.html"\n[limits]\ntime_limit = 5\ngap = 0\n')
+    assert job.output.release == str(folder / "out" / "a.csv")
+    assert job.output.report == "/tmp/r.html"  # noqa: S108
+    assert (job.limits.time_limit, job.limits.gap, job.limits.seed) == (5, 0, None)
