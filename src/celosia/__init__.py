@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
+    from celosia.errors import InfeasibleError as InfeasibleError
+    from celosia.errors import OutOfTimeError as OutOfTimeError
     from celosia.errors import Problem as Problem
     from celosia.errors import SolverError as SolverError
     from celosia.errors import SpecError as SpecError
@@ -97,7 +99,15 @@ _ROOMS = {
     "celosia.attack.audit": ("audit",),
     "celosia.attack.explanation": ("Explanation", "explain"),
     "celosia.certify.verify": ("verify",),
-    "celosia.errors": ("CelosiaError", "DataError", "Problem", "SolverError", "SpecError"),
+    "celosia.errors": (
+        "CelosiaError",
+        "DataError",
+        "InfeasibleError",
+        "OutOfTimeError",
+        "Problem",
+        "SolverError",
+        "SpecError",
+    ),
     "celosia.formats.jj": ("read_jj", "write_jj"),
     "celosia.formats.release": ("write",),
     "celosia.pattern.pattern": ("Pattern",),

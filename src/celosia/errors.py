@@ -76,6 +76,14 @@ class SolverError(CelosiaError):
     """A solver gave no answer that can be relied on, or was asked for what it cannot do."""
 
 
+class InfeasibleError(CelosiaError):
+    """No safe pattern exists: what stands in the way, cell by cell."""
+
+
+class OutOfTimeError(CelosiaError):
+    """The time was up, or somebody pressed Ctrl-C, before any safe pattern was known."""
+
+
 @dataclass(slots=True)
 class Problems:
     """Collects problems while an input is read, and raises them together.

@@ -17,6 +17,19 @@ class Progress(Protocol):
     def advance(self, amount: int = 1) -> None:
         """Tell that `amount` more of the current step is done."""
 
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
+        """Tell how far the search of the current step has come.
+
+        Parameters
+        ----------
+        cost
+            What the best safe pattern so far costs, None where none is known.
+        bound
+            What every safe pattern costs at least, None where nothing is known.
+        cuts
+            How many cuts were found.
+        """
+
     def done(self) -> None:
         """End the current step."""
 
@@ -29,6 +42,9 @@ class Silent:
 
     def advance(self, amount: int = 1) -> None:
         """Tell that more is done."""
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
+        """Tell how far a search has come."""
 
     def done(self) -> None:
         """End the current step."""

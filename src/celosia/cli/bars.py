@@ -12,6 +12,7 @@ from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElap
 from rich.progress import Progress as RichProgress
 
 from celosia.cli.interrupt import check
+from celosia.errors import counted
 from celosia.progress import Progress
 
 _PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
@@ -43,6 +44,10 @@ class Quiet:
         """Tell that more is done."""
         check()
 
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
+        """Tell how far a search has come."""
+        check()
+
     def done(self) -> None:
         """End the current step."""
         check()
@@ -54,17 +59,24 @@ class Bar:
     def __init__(self, bars: RichProgress) -> None:
         self._bars = bars
         self._task: TaskID | None = None
+        self._step = ""
 
     def start(self, step: str, total: int | None = None) -> None:
         """Begin a step."""
         self.done()
-        self._task = self._bars.add_task(step, total=total)
+        self._task, self._step = self._bars.add_task(step, total=total), step
 
     def advance(self, amount: int = 1) -> None:
         """Tell that more is done."""
         check()
         if self._task is not None:
             self._bars.advance(self._task, amount)
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
+        """Tell how far a search has come."""
+        check()
+        if self._task is not None:
+            self._bars.update(self._task, description=f"{self._step}: {how_far(cost, bound, cuts)}")
 
     def done(self) -> None:
         """End the current step."""
@@ -95,10 +107,17 @@ class Lines:
         """Tell that more is done."""
         check()
         self._amount += amount
+        self._remind(f", {min(1.0, self._amount / self._total):.0%}" if self._total else "")
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
+        """Tell how far a search has come."""
+        check()
+        self._remind(f"; {how_far(cost, bound, cuts)}")
+
+    def _remind(self, more: str) -> None:
         now = time.monotonic()
         if self._step is not None and now >= self._next:
-            share = f", {min(1.0, self._amount / self._total):.0%}" if self._total else ""
-            self._say(f"{self._step} ({now - self._began:.0f} s{share}) ...")
+            self._say(f"{self._step} ({now - self._began:.0f} s{more}) ...")
             self._next = now + _REMINDER
 
     def done(self) -> None:
@@ -113,3 +132,17 @@ class Lines:
     def _say(line: str) -> None:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
+
+
+def how_far(cost: float | None, bound: float | None, cuts: int) -> str:
+    """Return in words how far a search has come.
+
+    >>> how_far(1200, 1140, 37)
+    'cost 1,200, bound 1,140, gap 5.00%, 37 cuts'
+    """
+    parts = ["no safe pattern yet" if cost is None else f"cost {cost:,.0f}"]
+    if bound is not None:
+        parts.append(f"bound {bound:,.0f}")
+        if cost:
+            parts.append(f"gap {max(0.0, (cost - bound) / cost):.2%}")
+    return ", ".join([*parts, counted(cuts, "cut")])

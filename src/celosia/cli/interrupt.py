@@ -43,6 +43,11 @@ def pressed() -> bool:
     return _pressed.is_set()
 
 
+def answered() -> None:
+    """Forget the press: somebody has ended a search because of it, and what was found goes on its way."""
+    _pressed.clear()
+
+
 def check() -> None:
     """Raise KeyboardInterrupt where somebody has pressed Ctrl-C."""
     if pressed():

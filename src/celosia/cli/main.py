@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from celosia.cli.interrupt import pressed, remembered
-from celosia.errors import CelosiaError, nearest
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, nearest
 from celosia.version import __version__
 
 COMMANDS = {
@@ -24,6 +24,10 @@ COMMANDS = {
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 
 BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
+
+
+_CODES: dict[type[CelosiaError], int] = {InfeasibleError: 1, OutOfTimeError: 3}
+"""The exit codes of errors that do not mean bad input."""
 
 
 class Ended(Exception):  # noqa: N818  (nothing is wrong with the input)
@@ -92,7 +96,8 @@ def status(arguments: list[str]) -> int:
         sys.stdout.flush()
         return ended if isinstance(ended, int) else 0
     except CelosiaError as error:
-        return _failed(BAD_INPUT, *map(str, error.problems))
+        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), BAD_INPUT)
+        return _failed(code, *map(str, error.problems))
     except click.ClickException as error:
         return _failed(BAD_INPUT, _usage(error))
     except (Ended, KeyboardInterrupt, BrokenPipeError) as end:

@@ -8,7 +8,7 @@ import pytest
 
 from celosia.cli import bars
 from celosia.cli.bars import Lines, Quiet, progress_shown
-from celosia.cli.interrupt import check, pressed, remembered
+from celosia.cli.interrupt import answered, check, pressed, remembered
 
 
 class Clock:
@@ -62,3 +62,28 @@ def test_an_interrupt_that_a_library_swallows_is_raised_at_the_next_step() -> No
                 progress.advance()
     assert not pressed()
     check()
+
+
+def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    lines.start("protecting")
+    lines.search(None, 10.0, 1)
+    clock.now = 3
+    lines.search(None, 10.0, 1)
+    clock.now = 14
+    lines.search(1250.0, 1000.0, 2345)
+    lines.done()
+    assert capsys.readouterr().err == (
+        "protecting (3 s; no safe pattern yet, bound 10, 1 cut) ...\n"
+        "protecting (14 s; cost 1,250, bound 1,000, gap 20.00%, 2,345 cuts) ...\n"
+        "protecting: 14.0 s\n"
+    )
+
+
+def test_a_press_that_was_answered_does_no_more_harm() -> None:
+    with remembered():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert pressed()
+        answered()
+        check()
