@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.redundancy import implied
 from celosia.errors import DataError
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -23,8 +24,6 @@ from celosia.tolerance import LARGEST_COUNT
 
 ENDLESS = LARGEST_COUNT >> 2
 """A room without an end."""
-
-_MANY = 3  # relations in which a cell of a network does not stand
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +39,7 @@ class System:
     relations
         The relation of every row, ``(m,)``.
     doubtful
-        Which rows the others may well imply: every cell of the relation stands in three relations or more, ``(m,)``.
-        In a table with one hierarchy a parent's line follows so from the lines of its children.
+        Which rows the others imply, ``(m,)``; see `celosia.attack.redundancy`.
     down, up
         The rooms, ``(n,)``, `ENDLESS` where there is no end.
     decimals
@@ -108,20 +106,12 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
         cells=cells,
         matrix=sp.csr_array(matrix[relations]),
         relations=relations,
-        doubtful=_doubtful(table.relations.matrix)[relations],
+        doubtful=implied(table.relations.matrix)[relations],
         down=down[cells],
         up=up[cells],
         decimals=decimals,
         n_cells=len(table),
     )
-
-
-def _doubtful(matrix: sp.csr_array) -> NDArray[np.bool_]:
-    entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    terms = np.diff(matrix.indptr)
-    fewest = np.full(matrix.shape[0], len(entries))
-    np.minimum.at(fewest, np.repeat(np.arange(matrix.shape[0]), terms), entries[matrix.indices])
-    return np.asarray(fewest >= _MANY)
 
 
 def _counts(numbers: Fixed, decimals: int) -> NDArray[np.int64]:

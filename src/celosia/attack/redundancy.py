@@ -1,0 +1,168 @@
+"""Relations that the others imply, left out so that as few cells as possible stand in more than two.
+
+In a table with one hierarchy a parent's line follows from the lines of its children and the sums that make the parent.
+Without such lines every cell stands in at most two relations, and the table is a network.
+
+Most relations define a total by its parts. One definition is kept for every total, as long as they do not go round in
+circles; from random values for all other cells they give a random table. A relation that a random table satisfies
+follows from the definitions but for a chance of 2^-62 (Schwartz and Zippel); everything concluded from it is checked
+elsewhere, on every witness.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+_PRIME = 2**31 - 1
+_DRAWS = 2
+_MOST_COLOURS = 4  # whose orders are all tried
+_ENDS = 2  # of an arc
+_COLOURS = 62
+
+
+def implied(matrix: sp.csr_array) -> NDArray[np.bool_]:
+    """Return which rows follow from the rest, ``(m,)``.
+
+    Of the many ways to choose them the one is taken that leaves the fewest columns in more than two rows. Where such
+    columns remain all the same, rows are left in that do no harm.
+    """
+    m, n = matrix.shape
+    columns = sp.csc_array(matrix)
+    if not m or int(np.diff(columns.indptr).max(initial=0)) <= _ENDS:
+        return np.zeros(m, dtype=bool)
+    colour = coloured(matrix.indptr, matrix.indices, n)
+    totals = _totals(matrix.indptr, matrix.indices, matrix.data)
+    draws = np.random.default_rng(0).integers(1, _PRIME, size=(_DRAWS, n))
+    best, fewest = np.zeros(m, dtype=bool), n + 1
+    for order in _orders(int(colour.max(initial=0)) + 1):
+        rank = np.argsort(np.array(order))[colour]
+        found = _follows(
+            matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices,
+            totals, np.argsort(rank, kind="stable"), draws.copy(),
+        )  # fmt: skip
+        left = np.bincount(matrix.indices[np.repeat(~found, np.diff(matrix.indptr))], minlength=n)
+        crowded = int((left > _ENDS).sum())
+        if crowded < fewest:
+            best, fewest = np.asarray(found), crowded
+        if not crowded:
+            break
+    return best
+
+
+def _orders(n_colours: int) -> list[tuple[int, ...]]:
+    """Return the orders in which relations may define totals, the first ones first."""
+    everyone = range(n_colours)
+    if n_colours <= _MOST_COLOURS:
+        return list(permutations(everyone))
+    return [(*pair, *(c for c in everyone if c not in pair)) for pair in permutations(everyone, 2)]
+
+
+@njit(cache=True, nogil=True)
+def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    """Return a colour for every row, such that rows of one colour share no column: the first that fits, in order.
+
+    Rows that would need more than 62 colours share the last.
+    """
+    used = np.zeros(n, dtype=np.int64)
+    colour = np.zeros(len(starts) - 1, dtype=np.int64)
+    for row in range(len(colour)):
+        taken = np.int64(0)
+        for place in range(starts[row], starts[row + 1]):
+            taken |= used[columns[place]]
+        number = 0
+        while number < _COLOURS and (taken >> number) & 1:
+            number += 1
+        colour[row] = number
+        for place in range(starts[row], starts[row + 1]):
+            used[columns[place]] |= np.int64(1) << number
+    return colour
+
+
+@njit(cache=True, nogil=True)
+def _totals(
+    starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1."""
+    totals = np.full(len(starts) - 1, -1, dtype=np.int64)
+    for row in range(len(totals)):
+        above, below = 0, 0
+        for place in range(starts[row], starts[row + 1]):
+            if data[place] > 0:
+                above += 1
+            else:
+                below += 1
+        for place in range(starts[row], starts[row + 1]):
+            if abs(data[place]) == 1 and (above if data[place] > 0 else below) == 1:
+                totals[row] = columns[place]
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def _follows(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    data: NDArray[np.int64],
+    column_starts: NDArray[np.int32],
+    column_rows: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    order: NDArray[np.int64],
+    table: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Return which rows follow from definitions, of which every total gets the first in the given order."""
+    m, n = len(starts) - 1, table.shape[1]
+    defines = np.zeros(m, dtype=np.bool_)
+    known = np.ones(n, dtype=np.bool_)
+    for row in order:
+        total = totals[row]
+        if total >= 0 and known[total]:
+            defines[row] = True
+            known[total] = False
+    unknown = np.zeros(m, dtype=np.int64)
+    waiting = np.empty(m, dtype=np.int64)
+    n_waiting = 0
+    for row in range(m):
+        if defines[row]:
+            for place in range(starts[row], starts[row + 1]):
+                unknown[row] += not known[columns[place]]
+            if unknown[row] == 1:
+                waiting[n_waiting] = row
+                n_waiting += 1
+    settled = np.zeros(m, dtype=np.bool_)
+    while n_waiting:
+        n_waiting -= 1
+        row = waiting[n_waiting]
+        settled[row] = True
+        total = totals[row]
+        for draw in range(table.shape[0]):
+            value, own = np.int64(0), np.int64(1)
+            for place in range(starts[row], starts[row + 1]):
+                if columns[place] == total:
+                    own = data[place]
+                else:
+                    value = (value + data[place] % _PRIME * table[draw, columns[place]]) % _PRIME
+            table[draw, total] = (-value * own) % _PRIME
+        known[total] = True
+        for place in range(column_starts[total], column_starts[total + 1]):
+            other = column_rows[place]
+            if defines[other]:
+                unknown[other] -= 1
+                if unknown[other] == 1 and not settled[other]:
+                    waiting[n_waiting] = other
+                    n_waiting += 1
+    found = np.zeros(m, dtype=np.bool_)
+    for row in range(m):
+        if settled[row]:
+            continue
+        zero = True
+        for draw in range(table.shape[0]):
+            value = np.int64(0)
+            for place in range(starts[row], starts[row + 1]):
+                value = (value + data[place] % _PRIME * table[draw, columns[place]]) % _PRIME
+            zero &= value == 0
+        found[row] = zero
+    return found
