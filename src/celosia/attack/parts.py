@@ -70,7 +70,7 @@ def parts_of(system: System) -> Parts:
     component[kept] = labels
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(n_components + 1))
-    network, tail, head = _networks(inner, labels, n_components, system.doubtful)
+    network, tail, head = _networks(inner, labels, n_components, system.implied)
     all_tail, all_head = np.full(len(system), -1, dtype=np.int32), np.full(len(system), -1, dtype=np.int32)
     all_tail[kept], all_head[kept] = tail, head
     return Parts(component, kept[order], starts.astype(np.int64), network, all_tail, all_head, peeled)
@@ -123,7 +123,7 @@ def _components(matrix: sp.csr_array) -> tuple[int, NDArray[np.int32]]:
 
 
 def _networks(
-    matrix: sp.csr_array, component: NDArray[np.int32], n_components: int, doubtful: NDArray[np.bool_]
+    matrix: sp.csr_array, component: NDArray[np.int32], n_components: int, implied: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
     """Return which components are networks, and the ends of every column's arc.
 
@@ -131,7 +131,7 @@ def _networks(
     of size one, whose signs can be made opposite by turning rows.
     """
     columns = sp.csc_array(matrix)
-    kept = ~doubtful & (np.diff(matrix.indptr) > 0)
+    kept = ~implied & (np.diff(matrix.indptr) > 0)
     network, first, second, sign, flip = _ends(
         columns.indptr, columns.indices, columns.data, kept, component, n_components
     )

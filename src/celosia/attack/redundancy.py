@@ -84,9 +84,7 @@ def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> N
 
 
 @njit(cache=True, nogil=True)
-def _totals(
-    starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1."""
     totals = np.full(len(starts) - 1, -1, dtype=np.int64)
     for row in range(len(totals)):
@@ -114,55 +112,75 @@ def _follows(
     table: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Return which rows follow from definitions, of which every total gets the first in the given order."""
-    m, n = len(starts) - 1, table.shape[1]
+    m = len(starts) - 1
     defines = np.zeros(m, dtype=np.bool_)
-    known = np.ones(n, dtype=np.bool_)
+    known = np.ones(table.shape[1], dtype=np.bool_)
     for row in order:
-        total = totals[row]
-        if total >= 0 and known[total]:
+        if totals[row] >= 0 and known[totals[row]]:
             defines[row] = True
-            known[total] = False
+            known[totals[row]] = False
+    settled = _tabulated(starts, columns, data, column_starts, column_rows, np.where(defines, totals, -1), known, table)
+    found = ~settled
+    for row in range(m):
+        for draw in range(table.shape[0]):
+            if found[row] and _sum(starts, columns, data, row, -1, table[draw]) != 0:
+                found[row] = False
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _tabulated(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    data: NDArray[np.int64],
+    column_starts: NDArray[np.int32],
+    column_rows: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    table: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Fill totals in by their definitions, as long as all parts are known; return which definitions were used."""
+    m = len(starts) - 1
     unknown = np.zeros(m, dtype=np.int64)
+    for row in range(m):
+        for place in range(starts[row], starts[row + 1]):
+            unknown[row] += not known[columns[place]]
     waiting = np.empty(m, dtype=np.int64)
     n_waiting = 0
     for row in range(m):
-        if defines[row]:
-            for place in range(starts[row], starts[row + 1]):
-                unknown[row] += not known[columns[place]]
-            if unknown[row] == 1:
-                waiting[n_waiting] = row
-                n_waiting += 1
+        if totals[row] >= 0 and unknown[row] == 1:
+            waiting[n_waiting] = row
+            n_waiting += 1
     settled = np.zeros(m, dtype=np.bool_)
     while n_waiting:
         n_waiting -= 1
         row = waiting[n_waiting]
         settled[row] = True
-        total = totals[row]
         for draw in range(table.shape[0]):
-            value, own = np.int64(0), np.int64(1)
-            for place in range(starts[row], starts[row + 1]):
-                if columns[place] == total:
-                    own = data[place]
-                else:
-                    value = (value + data[place] % _PRIME * table[draw, columns[place]]) % _PRIME
-            table[draw, total] = (-value * own) % _PRIME
-        known[total] = True
-        for place in range(column_starts[total], column_starts[total + 1]):
+            table[draw, totals[row]] = _sum(starts, columns, data, row, totals[row], table[draw])
+        for place in range(column_starts[totals[row]], column_starts[totals[row] + 1]):
             other = column_rows[place]
-            if defines[other]:
-                unknown[other] -= 1
-                if unknown[other] == 1 and not settled[other]:
-                    waiting[n_waiting] = other
-                    n_waiting += 1
-    found = np.zeros(m, dtype=np.bool_)
-    for row in range(m):
-        if settled[row]:
-            continue
-        zero = True
-        for draw in range(table.shape[0]):
-            value = np.int64(0)
-            for place in range(starts[row], starts[row + 1]):
-                value = (value + data[place] % _PRIME * table[draw, columns[place]]) % _PRIME
-            zero &= value == 0
-        found[row] = zero
-    return found
+            unknown[other] -= 1
+            if totals[other] >= 0 and unknown[other] == 1 and not settled[other]:
+                waiting[n_waiting] = other
+                n_waiting += 1
+    return settled
+
+
+@njit(cache=True, nogil=True)
+def _sum(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    data: NDArray[np.int64],
+    row: int,
+    total: int,
+    values: NDArray[np.int64],
+) -> int:
+    """Return the sum of a row, or the value that a column must have to make it zero, modulo the prime."""
+    value, own = np.int64(0), np.int64(-1)
+    for place in range(starts[row], starts[row + 1]):
+        if columns[place] == total:
+            own = data[place]
+        else:
+            value = (value + data[place] % _PRIME * values[columns[place]]) % _PRIME
+    return (-value * own) % _PRIME

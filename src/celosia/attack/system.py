@@ -38,7 +38,7 @@ class System:
         The relations among them, ``(m, n)``, rows without an unknown left out.
     relations
         The relation of every row, ``(m,)``.
-    doubtful
+    implied
         Which rows the others imply, ``(m,)``; see `celosia.attack.redundancy`.
     down, up
         The rooms, ``(n,)``, `ENDLESS` where there is no end.
@@ -51,7 +51,7 @@ class System:
     cells: NDArray[np.int64]
     matrix: sp.csr_array
     relations: NDArray[np.int64]
-    doubtful: NDArray[np.bool_]
+    implied: NDArray[np.bool_]
     down: NDArray[np.int64]
     up: NDArray[np.int64]
     decimals: int
@@ -106,7 +106,7 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
         cells=cells,
         matrix=sp.csr_array(matrix[relations]),
         relations=relations,
-        doubtful=implied(table.relations.matrix)[relations],
+        implied=implied(table.relations.matrix)[relations],
         down=down[cells],
         up=up[cells],
         decimals=decimals,

@@ -62,13 +62,3 @@ def test_numbers_that_need_too_many_digits_are_refused(bare: MakeTable) -> None:
     upper = Fixed(np.full(3, INFINITE), 0)
     with pytest.raises(DataError, match="18 digits"):
         system_of(bare(SUM, [7, 3, 4]), [(lower, upper)], names=["fine"])
-
-
-def test_a_relation_is_doubtful_where_every_cell_stands_in_three(bare: MakeTable, attacker: MakeAttacker) -> None:
-    """It may follow from the others, as the line of a parent does from those of its children; here it does not."""
-    rows = [[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
-    nothing = attacker([None] * 3, [None] * 3)
-    found = system_of(bare(rows, [1, 2, 3]), [(nothing.lower, nothing.upper)], names=["nothing"])
-    assert found.doubtful.tolist() == [True] * 4
-    fewer = system_of(bare(rows[1:], [1, 2, 3]), [(nothing.lower, nothing.upper)], names=["nothing"])
-    assert fewer.doubtful.tolist() == [False] * 3
