@@ -427,7 +427,7 @@ def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, *, whole: bo
     assert seen["cases"] == 215
     assert seen["not judged"] < seen["intervals"] / 2
     assert min(seen["met"], seen["missed"]) > 20
-    assert seen["open"] <= seen["intervals"] / 20, seen  # allowed, and rare: a method that gives up more shows here
+    assert seen["open"] <= seen["intervals"] / 100, seen  # allowed, and rare: a method that gives up more shows here
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -599,4 +599,4 @@ def test_a_requirement_is_met_exactly_up_to_the_end_of_the_interval() -> None:
                 assert verdict.result == ("missed" if more else "met") or open_, verdict.requirement
                 seen[verdict.result] += 1
     assert min(seen["met"], seen["missed"]) > 200
-    assert seen["not shown safe"] < seen["missed"] / 10, seen
+    assert seen["not shown safe"] < seen["missed"] / 100, seen

@@ -1,102 +1,216 @@
-"""Attacks by somebody who knows that values are whole numbers, where structure does not give them for free."""
+"""Attacks by somebody who knows that values are whole numbers, where structure does not give them for free.
+
+Whole tables come from wherever they are found first: other questions, vertices of the linear program, a search through
+all cases, an integer program. That nobody gets further is never a solver's word: multipliers prove it for all tables,
+rounded down to a whole number, or a search that went through all cases.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.exact_moves import whole_moves
+from celosia.attack.exact_moves import proved_reach, whole_moves
 from celosia.attack.parts import Parts
 from celosia.attack.questions import Answer, Answers, Questions
 from celosia.attack.system import ENDLESS, System
-from celosia.solve.backend import Backend
+from celosia.attack.whole_search import Search, search
+from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Solution
+from celosia.solve.solution import Solution, Status
 
-_WHOLE = 1e-6  # a bound that is closer than this to a whole number is one
-_BEYOND = 1_000_000  # how far past the limit a whole table is looked for
-_PATIENCE = 5.0  # seconds for one question
+_BEYOND = 1_000_000  # how far past the limit a whole table is looked for: tables may jump over it
+_PATIENCE = 5.0  # seconds for one integer program
+_TABLES = 64  # that are kept of each component for later questions
 
 
 def whole_answers(
     system: System, parts: Parts, questions: Questions, backend: Backend, *, time_limit: float | None
 ) -> Answers:
-    """Return the answers of an integer program a question; what is not reached in time is left open.
+    """Return how far cells move in whole tables; what is not found or proved in time is left open.
 
-    `furthest` rests on the solver's bound here: a whole number above the reach is ruled out.
+    Guarantee: `furthest` is set only where exact arithmetic proves that no whole table goes further.
     """
-    end = None if time_limit is None else time.monotonic() + time_limit
-    return Answers.of_list([_answer(system, parts, questions, k, backend, end) for k in range(len(questions))])
+    clock = _Clock(None if time_limit is None else time.monotonic() + time_limit)
+    answers: list[Answer | None] = [None] * len(questions)
+    component = parts.component[questions.columns]
+    for number in np.unique(component).tolist():
+        room = _Room.of(system, parts.members(number), backend, clock)
+        for place in np.flatnonzero(component == number).tolist():
+            target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
+            upward, limit = bool(questions.upward[place]), int(questions.limits[place])
+            answers[place] = room.answer(_Question(target, 1 if upward else -1, limit))
+    return Answers.of_list([answer for answer in answers if answer is not None])
 
 
-def _answer(
-    system: System, parts: Parts, questions: Questions, question: int, backend: Backend, end: float | None
-) -> Answer:
-    """Return how far a cell moves in whole tables.
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """When integer programs have to end."""
 
-    They may jump over the limit, so the search goes on for a while beyond it.
-    """
-    column, upward = int(questions.columns[question]), bool(questions.upward[question])
-    limit = int(questions.limits[question])
-    columns = parts.members(int(parts.component[column]))
-    target = int(np.flatnonzero(columns == column)[0])
-    up, down = system.up[columns], system.down[columns]
-    program = _Program(sp.csr_array(system.matrix[:, columns]), up, down, target, upward)
-    far = ENDLESS if limit >= ENDLESS else limit + _BEYOND
-    solution = program.solved(backend, end, far)
-    moves = program.moves(solution)
-    if moves is None:
-        return _unknown()
-    reach = program.reach(moves)
-    own = int(up[target] if upward else down[target])
-    furthest = reach >= limit or (own <= far and -solution.bound < reach + 1 - _WHOLE)
-    used = np.flatnonzero(moves)
-    return Answer(max(0, min(reach, limit)), 1, bool(furthest), columns[used], moves[used])
+    end: float | None
+
+    def patience(self) -> float:
+        """Return how many seconds the next one has."""
+        return _PATIENCE if self.end is None else min(_PATIENCE, self.end - time.monotonic())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Program:
-    """The integer program of one question."""
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """How far a cell moves up (sign 1) or down (-1), and how far is far enough."""
 
+    target: int
+    sign: int
+    limit: int
+
+    def reach(self, moves: NDArray[np.int64]) -> int:
+        """Return how far a table moves the cell."""
+        return self.sign * int(moves[self.target])
+
+
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """A component, and the whole tables that are known of it."""
+
+    columns: NDArray[np.int64]
     matrix: sp.csr_array
     up: NDArray[np.int64]
     down: NDArray[np.int64]
-    target: int
-    upward: bool
+    backend: Backend
+    clock: _Clock
+    tables: list[NDArray[np.int64]] = field(default_factory=list)
 
-    def solved(self, backend: Backend, end: float | None, far: int) -> Solution:
-        """Return the table in which the target moves furthest, as far as `far`."""
-        left = _PATIENCE if end is None else min(_PATIENCE, end - time.monotonic())
-        if left <= 0:
+    @classmethod
+    def of(cls, system: System, columns: NDArray[np.int64], backend: Backend, clock: _Clock) -> _Room:
+        part = sp.csr_array(system.matrix[:, columns])
+        matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
+        return cls(columns, matrix, system.up[columns], system.down[columns], backend, clock)
+
+    def answer(self, question: _Question) -> Answer:
+        """Return how far a cell moves in whole tables."""
+        best = max(self.tables, key=question.reach, default=np.zeros(len(self.columns), dtype=np.int64))
+        furthest = question.reach(best) >= question.limit
+        if not furthest:
+            vertex, most = self._relaxed(question)
+            best, furthest = self._searched(question, best, most, vertex)
+            if not furthest:
+                best, furthest = self._programmed(question, best, most)
+        reach = question.reach(best)
+        if reach > 0 and len(self.tables) < _TABLES:
+            self.tables.append(best)
+        used = np.flatnonzero(best) if reach > 0 else np.zeros(0, dtype=np.int64)
+        return Answer(max(0, min(reach, question.limit)), 1, furthest, self.columns[used], best[used])
+
+    def _relaxed(self, question: _Question) -> tuple[NDArray[np.int64], int]:
+        """Return a vertex of the linear program, rounded, and how far no whole table goes further."""
+        own = self._own_room(question)
+        _ask(self._linear, question, self._bounds(question, 0, min(own, _far(question))))
+        solution = self._linear.solve()
+        self._restore(self._linear, question)
+        if solution.status is not Status.OPTIMAL or solution.x is None or solution.duals is None:
+            return np.zeros(len(self.columns), dtype=np.int64), own
+        upward = question.sign > 0
+        proof = proved_reach(-solution.duals, question.target, self.matrix, self.up, self.down, upward=upward)
+        most = own if proof is None else min(own, int(proof[0] // 1))
+        rounded = np.rint(np.clip(solution.x, -float(ENDLESS >> 1), float(ENDLESS >> 1))).astype(np.int64)
+        return rounded, most
+
+    def _searched(
+        self, question: _Question, best: NDArray[np.int64], most: int, near: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the best table that a search finds, and whether it is known that there is no better one.
+
+        One more is asked for until there is none, which goes fast because the nearest to a vertex is looked at first.
+        """
+        while question.reach(best) < min(most, question.limit):
+            lower, upper = self._bounds(question, question.reach(best) + 1, most)
+            ended, moves = search(self.matrix, lower, upper, near)
+            if ended is not Search.FOUND:
+                return best, ended is Search.NONE
+            best = moves
+        return best, True
+
+    def _programmed(self, question: _Question, best: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
+        """Return the best table of integer programs, first up to the limit and then beyond it.
+
+        A table that jumps over the limit is as good as one that reaches it.
+        """
+        far, reach = min(most, question.limit), question.reach(best)
+        for least, furthest in ((reach + 1, far), (far + 1, min(most, _far(question)))):
+            if least > furthest:
+                continue
+            found = self._moves(self._solved(question, least, furthest))
+            if found is not None and question.reach(found) > question.reach(best):
+                best = found
+            if question.reach(best) >= far:
+                return best, True
+        if question.reach(best) == reach:
+            return best, False
+        return self._searched(question, best, most, best)
+
+    def _solved(self, question: _Question, least: int, furthest: int) -> Solution:
+        """Return the whole table in which the cell moves furthest within bounds."""
+        patience = self.clock.patience()
+        if patience <= 0:
             return Solution.stopped(-np.inf, 0.0)
-        rows = np.flatnonzero(np.diff(self.matrix.indptr) > 0)
-        upper = np.where(self.up >= ENDLESS, np.inf, self.up.astype(np.float64))
-        lower = -np.where(self.down >= ENDLESS, np.inf, self.down.astype(np.float64))
-        cost = np.zeros(len(upper))
-        cost[self.target] = -1.0 if self.upward else 1.0
-        if far < ENDLESS:
-            lower[self.target], upper[self.target] = max(lower[self.target], -far), min(upper[self.target], far)
-        zero = np.zeros(len(rows))
-        used = sp.csr_array(self.matrix[rows], dtype=np.float64)
-        problem = LinearProgram(used, zero, zero, lower, upper, cost, integer=np.ones(len(upper), dtype=bool))
-        return backend.open(problem).solve(time_limit=left)
+        _ask(self._integer, question, self._bounds(question, least, furthest))
+        solution = self._integer.solve(time_limit=patience)
+        self._restore(self._integer, question)
+        return solution
 
-    def moves(self, solution: Solution) -> NDArray[np.int64] | None:
+    def _moves(self, solution: Solution) -> NDArray[np.int64] | None:
         """Return the moves of a solution, checked in whole numbers."""
         if solution.x is None:
             return None
         found = whole_moves(solution.x, self.matrix, self.up, self.down, denominators=(1,))
         return None if found is None else np.asarray(found[0], dtype=np.int64)
 
-    def reach(self, moves: NDArray[np.int64]) -> int:
-        """Return how far the target moves."""
-        return int(moves[self.target]) if self.upward else -int(moves[self.target])
+    def _own_room(self, question: _Question) -> int:
+        return int((self.up if question.sign > 0 else self.down)[question.target])
+
+    def _bounds(self, question: _Question, least: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rooms as bounds, with the target's between two distances."""
+        lower, upper = -self.down, self.up.copy()
+        ends = (least, most) if question.sign > 0 else (-most, -least)
+        lower[question.target], upper[question.target] = ends
+        return lower, upper
+
+    @cached_property
+    def _linear(self) -> Model:
+        return self._model(None)
+
+    @cached_property
+    def _integer(self) -> Model:
+        return self._model(np.ones(len(self.columns), dtype=bool))
+
+    def _model(self, integer: NDArray[np.bool_] | None) -> Model:
+        zero, rows = np.zeros(self.matrix.shape[0]), sp.csr_array(self.matrix, dtype=np.float64)
+        lower, upper = _open(-self.down), _open(self.up)
+        return self.backend.open(LinearProgram(rows, zero, zero, lower, upper, np.zeros(len(upper)), integer=integer))
+
+    def _restore(self, model: Model, question: _Question) -> None:
+        target = np.array([question.target])
+        model.change_bounds(target, _open(-self.down[target]), _open(self.up[target]))
+        model.change_costs(target, np.zeros(1))
 
 
-def _unknown() -> Answer:
-    nothing = np.zeros(0, dtype=np.int64)
-    return Answer(0, 1, furthest=False, columns=nothing, moves=nothing)
+def _ask(model: Model, question: _Question, bounds: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
+    """Make a model look for the table in which the cell moves furthest within bounds."""
+    target = np.array([question.target])
+    model.change_bounds(target, _open(bounds[0][target]), _open(bounds[1][target]))
+    model.change_costs(target, np.array([-float(question.sign)]))
+
+
+def _open(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return bounds in floating point, infinite where there is none."""
+    numbers = bounds.astype(np.float64)
+    numbers[bounds >= ENDLESS], numbers[bounds <= -ENDLESS] = np.inf, -np.inf
+    return numbers
+
+
+def _far(question: _Question) -> int:
+    return ENDLESS if question.limit >= ENDLESS else min(ENDLESS, question.limit + _BEYOND)
