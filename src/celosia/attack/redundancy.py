@@ -175,7 +175,7 @@ def _sum(
     row: int,
     total: int,
     values: NDArray[np.int64],
-) -> int:
+) -> np.int64:
     """Return the sum of a row, or the value that a column must have to make it zero, modulo the prime."""
     value, own = np.int64(0), np.int64(-1)
     for place in range(starts[row], starts[row + 1]):

@@ -1,0 +1,1 @@
+"""Finding what to publish: risk in, pattern out."""

@@ -1,0 +1,198 @@
+"""The master: which cells to hide at least cost, as far as the cuts found so far tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protect.cuts import Cut
+from celosia.solve.backend import Backend, Model
+from celosia.solve.problem import LinearProgram
+from celosia.solve.solution import Status
+
+_SLACK = 1e-6
+"""A cut that a point satisfies by more is slack there."""
+
+_PATIENCE = 3
+"""A cut that was slack so many times in a row leaves the model, and waits in the pool."""
+
+_RETURNS = 1e-4
+"""A cut in the pool that is missed by more comes back."""
+
+_ROUNDING = 1e-9
+"""More than the rounding errors of doubles in a bound, relative to its terms."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """A solution of the relaxed master.
+
+    Parameters
+    ----------
+    x
+        By how much every column is hidden, ``(n,)``, 1 for forced ones.
+    bound
+        No pattern that satisfies the cuts costs less, forced cells left out: from the duals, whatever their accuracy.
+    reduced
+        What hiding a column adds to the bound at least; negative for what showing it adds, ``(n,)``.
+    """
+
+    x: NDArray[np.float64]
+    bound: float
+    reduced: NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Pool:
+    """All cuts ever found, in the model or waiting; none is forgotten, none is kept twice.
+
+    Attributes
+    ----------
+    cuts
+        The cuts.
+    """
+
+    cuts: list[Cut] = field(default_factory=list)
+    _place: dict[bytes, int] = field(default_factory=dict)
+
+    def add(self, cuts: Iterable[Cut]) -> list[int]:
+        """Return the places of cuts, which enter where they are new."""
+        places = []
+        for cut in cuts:
+            place = self._place.setdefault(cut.key, len(self.cuts))
+            if place == len(self.cuts):
+                self.cuts.append(cut)
+            places.append(place)
+        return places
+
+    def right(self, places: list[int]) -> NDArray[np.float64]:
+        """Return the right sides of some cuts."""
+        return np.array([self.cuts[place].right for place in places], dtype=np.float64)
+
+    def matrix(self, places: list[int], n: int) -> sp.csr_array:
+        """Return some cuts as rows over `n` columns."""
+        rows = [self.cuts[place] for place in places]
+        starts = np.cumsum([0, *(len(cut.columns) for cut in rows)])
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *(cut.columns for cut in rows)])
+        values = np.concatenate([np.zeros(0), *(cut.values for cut in rows)])
+        return sp.csr_array((values, columns, starts), shape=(len(rows), n))
+
+
+class Master:
+    """The linear relaxation of the master, which stays open.
+
+    Parameters
+    ----------
+    cost
+        What hiding each column costs, ``(n,)``.
+    forced
+        Columns that are hidden anyway.
+    backend
+        The solver.
+    pool
+        Where cuts are kept.
+    """
+
+    def __init__(self, cost: NDArray[np.float64], forced: NDArray[np.bool_], backend: Backend, pool: Pool) -> None:
+        self.cost = np.where(forced, 0.0, cost)
+        self.lower = forced.astype(np.float64)
+        self.upper = np.ones(len(cost))
+        self.pool = pool
+        self._scale = float(np.median(cost[~forced & (cost > 0)])) if bool((~forced & (cost > 0)).any()) else 1.0
+        self._inside: list[int] = []
+        self._idle: list[int] = []
+        self._model = self._opened(backend)
+
+    def _opened(self, backend: Backend) -> Model:
+        n = len(self.cost)
+        nothing = np.zeros(0)
+        return backend.open(
+            LinearProgram(
+                sp.csr_array((0, n)), nothing, nothing, self.lower.copy(), self.upper.copy(), self.cost / self._scale
+            )
+        )
+
+    def __len__(self) -> int:
+        return len(self._inside)
+
+    def add(self, cuts: Iterable[Cut]) -> int:
+        """Take cuts in; return how many were not there."""
+        inside = set(self._inside)
+        new = [place for place in dict.fromkeys(self.pool.add(cuts)) if place not in inside]
+        if new:
+            rows = self.pool.matrix(new, len(self.cost))
+            self._model.add_rows(rows, self.pool.right(new), np.full(len(new), np.inf))
+            self._inside += new
+            self._idle += [0] * len(new)
+        return len(new)
+
+    def recall(self, x: NDArray[np.float64]) -> int:
+        """Take back the waiting cuts that a point misses; return how many."""
+        inside = set(self._inside)
+        waiting = [place for place in range(len(self.pool.cuts)) if place not in inside]
+        return self.add(
+            self.pool.cuts[place] for place in waiting if self.pool.cuts[place].missing(x) > _RETURNS
+        )
+
+    def fix(self, columns: NDArray[np.int64], *, hidden: bool) -> None:
+        """Hide or show some columns from now on."""
+        value = np.full(len(columns), float(hidden))
+        self.lower[columns] = self.upper[columns] = value
+        self._model.change_bounds(columns, value, value)
+
+    def solve(self) -> Point | None:
+        """Return the cheapest point, None where no point satisfies the cuts.
+
+        Guarantee: the bound is computed from the duals by weak duality, and holds for any duals.
+        """
+        solution = self._model.solve(method="dual")
+        if solution.status is Status.INFEASIBLE:
+            return None
+        if solution.x is None or solution.duals is None:
+            raise ArithmeticError(f"the master ended with {solution.status}")
+        duals = np.maximum(solution.duals, 0.0) * self._scale
+        rows = self.pool.matrix(self._inside, len(self.cost))
+        terms = rows.T @ duals
+        reduced = self.cost - terms
+        low, high = np.minimum(reduced, 0.0) @ self.upper, np.maximum(reduced, 0.0) @ self.lower
+        right = self.pool.right(self._inside)
+        bound = float(duals @ right + low + high)
+        size = float(duals @ np.abs(right) + np.abs(low) + high)
+        x = np.clip(solution.x, self.lower, self.upper)
+        self._tend(rows @ x - right)
+        return Point(x, bound - _ROUNDING * size, reduced)
+
+    def _tend(self, slack: NDArray[np.float64]) -> None:
+        """Count how long each cut has been slack."""
+        self._idle = [idle + 1 if free else 0 for idle, free in zip(self._idle, (slack > _SLACK).tolist(), strict=True)]
+
+    def purge(self) -> None:
+        """Send cuts that have been slack for long to wait in the pool."""
+        leaving = np.flatnonzero(np.array(self._idle) >= _PATIENCE)
+        if len(leaving):
+            self._model.delete_rows(leaving)
+            gone = set(leaving.tolist())
+            self._inside = [place for k, place in enumerate(self._inside) if k not in gone]
+            self._idle = [idle for k, idle in enumerate(self._idle) if k not in gone]
+
+    def program(self) -> LinearProgram:
+        """Return the master with whole numbers, with every cut of the pool."""
+        everyone = list(range(len(self.pool.cuts)))
+        return LinearProgram(
+            self.pool.matrix(everyone, len(self.cost)),
+            self.pool.right(everyone),
+            np.full(len(everyone), np.inf),
+            self.lower.copy(),
+            self.upper.copy(),
+            self.cost / self._scale,
+            integer=np.ones(len(self.cost), dtype=bool),
+        )
+
+    @property
+    def scale(self) -> float:
+        """By what the costs of `program` are divided."""
+        return self._scale

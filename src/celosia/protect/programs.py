@@ -1,0 +1,167 @@
+"""Attackers' linear programs on the cells that a point hides, for components that are no networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protect.cuts import Reach, Workshop
+from celosia.protect.sides import Sides
+from celosia.solve.backend import Backend, Model
+from celosia.solve.problem import LinearProgram
+from celosia.solve.solution import Solution, Status
+
+_REACHED = 1.0 - 1e-7
+"""A level that is reached but for this is reached, as far as doubles can tell; the last word has the audit."""
+
+
+_LEAST = 0.05
+"""Rooms end at no more than 1 over this."""
+
+_ENDLESS = 1e15
+"""A room without an end, in parts of a level."""
+
+
+class Answered(NamedTuple):
+    """The answer to one question.
+
+    Parameters
+    ----------
+    place
+        The question.
+    reached
+        How far the cell moves, as a part of its level, no more than 1.
+    reaches
+        Multipliers that say why no further, none where the level is reached.
+    """
+
+    place: int
+    reached: float
+    reaches: list[Reach]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One component: how far its cells move when they are hidden by a part.
+
+    Everything is counted in parts of the level that is asked for, and rooms are capped at it, so that from one question
+    to the next few bounds change.
+
+    Parameters
+    ----------
+    workshop
+        Makes the reaches.
+    columns
+        The component, as columns of the task.
+    rows
+        Its rows.
+    share
+        By how much each cell is hidden.
+    model, bounds
+        The open model, and the bounds that it has now.
+    """
+
+    workshop: Workshop
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    share: NDArray[np.float64]
+    model: Model
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+    @classmethod
+    def of(
+        cls, workshop: Workshop, columns: NDArray[np.int64], share: NDArray[np.float64], backend: Backend
+    ) -> Program:
+        """Return the program of a component."""
+        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        zero = np.zeros(len(rows))
+        problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
+        return cls(workshop, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()))
+
+    def answers(self, sides: Sides) -> Iterator[Answered]:
+        """Yield the answers to questions about cells of the component, in the order of their levels.
+
+        No coefficient of a cut exceeds 1, however large the room, so rooms end at the level; and as a cell with
+        multiplier r is worth min(r room, 1), a second program ends them at 1 / r instead.
+        """
+        for k in np.lexsort((sides.upward, sides.columns, sides.levels)).tolist():
+            who, level = int(sides.attackers[k]), float(sides.levels[k])
+            target = int(np.searchsorted(self.columns, sides.columns[k]))
+            upward = bool(sides.upward[k])
+            solution = self._pushed(target, self.rooms(who, level, 1.0), upward=upward)
+            reached = abs(float(solution.x[target]))
+            reaches = []
+            if reached < _REACHED:
+                reaches.append(self._reach(solution, k, sides))
+                cap = 1.0 / (np.abs(solution.reduced_costs) + _LEAST)
+                again = self._pushed(target, self.rooms(who, level, cap), upward=upward)
+                reaches.append(self._reach(again, k, sides))
+            yield Answered(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
+
+    def exact_answers(self, sides: Sides) -> Iterator[Answered]:
+        """Yield the same for a pattern, with rooms as wide as they are."""
+        for k in range(len(sides)):
+            solution, target = self._whole(sides, k)
+            reached = abs(float(solution.x[target]))
+            reach = None if reached >= _REACHED else self._reach(solution, k, sides)
+            yield Answered(k, min(reached, 1.0), [] if reach is None else [reach])
+
+    def table(self, sides: Sides, k: int) -> NDArray[np.float64] | None:
+        """Return a table that answers a question of a pattern, in parts of the level, None where there is none."""
+        solution, target = self._whole(sides, k)
+        return solution.x if abs(float(solution.x[target])) >= _REACHED else None
+
+    def _whole(self, sides: Sides, k: int) -> tuple[Solution, int]:
+        target = int(np.searchsorted(self.columns, sides.columns[k]))
+        rooms = self.rooms(int(sides.attackers[k]), float(sides.levels[k]))
+        return self._pushed(target, rooms, upward=bool(sides.upward[k])), target
+
+    def _pushed(
+        self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool
+    ) -> Solution:
+        """Return the solution in which a cell moves furthest, as far as its level."""
+        below, above = rooms
+        if upward:
+            above[target] = 1.0
+        else:
+            below[target] = -1.0
+        changed = np.flatnonzero((below != self.bounds[0]) | (above != self.bounds[1]))
+        self.model.change_bounds(changed, below[changed], above[changed])
+        self.bounds[0][:], self.bounds[1][:] = below, above
+        self._aim(target, -1.0 if upward else 1.0)
+        solution = _solved(self.model)
+        self._aim(target, 0.0)
+        return solution
+
+    def _aim(self, target: int, cost: float) -> None:
+        self.model.change_costs(np.array([target]), np.array([cost]))
+
+    def rooms(
+        self, who: int, level: float, cap: NDArray[np.float64] | float = _ENDLESS
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return an attacker's rooms in parts of the level, no wider than the cap."""
+        down, up = self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level
+        return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
+
+    def _reach(self, solution: Solution, k: int, sides: Sides) -> Reach | None:
+        return self.workshop.reach(
+            self.rows,
+            solution.duals,
+            int(sides.columns[k]),
+            int(sides.attackers[k]),
+            upward=bool(sides.upward[k]),
+        )
+
+
+def _solved(model: Model) -> Solution:
+    for method in ("dual", "primal"):
+        solution = model.solve(method=method)
+        if solution.status is Status.OPTIMAL:
+            return solution
+    raise ArithmeticError(f"an attacker's problem ended with {solution.status}")

@@ -1,0 +1,311 @@
+"""The search for the cheapest safe pattern of one task: cuts, patterns, and a tree.
+
+    cut        solve the relaxed master, attack its point, add the cuts, again
+    round      hide what the point hides, show again what need not be hidden: a safe pattern
+    fix        leave out cells whose reduced cost says that no cheaper pattern hides them
+    branch     the master with whole numbers; attack its solution; again until nothing is found against it
+
+Every bound comes from a relaxation, every pattern from a table for each question; so at any moment the best pattern so
+far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protect.cleaning import Cleaner
+from celosia.protect.costs import Step
+from celosia.protect.cuts import Cut, Workshop
+from celosia.protect.master import Master, Point, Pool
+from celosia.protect.separation import Separator
+from celosia.protect.sides import sides_of
+from celosia.protect.starting import bridgeless_cuts, one_row_cuts
+from celosia.protect.task import Task
+from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.clock import Clock
+from celosia.solve.solution import Status
+
+_HIDDEN = 1e-6
+_PURGE_EVERY = 5
+_LITTLE = 1e-4
+"""When the bound has risen by less than this part of itself ..."""
+_LONG = 6
+"""... in so many rounds, cutting at the root ends."""
+_RESTARTS = 8
+_SPREAD = 0.3
+
+
+class OutOfTimeError(Exception):
+    """The time limit is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How far a search was at some moment.
+
+    Parameters
+    ----------
+    seconds
+        Since its start.
+    cost
+        Of the best pattern so far, infinite where there is none.
+    bound
+        No pattern costs less.
+    cuts
+        Found so far.
+    """
+
+    seconds: float
+    cost: float
+    bound: float
+    cuts: int
+
+
+class Search:
+    """The state of a search, good at any moment.
+
+    Parameters
+    ----------
+    task
+        The task, one component of the problem.
+    backend
+        Solves the masters and the attackers' programs.
+    tree
+        Solves the master with whole numbers.
+    clock
+        When to stop.
+    listen
+        Hears of every better pattern or bound.
+    rows
+        Further rows of the master, such as a greatest number of hidden cells.
+
+    Attributes
+    ----------
+    pattern
+        The cheapest safe pattern so far, None where there is none, ``(n,)``.
+    bound
+        No pattern costs less than this, forced cells included.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        backend: Backend,
+        tree: Backend,
+        clock: Clock,
+        listen: Callable[[Search], None],
+        rows: Sequence[Cut] = (),
+    ) -> None:
+        self.task = task
+        self.clock = clock
+        self.pool = Pool()
+        self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend)
+        self.pattern: NDArray[np.bool_] | None = None
+        self.base = float(task.cost[task.forced].sum())
+        self.bound = self.base
+        self.impossible = False
+        self._step = Step.of(task.cost[~task.forced])
+        self._tree = tree
+        self._listen = listen
+        self._rows = list(rows)
+        self._master = Master(task.cost, task.forced, backend, self.pool)
+        self._cleaner = Cleaner(self.separator)
+        self._random = np.random.default_rng(0)
+        self._point = Point(task.forced.astype(np.float64), 0.0, task.cost)
+
+    @property
+    def cost(self) -> float:
+        """What the best pattern costs, infinite where there is none."""
+        return np.inf if self.pattern is None else float(self.task.cost[self.pattern].sum())
+
+    @property
+    def done(self) -> bool:
+        """Whether the pattern is optimal, or there is none."""
+        return self.impossible or (self.pattern is not None and self.bound - self.base > self._step.below(self.cost - self.base))
+
+    def run(self, gap: float) -> None:
+        """Search until the pattern is optimal, or closer to the bound than the gap, or time is up."""
+        self._gap = gap
+        try:
+            self._first_pattern()
+            self._cut_off_root()
+            self._round()
+            self._branch()
+        except OutOfTimeError:
+            return
+
+    @property
+    def _good_enough(self) -> bool:
+        return self.done or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
+
+    def _check_time(self) -> None:
+        if self.clock.left <= 0:
+            raise OutOfTimeError
+
+    def _first_pattern(self) -> None:
+        """Hide everything, and show again what need not be hidden, where that is quick."""
+        self._master.add(self._rows)
+        self._master.add(one_row_cuts(self.separator))
+        if self.separator.is_network:
+            self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
+            if self.pattern is None:
+                self.impossible = not self._rows
+
+    def _cut_off_root(self) -> None:
+        """Cut until nothing is found, or the bound hardly rises."""
+        history: list[float] = []
+        while not self._good_enough:
+            self._check_time()
+            point = self._master.solve()
+            if point is None:
+                self._no_better_pattern()
+                return
+            self._point = point
+            self._raise(point.bound)
+            history.append(point.bound)
+            self._fix()
+            if not self._add(point.x, whole=False):
+                return
+            if len(history) % _PURGE_EVERY == 0:
+                self._master.purge()
+            if len(history) > _LONG and point.bound - history[-_LONG] <= _LITTLE * (self.base + abs(point.bound)):
+                return
+
+    def _add(self, x: NDArray[np.float64], *, whole: bool) -> int:
+        """Add cuts that a point violates; return how many."""
+        returned = self._master.recall(x)
+        bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
+        if returned + bridges and not whole:
+            return returned + bridges
+        return returned + bridges + self._master.add(self.separator.attack(x, whole=whole).cuts)
+
+    def _round(self) -> None:
+        """Make patterns of the point: with its own weights first, then with weights drawn around them."""
+        x = self._point.x
+        start = x > _HIDDEN
+        weight = self.task.cost * (1.0 - x)
+        if self._offer(start, weight) is None and self.pattern is not None:
+            self._offer(self.pattern, weight)
+        for _ in range(_RESTARTS):
+            if self._good_enough:
+                return
+            self._check_time()
+            noisy = weight * np.exp(_SPREAD * self._random.standard_normal(len(weight)))
+            self._offer(start if not self.separator.is_network else np.ones(len(weight), dtype=bool), noisy)
+
+    def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Clean a pattern, and keep it where it is the best so far; return it, None where it is not safe."""
+        cleaned = self._cleaner.cleaned(pattern, weight)
+        if cleaned is None or any(row.missing(cleaned.astype(np.float64)) > _HIDDEN for row in self._rows):
+            return None
+        if float(self.task.cost[cleaned].sum()) < self.cost:
+            self.pattern = cleaned
+            self._fix()
+            self._listen(self)
+        return cleaned
+
+    def _raise(self, bound: float) -> None:
+        """Take note of a bound, forced cells left out."""
+        raised = self.base + self._step.raised(bound)
+        if raised > self.bound:
+            self.bound = min(raised, self.cost)
+            self._listen(self)
+
+    def _no_better_pattern(self) -> None:
+        """Conclude that the best pattern is optimal, or that there is none."""
+        if self.pattern is None:
+            self.impossible = True
+        else:
+            self.bound = self.cost
+        self._listen(self)
+
+    def _fix(self) -> None:
+        """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
+
+        The best pattern itself may be cut off by this: it is kept aside.
+        """
+        if self.pattern is None:
+            return
+        room = self._step.below(self.cost - self.base) - self._point.bound
+        open_ = self._master.lower < self._master.upper
+        shown = np.flatnonzero(open_ & (self._point.reduced > room))
+        hidden = np.flatnonzero(open_ & (-self._point.reduced > room))
+        if len(shown):
+            self._master.fix(shown, hidden=False)
+        if len(hidden):
+            self._master.fix(hidden, hidden=True)
+
+    def _branch(self) -> None:
+        """Solve the master with whole numbers until nothing is found against its solution."""
+        while not self._good_enough:
+            self._check_time()
+            if Capability.LAZY in self._tree.capabilities:
+                self._grow_tree()
+                return
+            model = self._tree.open(self._master.program())
+            solution = model.solve(time_limit=self.clock.left, absolute_gap=self._absolute_gap())
+            if solution.status is Status.INFEASIBLE:
+                self._no_better_pattern()
+                return
+            self._raise(solution.bound * self._master.scale)
+            if solution.x is None:
+                raise OutOfTimeError
+            if not self._add(solution.x, whole=True):
+                self._take(solution.x)
+                return
+            self._offer(np.maximum(solution.x, self._point.x) > _HIDDEN, self.task.cost * (1.0 - solution.x))
+            self._cut_off_root()
+
+    def _absolute_gap(self) -> float:
+        return 0.99 * self._step.size / self._master.scale
+
+    def _grow_tree(self) -> None:
+        """Let the solver branch, and attack every pattern that it finds."""
+        model = self._tree.open(self._with_cutoff())
+        solution = model.solve_lazily(
+            self._separate, time_limit=self.clock.left, absolute_gap=self._absolute_gap()
+        )
+        if solution.status is Status.INFEASIBLE:
+            self._no_better_pattern()
+            return
+        self._raise(solution.bound * self._master.scale)
+        if solution.x is not None:
+            self._take(solution.x)
+        if solution.status is Status.STOPPED:
+            raise OutOfTimeError
+
+    def _with_cutoff(self):
+        import numpy as np
+        import scipy.sparse as sp
+        from dataclasses import replace
+        program = self._master.program()
+        if self.pattern is None:
+            return program
+        limit = self._step.below(self.cost - self.base) / self._master.scale
+        row = sp.csr_array(program.cost[None, :])
+        return replace(
+            program,
+            rows=sp.csr_array(sp.vstack([program.rows, row])),
+            row_lower=np.append(program.row_lower, -np.inf),
+            row_upper=np.append(program.row_upper, limit),
+        )
+
+    def _separate(self, x: NDArray[np.float64]) -> list[Row]:
+        cuts = self.separator.attack(x, whole=True).cuts
+        self.pool.add(cuts)
+        if cuts:
+            self._offer(np.maximum(x, self._point.x) > _HIDDEN, self.task.cost * (1.0 - x))
+        return [Row(cut.columns, cut.values, cut.right, np.inf) for cut in cuts]
+
+    def _take(self, x: NDArray[np.float64]) -> None:
+        """Keep a pattern against which nothing was found."""
+        found = self._offer(x > 0.5, self.task.cost)  # noqa: PLR2004  (0 or 1)
+        if found is None:
+            raise ArithmeticError("a pattern without violated cuts is not safe")
+        self._raise(self._step.below(self.cost - self.base) + self._step.size) if False else None
+        self.bound = self.cost
+        self._listen(self)
