@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     from celosia.pattern.release import publish as publish
     from celosia.pattern.release_file import read_release as read_release
     from celosia.pattern.release_file import write_release as write_release
+    from celosia.protect.engine import protect as protect
+    from celosia.protect.protection import Protection as Protection
+    from celosia.protect.suppress import Suppress as Suppress
     from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
@@ -113,6 +116,8 @@ _ROOMS = {
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),
+    "celosia.protect.protection": ("Protection",),
+    "celosia.protect.suppress": ("Suppress",),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
@@ -130,7 +135,7 @@ _ROOMS = {
     "celosia.table.table": ("Table",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
-_VERBS = ("certify",)  # rooms that are called like the function of their name (celosia.verb)
+_VERBS = ("certify", "protect")  # rooms that are called like the function of their name (celosia.verb)
 
 __all__ = ["__version__", *sorted([*_ROOM_OF, *_VERBS])]  # noqa: PLE0604
 

@@ -1,1 +1,5 @@
 """Finding what to publish: risk in, pattern out."""
+
+from celosia.verb import make_verb
+
+make_verb(__name__, home="engine")

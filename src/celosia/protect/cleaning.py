@@ -74,10 +74,12 @@ class Cleaner:
 
     def _targets(self, pattern: NDArray[np.bool_]) -> Sides | None:
         """Return the questions, sliding ones with the part of their level that each side reaches now."""
-        asked = self.separator.sides
+        everything = self.separator.sides
+        counts = pattern[everything.columns]  # a cell that is shown has nothing to keep
+        asked = everything.take(counts)
         if not bool(asked.sliding.any()):
             return asked
-        part = self.separator.reached(pattern)
+        part = self.separator.reached(pattern)[counts]
         room = np.where(
             asked.upward,
             self.separator.workshop.up[asked.attackers, asked.columns],
@@ -148,24 +150,22 @@ def _reverse_delete(
     for k in range(len(order)):
         share[order[k]] = 0.0
         n_renewed = 0
+        safe = True
         for question in range(len(columns)):
-            if uses[question, k] and columns[question] != order[k]:
+            if safe and uses[question, k] and columns[question] != order[k]:
                 renewed[n_renewed] = question
                 before[question] = uses[question]
                 n_renewed += 1
-                if not _answered(
+                safe = _answered(
                     *(question, columns, attackers, upward, levels, up, down, share, tail, head, starts, arcs),
                     *(work, rank, uses),
-                ):
-                    share[order[k]] = 1.0
-                    break
-        if share[order[k]] > 0.0:
-            for place in range(n_renewed):
-                uses[renewed[place]] = before[renewed[place]]
-        else:
-            for question in range(len(columns)):
-                if columns[question] == order[k]:
-                    uses[question] = False
+                )
+        if safe:
+            uses[columns == order[k]] = False  # a cell that is shown has nothing to keep
+            continue
+        share[order[k]] = 1.0
+        for place in range(n_renewed):
+            uses[renewed[place]] = before[renewed[place]]
     return True
 
 
@@ -220,7 +220,10 @@ def _clean_program(
     for column in order.tolist():
         cell = int(np.searchsorted(members, column))
         tables.program.share[cell] = 0.0
-        if not tables.renew(np.flatnonzero(tables.uses[:, cell])):
+        own = asked.columns == column
+        if tables.renew(np.flatnonzero(tables.uses[:, cell] & ~own)):
+            tables.uses[own] = False
+        else:
             tables.program.share[cell] = 1.0
             stays.append(column)
     return np.array(stays, dtype=np.int64)
@@ -246,9 +249,7 @@ class _Tables:
         self._other = [place.get(key, -1) for key in self._keys(~asked.upward)]
 
     def _keys(self, upward: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
-        return list(
-            zip(self.asked.columns.tolist(), self.asked.attackers.tolist(), upward.tolist(), strict=True)
-        )
+        return list(zip(self.asked.columns.tolist(), self.asked.attackers.tolist(), upward.tolist(), strict=True))
 
     def renew(self, questions: NDArray[np.int64]) -> bool:
         """Find new tables for some questions; keep the old ones of all, and say no, where one has none."""

@@ -1,13 +1,13 @@
 r"""Capacity cuts: what every safe pattern satisfies, from any multipliers of the relations.
 
-For any multipliers :math:`\gamma` and :math:`g = M'\gamma` every move with :math:`M d = 0` has :math:`\sum g_i d_i = 0`,
-so :math:`d_p = \sum_{i \ne p} r_i d_i` with :math:`r_i = -g_i / g_p`, and cell p moves up by at most
+For any multipliers :math:`\gamma` and :math:`g = M'\gamma` every move with :math:`M d = 0` has
+:math:`\sum g_i d_i = 0`. So :math:`d_p = \sum_{i \ne p} r_i d_i` with :math:`r_i = -g_i / g_p`, and cell p moves up by
+at most
 
 .. math:: \sum_{i \ne p} c_i x_i, \qquad c_i = \max(r_i U_i, -r_i L_i),
 
-where :math:`x_i` says that cell i is hidden (Fischetti and Salazar 2000, (4.3); Salazar 2003, section 3). A safe pattern makes this at least
-the level. The inequality is computed from the multipliers, so it holds whatever the accuracy of the solver that
-proposed them.
+where :math:`x_i` says that cell i is hidden (Salazar 2003, section 3). A safe pattern makes this at least the level.
+The inequality is computed from the multipliers, so it holds whatever the accuracy of the solver that proposed them.
 """
 
 from __future__ import annotations

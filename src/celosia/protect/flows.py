@@ -62,7 +62,20 @@ def minimum_cuts(
             if got[question] < 1.0 - NOTHING:
                 start = source if side == 0 else sink
                 seen = _side(
-                    start, side == 0, cell, level, up[who], down[who], share, tail, head, flow, starts, arcs, depth, queue
+                    start,
+                    side == 0,
+                    cell,
+                    level,
+                    up[who],
+                    down[who],
+                    share,
+                    tail,
+                    head,
+                    flow,
+                    starts,
+                    arcs,
+                    depth,
+                    queue,
                 )
                 if n_out + seen > len(nodes):
                     nodes = np.append(nodes, np.empty(len(nodes) + seen, dtype=np.int64))
@@ -149,8 +162,8 @@ def _room(
 ) -> float:
     """Return how much more can go through an arc, as a part of the level."""
     if forward:
-        return min(up[arc] / level, 1.0) * share[arc] - flow[arc]
-    return min(down[arc] / level, 1.0) * share[arc] + flow[arc]
+        return float(min(up[arc] / level, 1.0) * share[arc] - flow[arc])
+    return float(min(down[arc] / level, 1.0) * share[arc] + flow[arc])
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +183,7 @@ def _layers(
     depth: NDArray[np.int32],
     queue: NDArray[np.int32],
 ) -> int:
-    """Number the nodes by their distance from the source, up to the sink; return how many were seen."""
+    """Set the depth of nodes, their distance from the source, up to the sink; return how many were seen."""
     queue[0] = source
     depth[source] = 0
     seen, place = 1, 0

@@ -92,7 +92,7 @@ class Hidden:
         return self.system.relations[others], -self.turn[others]
 
     def derivation(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return multipliers of the relations from which a peeled cell follows: those of the chain, one after another."""
+        """Return multipliers of the relations from which a peeled cell follows, one after another."""
         place = int(np.searchsorted(self.columns, column))
         if place >= len(self.columns) or self.columns[place] != column:
             return np.zeros(0, dtype=np.int64), np.zeros(0)

@@ -134,9 +134,7 @@ class Master:
         """Take back the waiting cuts that a point misses; return how many."""
         inside = set(self._inside)
         waiting = [place for place in range(len(self.pool.cuts)) if place not in inside]
-        return self.add(
-            self.pool.cuts[place] for place in waiting if self.pool.cuts[place].missing(x) > _RETURNS
-        )
+        return self.add(self.pool.cuts[place] for place in waiting if self.pool.cuts[place].missing(x) > _RETURNS)
 
     def fix(self, columns: NDArray[np.int64], *, hidden: bool) -> None:
         """Hide or show some columns from now on."""

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.errors import SolverError
 from celosia.protect.cuts import Reach, Workshop
 from celosia.protect.sides import Sides
-from celosia.solve.backend import Backend, Model
+from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Solution, Status
 
 _REACHED = 1.0 - 1e-7
 """A level that is reached but for this is reached, as far as doubles can tell; the last word has the audit."""
@@ -25,6 +25,9 @@ _LEAST = 0.05
 
 _ENDLESS = 1e15
 """A room without an end, in parts of a level."""
+
+
+_METHODS: tuple[Method, ...] = ("dual", "primal")
 
 
 class Answered(NamedTuple):
@@ -117,14 +120,12 @@ class Program:
         solution, target = self._whole(sides, k)
         return solution.x if abs(float(solution.x[target])) >= _REACHED else None
 
-    def _whole(self, sides: Sides, k: int) -> tuple[Solution, int]:
+    def _whole(self, sides: Sides, k: int) -> tuple[_Vertex, int]:
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         rooms = self.rooms(int(sides.attackers[k]), float(sides.levels[k]))
         return self._pushed(target, rooms, upward=bool(sides.upward[k])), target
 
-    def _pushed(
-        self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool
-    ) -> Solution:
+    def _pushed(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
         """Return the solution in which a cell moves furthest, as far as its level."""
         below, above = rooms
         if upward:
@@ -149,7 +150,7 @@ class Program:
         down, up = self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level
         return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
 
-    def _reach(self, solution: Solution, k: int, sides: Sides) -> Reach | None:
+    def _reach(self, solution: _Vertex, k: int, sides: Sides) -> Reach | None:
         return self.workshop.reach(
             self.rows,
             solution.duals,
@@ -159,9 +160,17 @@ class Program:
         )
 
 
-def _solved(model: Model) -> Solution:
-    for method in ("dual", "primal"):
-        solution = model.solve(method=method)
-        if solution.status is Status.OPTIMAL:
-            return solution
-    raise ArithmeticError(f"an attacker's problem ended with {solution.status}")
+class _Vertex(NamedTuple):
+    """An optimal vertex with its multipliers."""
+
+    x: NDArray[np.float64]
+    duals: NDArray[np.float64]
+    reduced_costs: NDArray[np.float64]
+
+
+def _solved(model: Model) -> _Vertex:
+    for method in _METHODS:
+        found = model.solve(method=method)
+        if found.x is not None and found.duals is not None and found.reduced_costs is not None:
+            return _Vertex(found.x, found.duals, found.reduced_costs)
+    raise SolverError.one("solver", f"gives no answer to an attacker's problem: {found.status.value}.", "Report this.")

@@ -12,9 +12,10 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cleaning import Cleaner
@@ -27,6 +28,7 @@ from celosia.protect.starting import bridgeless_cuts, one_row_cuts
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.clock import Clock
+from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
 _HIDDEN = 1e-6
@@ -39,30 +41,27 @@ _RESTARTS = 8
 _SPREAD = 0.3
 
 
-class OutOfTimeError(Exception):
-    """The time limit is reached."""
+class _OutOfTimeError(Exception):
+    """The time of a search is up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """How far a search was at some moment.
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a search has found: see the attributes of `Search`.
 
     Parameters
     ----------
-    seconds
-        Since its start.
-    cost
-        Of the best pattern so far, infinite where there is none.
-    bound
-        No pattern costs less.
+    pattern, bound, impossible, exhausted
+        As there.
     cuts
-        Found so far.
+        All cuts that were found.
     """
 
-    seconds: float
-    cost: float
+    pattern: NDArray[np.bool_] | None
     bound: float
-    cuts: int
+    impossible: bool
+    exhausted: bool
+    cuts: list[Cut]
 
 
 class Search:
@@ -82,6 +81,8 @@ class Search:
         Hears of every better pattern or bound.
     rows
         Further rows of the master, such as a greatest number of hidden cells.
+    seed
+        From which restarts draw.
 
     Attributes
     ----------
@@ -89,6 +90,10 @@ class Search:
         The cheapest safe pattern so far, None where there is none, ``(n,)``.
     bound
         No pattern costs less than this, forced cells included.
+    impossible
+        There is no safe pattern.
+    exhausted
+        Nothing is left to search.
     """
 
     def __init__(
@@ -99,6 +104,7 @@ class Search:
         clock: Clock,
         listen: Callable[[Search], None],
         rows: Sequence[Cut] = (),
+        seed: int = 0,
     ) -> None:
         self.task = task
         self.clock = clock
@@ -106,15 +112,18 @@ class Search:
         self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend)
         self.pattern: NDArray[np.bool_] | None = None
         self.base = float(task.cost[task.forced].sum())
-        self.bound = self.base
-        self.impossible = False
+        self.bound = self._proved_bound = self.base
+        self.impossible = self.exhausted = False
+        self._frozen = False
         self._step = Step.of(task.cost[~task.forced])
         self._tree = tree
         self._listen = listen
         self._rows = list(rows)
         self._master = Master(task.cost, task.forced, backend, self.pool)
         self._cleaner = Cleaner(self.separator)
-        self._random = np.random.default_rng(0)
+        self._random = np.random.default_rng(seed)
+        self._gap = 0.0
+        self._until = np.inf
         self._point = Point(task.forced.astype(np.float64), 0.0, task.cost)
 
     @property
@@ -125,26 +134,72 @@ class Search:
     @property
     def done(self) -> bool:
         """Whether the pattern is optimal, or there is none."""
-        return self.impossible or (self.pattern is not None and self.bound - self.base > self._step.below(self.cost - self.base))
+        if self.pattern is None:
+            return self.impossible
+        return self.bound - self.base > self._step.below(self.cost - self.base)
 
-    def run(self, gap: float) -> None:
+    def stop(self) -> None:
+        """End a search that is still running, as soon as it looks."""
+        self.clock = Clock(0.0)
+
+    def forbid(self, *, proved: bool) -> None:
+        """Forget the pattern, which is not safe: patterns that hide less are not safe, either.
+
+        Where that is not proved, no bound may rest on it, so the bound stays where it is from now on.
+        """
+        if self.pattern is None:
+            return
+        others = np.flatnonzero(~self.pattern)
+        if not len(others):
+            self.impossible = True
+        self._master.add([Cut(others, np.ones(len(others)))])
+        self._frozen = self._frozen or not proved
+        self.exhausted = False
+        self.bound = min(self.bound, self._proved_bound)
+        self.pattern = None
+
+    def outcome(self) -> Outcome:
+        """Return what was found, to be sent elsewhere."""
+        return Outcome(self.pattern, self.bound, self.impossible, self.exhausted, self.pool.cuts)
+
+    def adopt(self, found: Outcome) -> None:
+        """Take over what was found elsewhere."""
+        self.pattern, self.bound, self._proved_bound = found.pattern, found.bound, found.bound
+        self.impossible, self.exhausted = found.impossible, found.exhausted
+        self._master.add(found.cuts)
+        self._listen(self)
+
+    def any_pattern(self) -> None:
+        """Hide everything, and show again what need not be hidden, without regard to time."""
+        self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
+
+    def run(self, gap: float, time_limit: float = np.inf) -> None:
         """Search until the pattern is optimal, or closer to the bound than the gap, or time is up."""
         self._gap = gap
+        self._until = self.clock.seconds + time_limit
         try:
             self._first_pattern()
             self._cut_off_root()
             self._round()
             self._branch()
-        except OutOfTimeError:
+        except _OutOfTimeError:
             return
 
     @property
     def _good_enough(self) -> bool:
-        return self.done or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
+        return (
+            self.done
+            or self.exhausted
+            or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
+        )
 
     def _check_time(self) -> None:
-        if self.clock.left <= 0:
-            raise OutOfTimeError
+        if self._left <= 0:
+            raise _OutOfTimeError
+
+    @property
+    def _left(self) -> float:
+        return min(self.clock.left, self._until - self.clock.seconds)
 
     def _first_pattern(self) -> None:
         """Hide everything, and show again what need not be hidden, where that is quick."""
@@ -211,12 +266,16 @@ class Search:
     def _raise(self, bound: float) -> None:
         """Take note of a bound, forced cells left out."""
         raised = self.base + self._step.raised(bound)
-        if raised > self.bound:
+        if raised > self.bound and not self._frozen:
+            self._proved_bound = raised
             self.bound = min(raised, self.cost)
             self._listen(self)
 
     def _no_better_pattern(self) -> None:
-        """Conclude that the best pattern is optimal, or that there is none."""
+        """Conclude that the best pattern is optimal, or that there is none; or nothing, where a proof is missing."""
+        self.exhausted = True
+        if self._frozen:
+            return
         if self.pattern is None:
             self.impossible = True
         else:
@@ -247,13 +306,13 @@ class Search:
                 self._grow_tree()
                 return
             model = self._tree.open(self._master.program())
-            solution = model.solve(time_limit=self.clock.left, absolute_gap=self._absolute_gap())
+            solution = model.solve(time_limit=self._left, absolute_gap=self._absolute_gap())
             if solution.status is Status.INFEASIBLE:
                 self._no_better_pattern()
                 return
             self._raise(solution.bound * self._master.scale)
             if solution.x is None:
-                raise OutOfTimeError
+                raise _OutOfTimeError
             if not self._add(solution.x, whole=True):
                 self._take(solution.x)
                 return
@@ -266,9 +325,7 @@ class Search:
     def _grow_tree(self) -> None:
         """Let the solver branch, and attack every pattern that it finds."""
         model = self._tree.open(self._with_cutoff())
-        solution = model.solve_lazily(
-            self._separate, time_limit=self.clock.left, absolute_gap=self._absolute_gap()
-        )
+        solution = model.solve_lazily(self._separate, time_limit=self._left, absolute_gap=self._absolute_gap())
         if solution.status is Status.INFEASIBLE:
             self._no_better_pattern()
             return
@@ -276,20 +333,17 @@ class Search:
         if solution.x is not None:
             self._take(solution.x)
         if solution.status is Status.STOPPED:
-            raise OutOfTimeError
+            raise _OutOfTimeError
 
-    def _with_cutoff(self):
-        import numpy as np
-        import scipy.sparse as sp
-        from dataclasses import replace
+    def _with_cutoff(self) -> LinearProgram:
+        """Return the master with whole numbers, for patterns that are cheaper than the best."""
         program = self._master.program()
         if self.pattern is None:
             return program
         limit = self._step.below(self.cost - self.base) / self._master.scale
-        row = sp.csr_array(program.cost[None, :])
         return replace(
             program,
-            rows=sp.csr_array(sp.vstack([program.rows, row])),
+            rows=sp.csr_array(sp.vstack([program.rows, sp.csr_array(program.cost[None, :])])),
             row_lower=np.append(program.row_lower, -np.inf),
             row_upper=np.append(program.row_upper, limit),
         )
@@ -306,6 +360,4 @@ class Search:
         found = self._offer(x > 0.5, self.task.cost)  # noqa: PLR2004  (0 or 1)
         if found is None:
             raise ArithmeticError("a pattern without violated cuts is not safe")
-        self._raise(self._step.below(self.cost - self.base) + self._step.size) if False else None
-        self.bound = self.cost
-        self._listen(self)
+        self._no_better_pattern()

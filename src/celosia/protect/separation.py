@@ -119,7 +119,7 @@ class Separator:
         answers = _Answers.of(len(asked))
         for hidden in self.networks:
             place = hidden.place(len(self.task))
-            component = hidden.parts.component[place[asked.columns]]
+            component = hidden.parts.component[place[asked.columns]].astype(np.int64)
             network = np.flatnonzero((component >= 0) & hidden.is_network(component))
             self._follow_flows(hidden, share, asked, network, answers)
             if self.is_network:
@@ -203,9 +203,7 @@ class Separator:
                 answers.reached[places[answer.place]] = answer.reached
                 answers.reaches[places[answer.place]] += answer.reaches
 
-    def _explain_stuck(
-        self, hidden: Hidden, asked: Sides, places: NDArray[np.int64], answers: _Answers
-    ) -> None:
+    def _explain_stuck(self, hidden: Hidden, asked: Sides, places: NDArray[np.int64], answers: _Answers) -> None:
         """Find multipliers for cells that do not move at all: they follow from relations with one unknown each."""
         for k in places.tolist():
             rows, gamma = hidden.derivation(int(asked.columns[k]))
@@ -245,8 +243,9 @@ class Separator:
                         yield cut
 
     def _sliding(self, asked: Sides, k: int, reaches: list[list[Reach]]) -> Iterator[Cut]:
-        for up in reaches[k] or [None]:
-            for down in reaches[k + 1] or [None]:
+        nothing: list[Reach | None] = [None]
+        for up in [*reaches[k]] or nothing:
+            for down in [*reaches[k + 1]] or nothing:
                 yield from self.sliding_cuts(k, asked, up, down)
 
     def sliding_cuts(self, k: int, asked: Sides, up: Reach | None, down: Reach | None) -> Iterator[Cut]:

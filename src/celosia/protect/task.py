@@ -4,13 +4,16 @@ With :math:`x_i \in \{0, 1\}` for *cell i is hidden*, attacker k can push cell p
 
 .. math:: \max\ d_p \quad\text{s.t.}\quad M d = 0, \qquad -L_i^k x_i \le d_i \le U_i^k x_i,
 
-(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` are his rooms. A pattern is safe when that reaches the level
-of every requirement, up, down, or both together for a sliding level.
+(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` are his rooms. A pattern is safe when that reaches the
+level of every requirement, up, down, or both together for a sliding level.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +23,7 @@ from celosia.attack.redundancy import implied
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
+from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
 
@@ -135,7 +139,7 @@ class Task:
         )
 
 
-def task_of(risk: Risk, *, integer: bool) -> Task:
+def task_of(risk: Risk, *, widths: Mapping[int, float | Fraction] | None = None, integer: bool) -> Task:
     """Return the task of a risk.
 
     Cells that must be shown, and those that every attacker knows already, are constants.
@@ -144,6 +148,8 @@ def task_of(risk: Risk, *, integer: bool) -> Task:
     ----------
     risk
         The table, its sensitive cells, and who attacks.
+    widths
+        What cells that are not sensitive must keep if they are hidden.
     integer
         Attackers know that values are whole numbers.
 
@@ -163,7 +169,7 @@ def task_of(risk: Risk, *, integer: bool) -> Task:
         )
         for attacker in risk.attackers
     ]
-    required = risk.requirements
+    required = _with_widths(risk, widths or {})
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
     decimals = _decimals(systems, [required.upper, required.lower, required.sliding], integer=integer)
     up, down = (np.zeros((len(systems), len(cells)), dtype=np.int64) for _ in range(2))
@@ -188,6 +194,30 @@ def task_of(risk: Risk, *, integer: bool) -> Task:
             *(_raised(level, decimals) for level in (required.upper, required.lower, required.sliding)),
         ),
         decimals=decimals,
+    )
+
+
+def _with_widths(risk: Risk, widths: Mapping[int, float | Fraction]) -> Requirements:
+    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden."""
+    required = risk.requirements
+    cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
+    if not len(cells):
+        return required
+    n = len(risk.attackers)
+    wide = Fixed.of_counts(
+        np.array(
+            [math.ceil(Fraction(widths[cell]) * 10**required.sliding.decimals) for cell in cells.tolist()] * n,
+            dtype=object,
+        ),
+        required.sliding.decimals,
+    )
+    none = np.zeros(len(cells) * n, dtype=np.int64)
+    return Requirements(
+        np.concatenate([required.cells, np.tile(cells, n)]),
+        np.concatenate([required.attackers, np.repeat(np.arange(n, dtype=np.int32), len(cells))]),
+        Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
+        Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
+        Fixed(np.concatenate([required.sliding.counts, wide.counts]), required.sliding.decimals),
     )
 
 
@@ -218,4 +248,4 @@ def _raised(levels: Fixed, decimals: int) -> NDArray[np.int64]:
         counts = -(-exact // 10 ** (levels.decimals - decimals))
     else:
         counts = exact * 10 ** (decimals - levels.decimals)
-    return np.minimum(counts, ENDLESS).astype(np.int64)
+    return np.asarray(np.minimum(counts, ENDLESS), dtype=np.int64)
