@@ -109,7 +109,8 @@ def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
                 paths[0] if paths else "",
             )
         )
-        raise SpecError.one(place, f"cannot be written: {error.strerror or error}.") from error
+        remedy = "Is there such a folder, and may you write to it?"
+        raise SpecError.one(place, f"cannot be written: {error.strerror or error}.", remedy) from error
     finally:
         for stand_in in stand_ins.values():
             stand_in.unlink(missing_ok=True)

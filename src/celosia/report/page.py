@@ -5,10 +5,8 @@ It shows true values and is confidential; contributions stay out of it all the s
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import operator
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import jinja2
 import numpy as np
 
-from celosia.errors import SpecError
+from celosia.files import all_or_nothing
 from celosia.report.sheets import Drawing
 from celosia.report.summary import summary
 from celosia.version import __version__
@@ -49,21 +47,13 @@ def write_page(risk: Risk, path: str | Path, *, title: str | None = None) -> Pat
     SpecError
         The file cannot be written.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(rendered(risk, title=title))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise SpecError.one(
-            str(path), f"cannot be written ({error.strerror}).", "Is there such a folder, and may you write to it?"
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
+    return write_pieces(rendered(risk, title=title), Path(path))
+
+
+def write_pieces(pieces: Iterable[str], path: Path) -> Path:
+    """Write a page, wholly or not at all, and return its path."""
+    with all_or_nothing([path]) as stand_ins, stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
     return path
 
 
@@ -74,15 +64,16 @@ def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
     sheets, missing = drawing.sheets()
     sensitive = np.flatnonzero(risk.sensitive)
     bare = np.arange(len(risk)) if not risk.table.axes else np.zeros(0, dtype=np.int64)
-    stream = _template().stream(
+    stream = template("risk.html.j2").stream(
         title=title or findings.table,
         version=__version__,
         summary=findings,
         shares=[variable for variable in findings.variables if variable.value_share is not None],
+        marks=len(drawing.marks),
         legend=list(zip(drawing.marks, drawing.words, strict=True)),
         sheets=sheets,
-        groups=_grouped(sheets, "group"),
-        levels=_grouped(findings.by_level, "dimension"),
+        groups=grouped(sheets, "group"),
+        levels=grouped(findings.by_level, "dimension"),
         depth=max((sheet.depth for sheet in sheets), default=0),
         missing=missing,
         label_names=drawing.label_names,
@@ -96,13 +87,14 @@ def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
     yield from stream
 
 
-def _grouped(items: Iterable[Item], attribute: str) -> list[tuple[str, list[Item]]]:
+def grouped(items: Iterable[Item], attribute: str) -> list[tuple[str, list[Item]]]:
     """Return neighbours that agree in an attribute together, in their order (jinja's own ``groupby`` sorts)."""
     return [(name, list(group)) for name, group in itertools.groupby(items, key=operator.attrgetter(attribute))]
 
 
 @cache
-def _template() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """Return a template of this room."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("celosia", "report/templates"),
         autoescape=True,
@@ -110,4 +102,4 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("risk.html.j2")
+    return environment.get_template(name)

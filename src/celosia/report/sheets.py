@@ -58,11 +58,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a sheet: its label, its entries (None where there is no cell), and whether one of them is sensitive."""
+    """A row of a sheet: its label, its entries (None where there is no cell), and whether one of them is marked."""
 
     head: Head
     entries: list[Entry | None]
-    sensitive: bool
+    marked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Sheet:
         The rows, made while the page is written.
     depth
         How deep the rows go below their total.
-    sensitive
-        How many of the block's cells are sensitive.
+    marked
+        How many of the block's cells are marked.
     left_out
         What did not fit; empty where everything did.
     """
@@ -93,7 +93,7 @@ class Sheet:
     columns: list[Head]
     rows: Iterator[Row]
     depth: int
-    sensitive: int
+    marked: int
     left_out: str
 
 
@@ -143,6 +143,11 @@ class Drawing:
     def sensitive(self) -> NDArray[np.bool_]:
         """Which cells are sensitive, ``(n_cells,)``."""
         return self.risk.sensitive
+
+    @property
+    def marked(self) -> NDArray[np.bool_]:
+        """Which cells a reader looks for, ``(n_cells,)``: the sensitive ones."""
+        return self.sensitive
 
     @cached_property
     def levels(self) -> dict[str, Fixed]:
@@ -195,7 +200,7 @@ class Drawing:
             columns=block.columns()[:n_columns],
             rows=self._rows(rows, block.cells(n_rows, n_columns)),
             depth=max(head.depth for head in rows),
-            sensitive=int(self.sensitive[block.members].sum()),
+            marked=int(self.marked[block.members].sum()),
             left_out=f"Drawn are {n_rows:,} of {all_rows:,} rows and {n_columns:,} of {all_columns:,} columns."
             if cut
             else "",
@@ -207,7 +212,7 @@ class Drawing:
             entries: list[Entry | None] = [None] * len(cells)
             for place, entry in zip(places.tolist(), self._entries(cells[places]), strict=True):
                 entries[place] = entry
-            yield Row(head, entries, bool(self.sensitive[cells[places]].any()))
+            yield Row(head, entries, bool(self.marked[cells[places]].any()))
 
     def _entries(self, cells: NDArray[np.int64]) -> Iterator[Entry]:
         """Yield the entries of some cells; values and levels are written for all of them at once."""

@@ -263,5 +263,5 @@ def test_a_page_that_fails_leaves_the_old_one_as_it_was(
 
 
 def test_a_folder_that_is_not_there_is_an_error_with_a_remedy(two_way: Risk, tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"risk\.html: cannot be written \(.*\)\. Is there such a folder"):
+    with pytest.raises(SpecError, match=r"risk\.html: cannot be written: .*\. Is there such a folder"):
         write_page(two_way, tmp_path / "nowhere" / "risk.html")

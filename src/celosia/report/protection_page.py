@@ -1,0 +1,144 @@
+"""The page on which an office looks at a protection: one HTML file that needs nothing else.
+
+It shows true values and is confidential; contributions stay out of it all the same.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from celosia.attack.audit import MET, Audit
+from celosia.pattern.release import publish
+from celosia.report.loss import Loss, loss
+from celosia.report.margins import Margins, margins
+from celosia.report.outcome import Protection
+from celosia.report.page import MOST_LISTED, grouped, template, write_pieces
+from celosia.report.plots import intervals_plot, margins_plot, progress_plot
+from celosia.report.published import PublishedDrawing
+from celosia.report.summary import summary
+from celosia.solve.registry import backends
+from celosia.version import __version__
+
+MOST_BARS = 30
+"""So many intervals are drawn as bars, the tightest ones."""
+
+
+def write_protection_page(
+    result: Protection,
+    path: str | Path,
+    *,
+    audit: Audit | None = None,
+    title: str | None = None,
+    asked: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the page of a protection, wholly or not at all, and return its path.
+
+    Parameters
+    ----------
+    result
+        What to show.
+    path
+        Where the page goes; a file of that name is replaced once the new one is complete.
+    audit
+        An audit of the same pattern with intervals, for bars that go to their ends; by default the result's own.
+    title
+        The page's heading, by default what the table shows.
+    asked
+        What was asked, in words, by its name.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be written.
+    """
+    return write_pieces(rendered(result, audit=audit, title=title, asked=asked), Path(path))
+
+
+def rendered(
+    result: Protection,
+    *,
+    audit: Audit | None = None,
+    title: str | None = None,
+    asked: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """Yield the page of a protection piece by piece."""
+    audited = audit or result.audit
+    release = publish(result.pattern)
+    drawing = PublishedDrawing.of_release(release, audited)
+    sheets, missing = drawing.sheets()
+    findings, close = summary(result.risk), margins(audited)
+    lost = loss(release, result.risk.table, audited if len(audited.intervals) else None)
+    hidden = np.flatnonzero(drawing.marked)
+    stream = template(
+        "protection.html.j2"
+    ).stream(
+        title=title or findings.table,
+        version=__version__,
+        marks=0,
+        summary=findings,
+        result=result,
+        audit=audited,
+        met=sum(verdict.result == MET for verdict in audited.verdicts),
+        kinds={kind: int((drawing.kinds == kind).sum()) for kind in "pqr"},
+        loss=lost,
+        value_share=lost.hidden_value / lost.value if lost.value else 0.0,
+        parts=_parts(lost),
+        progress=Markup(progress_plot(result.trace, result.seconds)),  # noqa: S704  (ours, labels escaped by matplotlib)
+        bars=Markup(_bars(close, drawing)),  # noqa: S704
+        all_margins=Markup(margins_plot(close) if len(close) > MOST_BARS else ""),  # noqa: S704
+        margins=close,
+        most_bars=MOST_BARS,
+        cuts=result.trace[-1][3] if len(result.trace) else 0,
+        sheets=sheets,
+        groups=grouped(sheets, "group"),
+        depth=max((sheet.depth for sheet in sheets), default=0),
+        missing=missing,
+        label_names=drawing.label_names,
+        hidden=drawing.hidden_lines(hidden[:MOST_LISTED]),
+        hidden_left_out=max(0, len(hidden) - MOST_LISTED),
+        asked=asked or {},
+        versions=versions(),
+    )
+    stream.enable_buffering(1_000)
+    yield from stream
+
+
+def versions() -> dict[str, str]:
+    """Return what the result depends on, with versions."""
+    solvers = {backend.name: backend.version for backend in backends()}
+    return {"celosia": __version__, "Python": platform.python_version(), "numpy": np.__version__, **solvers}
+
+
+def _parts(lost: Loss) -> list[tuple[str, list[dict[str, float | str]]]]:
+    """Return the loss by what parts the table, a list of parts each."""
+    parts = lost.parts
+    lines: dict[str, list[dict[str, float | str]]] = {}
+    for place in range(len(parts)):
+        lines.setdefault(parts.by[place], []).append(
+            {
+                "part": parts.part[place],
+                "cells": int(parts.cells[place]),
+                "hidden": int(parts.hidden[place]),
+                "share": float(parts.hidden[place]) / max(1, int(parts.cells[place])),
+                "value_share": float(parts.hidden_value[place]) / (float(parts.value[place]) or 1.0),
+            }
+        )
+    return list(lines.items())
+
+
+def _bars(close: Margins, drawing: PublishedDrawing) -> str:
+    """Return the tightest intervals as bars."""
+    if not len(close):
+        return ""
+    several = len(drawing.risk.attackers) > 1
+    first = close.first(MOST_BARS)
+    labels = [
+        drawing.risk.table.label(int(cell)) + (f" ({drawing.risk.attackers[who].name})" if several else "")
+        for cell, who in zip(first.cells, first.attackers.tolist(), strict=True)
+    ]
+    return intervals_plot(first, labels)
