@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.networks import flow_answers, graph_of
+from celosia.attack.networks import flows
 from celosia.attack.parts import Parts, parts_of
 from celosia.attack.programs import program_answers
 from celosia.attack.questions import Answers, Questions, shown, verified
@@ -13,8 +15,6 @@ from celosia.attack.system import System
 from celosia.attack.whole import whole_answers
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
-
-_AT_A_TIME = 1 << 17  # flows whose witnesses are in memory at the same time
 
 
 def answers_of(
@@ -27,6 +27,7 @@ def answers_of(
     time_limit: float | None,
     parts: Parts | None = None,
     keep: NDArray[np.bool_] | None = None,
+    executor: Executor | None = None,
 ) -> Answers:
     """Return the answers to all questions.
 
@@ -52,6 +53,8 @@ def answers_of(
         The system taken apart, where that has been done.
     keep
         Whose witnesses come back, ``(q,)``; by default all.
+    executor
+        Takes flows and linear programs, where there is one; the answers are the same.
     """
     parts = parts_of(system) if parts is None else parts
     kept = np.ones(len(questions), dtype=bool) if keep is None else keep
@@ -60,15 +63,14 @@ def answers_of(
     book.enter(np.flatnonzero(component < 0), Answers.of_nothing(int((component < 0).sum()), furthest=True))
     network = np.flatnonzero(_in_network(parts, component))
     progress.start("following flows", len(network))
-    network = network[np.argsort(component[network], kind="stable")]
-    graph = graph_of(system, parts)
-    for places in np.split(network, range(_AT_A_TIME, len(network), _AT_A_TIME)):
-        book.enter(places, flow_answers(system, parts, questions.take(places), graph))
+    for places, found in flows(system, parts, questions.take(network), executor):
+        book.enter(network[places], found)
         progress.advance(len(places))
     progress.done()
     left = np.flatnonzero(~book.known)
     progress.start("solving programs", len(left))
-    book.enter(left, program_answers(system, parts, questions.take(left), backend, integer=integer))
+    asked = questions.take(left)
+    book.enter(left, program_answers(system, parts, asked, backend, integer=integer, executor=executor))
     if integer:
         left = left[~book.settled[left]]
         book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))

@@ -8,6 +8,7 @@ verdict is *not shown safe*, whatever a solver says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -131,6 +132,7 @@ def audit(
     solver: str | None = None,
     time_limit: float | None = None,
     progress: Progress = SILENT,
+    executor: Executor | None = None,
 ) -> Audit:
     """Return what attackers can conclude from a release, and whether every requirement is met.
 
@@ -152,6 +154,9 @@ def audit(
         Seconds for integer programs.
     progress
         Hears about long steps.
+    executor
+        One of `concurrent.futures`, threads or processes: flows and linear programs are shared out among its workers.
+        The result is the same, table by table.
 
     Raises
     ------
@@ -174,7 +179,7 @@ def audit(
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         system = system_of(risk.table, known, names=["release", f"attacker {attacker.name!r}"], integer=whole)
         systems.append(system)
-        room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit)
+        room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit, executor)
         asked = np.flatnonzero(wanted.attackers == number)
         cells, every = wanted.cells[asked], np.ones(len(asked), dtype=bool)
         judged.append(room.findings(cells, room.far(wanted, asked, "lower"), room.far(wanted, asked, "upper"), every))
@@ -211,6 +216,7 @@ class _Room:
     progress: Progress
     integer: bool
     time_limit: float | None
+    executor: Executor | None
 
     def far(
         self, wanted: Requirements, places: NDArray[np.int64], side: Literal["lower", "upper"]
@@ -243,6 +249,7 @@ class _Room:
             integer=self.integer,
             time_limit=self.time_limit,
             keep=np.tile(keep[unknown], 2),
+            executor=self.executor,
         )
         answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
         place = np.zeros((2, n), dtype=np.int64)

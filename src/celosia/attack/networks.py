@@ -10,6 +10,8 @@ between two neighbours in a large network sees little of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,8 @@ from numpy.typing import NDArray
 from celosia.attack.parts import Parts, adjacency
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import ENDLESS, System
+
+_TOGETHER = (1 << 14, 1 << 17)  # at least and at most so many flows, whose witnesses are in memory at the same time
 
 
 class Graph(NamedTuple):
@@ -74,30 +78,47 @@ def graph_of(system: System, parts: Parts) -> Graph:
     return Graph(starts, np.where(leaves, 2 * arcs, 2 * arcs + 1), np.where(leaves, head, tail), room)
 
 
-def flow_answers(system: System, parts: Parts, questions: Questions, graph: Graph | None = None) -> Answers:
+def flow_answers(system: System, parts: Parts, questions: Questions, executor: Executor | None = None) -> Answers:
     """Return the answers to questions about cells of networks.
 
     Guarantee: `reach` is the maximum over the kept rows of the component, so nobody gets further; its witness is a
     flow in whole numbers, which `verified` checks against all rows.
+    """
+    found = list(flows(system, parts, questions, executor))
+    answers = Answers.joined([answers for _, answers in found])
+    return answers.take(np.argsort(np.concatenate([places for places, _ in found]), kind="stable"))
+
+
+def flows(
+    system: System, parts: Parts, questions: Questions, executor: Executor | None = None
+) -> Iterator[tuple[NDArray[np.int64], Answers]]:
+    """Yield the places of some questions and their answers, until all are answered: as many as memory holds well.
 
     Parameters
     ----------
     system, parts, questions
         What is asked.
-    graph
-        The graph of the system, where it has been made.
+    executor
+        Takes the questions, where there is one; which of them go together does not depend on it.
     """
-    graph = graph_of(system, parts) if graph is None else graph
+    graph = graph_of(system, parts)
     order = np.argsort(parts.component[questions.columns], kind="stable")
-    asked = questions.take(order)
-    source = np.where(asked.upward, parts.head[asked.columns], parts.tail[asked.columns])
-    sink = np.where(asked.upward, parts.tail[asked.columns], parts.head[asked.columns])
+    size = int(np.clip(len(system) // 2, *_TOGETHER))
+    shares = np.split(order, range(size, len(order), size))
+    asked = [questions.take(places) for places in shares]
+    ends = [(parts.tail[part.columns], parts.head[part.columns]) for part in asked]
+    run = map if executor is None else executor.map
+    yield from zip(shares, run(_answers, asked, ends, [graph] * len(shares)), strict=True)
+
+
+def _answers(asked: Questions, ends: tuple[NDArray[np.int32], NDArray[np.int32]], graph: Graph) -> Answers:
+    """Return the answers to questions whose arcs have these tails and heads."""
+    tail, head = ends
+    source, sink = np.where(asked.upward, head, tail), np.where(asked.upward, tail, head)
     own = graph._replace(room=graph.room.copy())
-    reach, ends, columns, moves = _answer(asked.columns, asked.upward, asked.limits, source, sink, own, _desk(own))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    reach, starts, columns, moves = _answer(asked.columns, asked.upward, asked.limits, source, sink, own, _desk(own))
     furthest, ones = np.ones(len(asked), dtype=bool), np.ones(len(asked), dtype=np.int64)
-    return Answers(reach[place], ones, furthest, place, ends, columns, moves)
+    return Answers(reach, ones, furthest, np.arange(len(asked)), starts, columns, moves)
 
 
 def _desk(graph: Graph) -> _Desk:

@@ -8,6 +8,8 @@ its last vertex. Whatever a vertex was asked, every open question that it settle
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,21 +22,58 @@ from celosia.attack.rays import endless_cells
 from celosia.attack.system import ENDLESS, System
 from celosia.solve.backend import Backend, Model
 
+_TOGETHER = 4_096  # columns of components that go into one model, unless one component has more
+
 
 def program_answers(
-    system: System, parts: Parts, questions: Questions, backend: Backend, *, integer: bool = False
+    system: System,
+    parts: Parts,
+    questions: Questions,
+    backend: Backend,
+    *,
+    integer: bool = False,
+    executor: Executor | None = None,
 ) -> Answers:
     """Return the answers to questions about cells of components that are no networks.
 
     Guarantee: every witness is exact; `furthest` is set only where a table reaches the limit or a bound that follows
     from relations, or where multipliers prove in exact arithmetic that the reach is a maximum. With `integer` witnesses
-    are whole tables; an answer whose vertex is not whole is left open.
+    are whole tables; an answer whose vertex is not whole is left open. Which components go together does not depend on
+    the executor.
+
+    Parameters
+    ----------
+    system, parts, questions
+        What is asked.
+    backend
+        Solves.
+    integer
+        The attacker knows that all values are whole numbers.
+    executor
+        Takes the components, where there is one.
     """
     if not len(questions):
         return Answers.of_nothing(0, furthest=True)
-    components = np.unique(parts.component[questions.columns])
-    blocks = blocks_of(system, parts, components, integer=integer)
-    sheet = _sheet(system, blocks, questions, backend)
+    component = parts.component[questions.columns]
+    groups = _groups(parts, np.unique(component))
+    places = [np.flatnonzero(np.isin(component, group)) for group in groups]
+    blocks = [blocks_of(system, parts, group, integer=integer) for group in groups]
+    asked = [questions.take(own) for own in places]
+    run = map if executor is None else executor.map
+    answers = Answers.joined(list(run(_answers, blocks, asked, [backend] * len(groups))))
+    return answers.take(np.argsort(np.concatenate(places), kind="stable"))
+
+
+def _groups(parts: Parts, components: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    """Return components in groups of some size, in their order."""
+    before = np.concatenate([[0], np.cumsum(np.diff(parts.starts)[components])])[:-1]
+    ends = np.flatnonzero(np.diff(before // _TOGETHER)) + 1
+    return np.split(components, ends)
+
+
+def _answers(blocks: Blocks, questions: Questions, backend: Backend) -> Answers:
+    """Return the answers to questions about the cells of some components."""
+    sheet = _sheet(blocks, questions, backend)
     if sheet.open.any():
         model = blocks.model(backend, rooms(blocks.down), rooms(blocks.up))
         harvest(sheet, model)
@@ -43,11 +82,10 @@ def program_answers(
     return sheet.answers()
 
 
-def _sheet(system: System, blocks: Blocks, questions: Questions, backend: Backend) -> Sheet:
+def _sheet(blocks: Blocks, questions: Questions, backend: Backend) -> Sheet:
     """Return the questions with the answers that need no table: what has no end, and what does not move at all."""
-    place_of = np.full(len(system), -1, dtype=np.int64)
-    place_of[blocks.columns] = np.arange(len(blocks.columns))
-    place = place_of[questions.columns]
+    order = np.argsort(blocks.columns)
+    place = order[np.searchsorted(blocks.columns, questions.columns, sorter=order)]
     sign = np.where(questions.upward, 1, -1)
     block = np.searchsorted(blocks.starts, place, side="right") - 1
     down, up = propagated(blocks.matrix, blocks.down, blocks.up, integer=blocks.integer)
