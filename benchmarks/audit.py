@@ -8,6 +8,7 @@ python -m benchmarks.audit NUMBER      one measurement, in a process of its own
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from celosia.table.fixed import Fixed
 
 _LINEAR = 1.5  # how much more a cell may cost in a table ten times as large
 _REQUIREMENTS, _SECONDS = 10_000, 10
+_PATIENCE, _MEMORY = 1_800, 8  # seconds and gigabytes for a case
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,8 @@ _SMOKE = (
 
 _LINES = (
     (
-        Case("mega / 10", lambda: drawn(_TENTHS["mega"]), leaves=True, intervals=True, sample=5, speed=200_000),
-        Case("mega", lambda: instance("mega"), leaves=True, intervals=True, sample=2, speed=200_000),
+        Case("mega / 10", lambda: drawn(_TENTHS["mega"]), 0.1, leaves=True, intervals=True, sample=5, speed=200_000),
+        Case("mega", lambda: instance("mega"), 0.1, leaves=True, intervals=True, sample=2, speed=200_000),
     ),
     (
         Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000),
@@ -159,10 +161,13 @@ def audit(smoke: bool) -> list[Row]:  # noqa: FBT001
     return rows + _certificate(drawn(_TENTHS["mega"]), _REQUIREMENTS)
 
 
-def apart(case: Case) -> Measured:
-    """Return what a process of its own measures."""
+def apart(case: Case) -> Measured | None:
+    """Return what a process of its own measures; None where it fails or takes too much time or memory."""
     command = [sys.executable, "-m", "benchmarks.audit", str(_APART.index(case))]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=_PATIENCE)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return None
     return Measured(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -222,31 +227,34 @@ def agreeing_verdicts(found: Audit, places: NDArray[np.int64], plain: NDArray[np
     return np.array(agreed, dtype=bool)
 
 
-def row_of(case: Case, got: Measured) -> Row:
+def row_of(case: Case, got: Measured | None) -> Row:
     """Return the line of a case: its target is met only if both ways agree and nothing stays open."""
-    what = "intervals" if case.intervals else "verdicts"
     also = f" and {case.share:.0%} of the other {'leaves' if case.leaves else 'cells'}" if case.share else ""
-    ours = f"{got.cells:,} cells in {got.seconds:.3g} s: {got.speed:,.0f} a second"
-    plain = f"{got.ratio:,.0f} times the plain way ({1000 * got.plain:.3g} ms a cell)"
-    undecided = f"; {got.undecided:,} not decided" if got.undecided else ""
+    what = f"{'intervals' if case.intervals else 'verdicts'} of {case.name}, sensitive cells{also} hidden"
     targets = [
         *([f"at least {case.speed:,} cells a second"] if case.speed else []),
         *([f"at least {case.ratio} times the plain way"] if case.ratio else []),
         *([f"(aim: {case.aim})"] if case.aim else []),
     ]
+    if got is None:
+        said = f"no answer: it failed, or took over {_PATIENCE} s or {_MEMORY} GB"
+        return Row(what, " ".join(targets), said, met=False)
+    ours = f"{got.cells:,} cells in {got.seconds:.3g} s: {got.speed:,.0f} a second"
+    plain = f"{got.ratio:,.0f} times the plain way ({1000 * got.plain:.3g} ms a cell)"
+    undecided = f"; {got.undecided:,} not decided" if got.undecided else ""
     fast = got.speed >= (case.speed or 0) and got.ratio >= (case.ratio or 0)
     return Row(
-        f"{what} of {case.name}, sensitive cells{also} hidden",
+        what,
         " ".join(targets),
         f"{ours}, {plain}; {got.agreed} of {got.compared} agree{undecided}; {got.memory:.0f} MB",
         fast and got.agreed == got.compared and not got.undecided if targets else None,
     )
 
 
-def _linear(small: Case, large: Case, one: Measured, other: Measured) -> Row:
-    growth = one.speed / other.speed
+def _linear(small: Case, large: Case, one: Measured | None, other: Measured | None) -> Row:
+    growth = np.inf if one is None or other is None else one.speed / other.speed
     what = f"CPU per cell, {large.name} against {small.name}"
-    return Row(what, f"linear: at most {_LINEAR}", f"{growth:.2f}", growth <= _LINEAR)
+    return Row(what, f"linear: at most {_LINEAR}", f"{growth:.2f}", bool(growth <= _LINEAR))
 
 
 def _certificate(risk: Risk, wanted: int) -> list[Row]:
@@ -287,6 +295,7 @@ def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
 
 
 if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY << 30, _MEMORY << 30))
     for toy in _SMOKE:  # compiled code is loaded before the clock starts
         measured(toy)
     print(json.dumps(asdict(measured(_APART[int(sys.argv[1])]))))

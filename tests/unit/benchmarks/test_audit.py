@@ -34,6 +34,7 @@ _WORSE = {
 def test_a_target_is_met_only_by_right_answers_in_time(name: str) -> None:
     assert row_of(_CASE, _GOOD).met is True
     assert row_of(_CASE, _WORSE[name]).met is False
+    assert row_of(_CASE, None).met is False
     assert row_of(replace(_CASE, speed=None, ratio=None, aim=None), _GOOD).met is None
 
 
