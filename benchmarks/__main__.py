@@ -11,6 +11,7 @@ import sys
 
 import benchmarks.assessment
 import benchmarks.audit
+import benchmarks.suppression
 import benchmarks.tabulation  # noqa: F401  (importing registers)
 from benchmarks.registry import BENCHMARKS
 from benchmarks.results import PAGE, page, section, table
