@@ -56,6 +56,8 @@ class Audit:
         What each attacker had to solve.
     integer
         Attackers knew that values are whole numbers.
+    solver
+        What solved, by name and version.
     """
 
     risk: Risk
@@ -64,6 +66,7 @@ class Audit:
     intervals: Findings
     systems: tuple[System, ...]
     integer: bool
+    solver: str
 
     @property
     def safe(self) -> bool:
@@ -189,7 +192,8 @@ def audit(
     found = Findings.joined(judged)
     verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
     nobody = found.take(np.zeros(0, dtype=np.int64))
-    return Audit(risk, release, verdicts, Findings.joined(seen) if seen else nobody, tuple(systems), whole)
+    found = Findings.joined(seen) if seen else nobody
+    return Audit(risk, release, verdicts, found, tuple(systems), whole, f"{backend.name} {backend.version}")
 
 
 def _check(risk: Risk, *, whole: bool) -> None:

@@ -1,24 +1,26 @@
 """What a certificate says about table, requirements and release, in one way only, to be hashed and compared.
 
-Each part is made of texts, whole numbers that count places, and lists of them. Numbers that matter are texts, exact:
-``12.5``, ``inf``. Two objects that say the same have the same part, whatever decimals or integers they count in.
+Each part is made of texts, lists of them, and columns of exact numbers (`celosia.certify.columns`). Two objects that
+say the same have the same part, whatever decimals or integers they count in.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from itertools import pairwise
 from typing import Any
 
-import scipy.sparse as sp
+import numpy as np
 
+from celosia.certify.columns import column, decimal_column, partial_column
+from celosia.pattern.entries import STATUSES
 from celosia.pattern.release import Release
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
+from celosia.table.relations import Relations
 from celosia.table.table import Table
 
-FORMAT, FORMAT_VERSION = "celosia certificate", 1
+FORMAT, FORMAT_VERSION = "celosia certificate", 2
 
 CONFIDENTIAL = (
     "This file holds the true values of cells that are not published. "
@@ -28,62 +30,62 @@ CONFIDENTIAL = (
 SAFE, NOT_SAFE = "safe", "not safe"
 """The verdicts."""
 
-ALL_REACHED, SOME_REACHED, NO_RANGES, NOT_CERTIFIED = (
-    "all reached",
-    "not all reached",
-    "none published",
-    "not certified",
-)
+ALL_REACHED, SOME_REACHED, NO_RANGES = "all reached", "not all reached", "none published"
 """What a certificate says about published ranges: whether tables reach both ends of each."""
 
 
 def table_part(table: Table) -> dict[str, Any]:
     """Return a table: values, relations, right sides and labels."""
     return {
+        "cells": len(table),
         "variables": list(table.variables),
         "counts": sorted(table.counts.intersection(table.variables)),
-        "variable": table.variable.tolist(),
+        "variable": column(table.variable),
         "axes": [[axis.name, list(axis.labels)] for axis in table.axes],
-        "codes": table.codes.tolist(),
-        "values": table.amounts.texts(),
-        "relations": _terms(table.relations.matrix),
-        "right": Fixed(table.relations.right, table.decimals).texts(),
+        "codes": [column(codes) for codes in table.codes.T] if table.axes else [],
+        "values": decimal_column(table.amounts),
+        "relations": _relations(table.relations),
+        "right": decimal_column(Fixed(table.relations.right, table.decimals)),
     }
 
 
-def _terms(matrix: sp.csr_array) -> list[list[list[Any]]]:
-    """Return the relations as lists of (cell, coefficient), by cell."""
-    tidy = matrix.copy()
+def _relations(relations: Relations) -> dict[str, Any]:
+    """Return the relations: how many terms each has, and cell after cell of each."""
+    tidy = relations.matrix.copy()
     tidy.sum_duplicates()
     tidy.eliminate_zeros()
-    starts, cells, data = tidy.indptr.tolist(), tidy.indices.tolist(), tidy.data.tolist()
-    terms = [[cell, str(coefficient)] for cell, coefficient in zip(cells, data, strict=True)]
-    return [terms[start:end] for start, end in pairwise(starts)]
+    sizes = np.diff(tidy.indptr)
+    return {"sizes": column(sizes), "cells": column(tidy.indices), "coefficients": column(tidy.data)}
 
 
 def requirements_part(risk: Risk) -> dict[str, Any]:
     """Return the attackers with their bounds, and what is required: cell, attacker, LPL, UPL and SPL."""
     wanted = risk.requirements
-    levels = (wanted.lower.texts(), wanted.upper.texts(), wanted.sliding.texts())
-    columns = (wanted.cells.tolist(), wanted.attackers.tolist(), *levels)
     return {
-        "attackers": [
-            {"name": attacker.name, "lower": attacker.lower.texts(), "upper": attacker.upper.texts()}
-            for attacker in risk.attackers
-        ],
-        "required": [list(entries) for entries in zip(*columns, strict=True)],
+        "attackers": [{"name": attacker.name, **_ends(attacker.lower, attacker.upper)} for attacker in risk.attackers],
+        "cells": column(wanted.cells),
+        "attacker": column(wanted.attackers),
+        "lower": decimal_column(wanted.lower),
+        "upper": decimal_column(wanted.upper),
+        "sliding": decimal_column(wanted.sliding),
     }
 
 
 def release_part(release: Release) -> dict[str, Any]:
-    """Return the entries of a release; a number that is not published is an empty text."""
-    shown = zip(release.published.texts(), release.has_value.tolist(), strict=True)
+    """Return the entries of a release."""
+    number = np.zeros(len(release), dtype=np.int64)
+    for place, word in enumerate(STATUSES):
+        number[release.status == word] = place
     return {
-        "status": release.status.tolist(),
-        "published": [text if says else "" for text, says in shown],
-        "lower": release.lower.texts(),
-        "upper": release.upper.texts(),
+        "words": list(STATUSES),
+        "status": column(number),
+        "published": partial_column(release.published, release.has_value),
+        **_ends(release.lower, release.upper),
     }
+
+
+def _ends(lower: Fixed, upper: Fixed) -> dict[str, Any]:
+    return {"lower": partial_column(lower, ~lower.infinite), "upper": partial_column(upper, ~upper.infinite)}
 
 
 def digest(part: object) -> str:
@@ -95,4 +97,6 @@ def digest(part: object) -> str:
 def digests(content: dict[str, Any]) -> dict[str, str]:
     """Return the hashes of a certificate: of its three parts, and of everything in it but the hashes."""
     parts = {name: digest(content[name]) for name in ("table", "requirements", "release")}
-    return parts | {"certificate": digest({name: part for name, part in content.items() if name != "sha256"})}
+    # The parts go into the last hash by their own: the same is said, and said faster.
+    rest = {name: part for name, part in content.items() if name != "sha256"} | parts
+    return parts | {"certificate": digest(rest)}

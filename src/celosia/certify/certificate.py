@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import platform
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, Finding, Verdict
+from celosia.attack.audit import Audit
+from celosia.attack.findings import MET, Findings, Verdicts
+from celosia.attack.questions import Answers
 from celosia.certify.canonical import (
     ALL_REACHED,
     CONFIDENTIAL,
     FORMAT,
     FORMAT_VERSION,
     NO_RANGES,
-    NOT_CERTIFIED,
     NOT_SAFE,
     SAFE,
     SOME_REACHED,
@@ -31,11 +30,15 @@ from celosia.certify.canonical import (
     requirements_part,
     table_part,
 )
-from celosia.certify.witnesses import Witnesses, moved
+from celosia.certify.columns import column
+from celosia.certify.judging import Tables
+from celosia.certify.ranges import Ranges, ranges_of
+from celosia.certify.reading import claim_of
+from celosia.certify.witnesses import Witnesses
 from celosia.errors import DataError, SpecError
-from celosia.pattern.entries import ADJUSTED, INTERVAL
-from celosia.solve.registry import backends
-from celosia.table.fixed import Fixed
+from celosia.files import all_or_nothing
+from celosia.pattern.entries import ADJUSTED
+from celosia.progress import SILENT, Progress
 from celosia.version import __version__
 
 
@@ -56,9 +59,12 @@ class Certificate:
     ----------
     content
         What the file says, in texts, whole numbers, lists and dictionaries.
+    counts
+        How many requirements, requirements proved and tables there are.
     """
 
     content: Mapping[str, Any]
+    counts: Mapping[str, int]
 
     @property
     def verdict(self) -> str:
@@ -88,38 +94,32 @@ class Certificate:
         SpecError
             The file cannot be written.
         """
-        target = Path(path)
-        temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
-        try:
-            with temporary.open("x", encoding="ascii", newline="\n") as file:
-                file.write(self.text())
-            temporary.replace(target)
-        except OSError as error:
-            raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        with all_or_nothing([Path(path)]) as stand_ins:
+            stand_ins[Path(path)].write_text(self.text(), encoding="ascii", newline="\n")
 
     def __repr__(self) -> str:
-        proofs = self.content["proofs"]
-        proved = sum(proof is not None for proof in proofs)
-        tables = len(self.content["witnesses"])
-        return f"Certificate({self.verdict}: {proved:,} of {len(proofs):,} requirements proved by {tables:,} tables)"
+        counts = self.counts
+        return (
+            f"Certificate({self.verdict}: {counts['requirements_proved']:,} of {counts['requirements']:,} requirements "
+            f"proved by {counts['tables']:,} tables)"
+        )
 
 
-def certify(audited: Audit | Audited, *, versions: Mapping[str, str] | None = None) -> Certificate:
+def certify(audited: Audit | Audited, *, time_limit: float | None = None, progress: Progress = SILENT) -> Certificate:
     """Return the certificate of an audit, or of a protection that was audited.
 
-    Guarantee: the verdict is ``safe`` only if every requirement has two tables that reach what it asks for, in exact
-    arithmetic; whether they satisfy the relations and agree with everything published is for
-    `celosia.certify.verify.verify` to say, which trusts nothing in here.
+    Guarantee: the verdict is ``safe`` only if every requirement has two tables that satisfy the relations, agree with
+    everything published and with what the attacker knows, and reach what it asks for, in exact arithmetic. That is
+    the judge's word; `celosia.certify.verify.verify` asks it again, and trusts nothing in here.
 
     Parameters
     ----------
     audited
         What was found. Of an audit that is not safe the certificate proves the requirements that are met.
-    versions
-        What solved, by name; by default the solvers that are installed.
+    time_limit
+        Seconds for integer programs that look for the ends of published ranges.
+    progress
+        Hears about long steps.
 
     Raises
     ------
@@ -131,29 +131,33 @@ def certify(audited: Audit | Audited, *, versions: Mapping[str, str] | None = No
     audit = audited if isinstance(audited, Audit) else audited.audit
     _check(audit)
     witnesses = Witnesses()
-    found = {(verdict.finding.cell, verdict.finding.attacker): verdict for verdict in audit.verdicts}
-    wanted = audit.risk.requirements
-    keys = zip(wanted.cells.tolist(), wanted.attackers.tolist(), strict=True)
-    proofs = [_proof(audit, found.get(key), witnesses) for key in keys]
-    used = {backend.name: backend.version for backend in backends()} if versions is None else dict(versions)
+    proofs = _proofs(audit, witnesses)
+    ranges = ranges_of(audit, witnesses, time_limit, progress)
     content: dict[str, Any] = {
         "confidential": True,
         "note": CONFIDENTIAL,
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "versions": {"celosia": __version__, "python": platform.python_version(), **used},
-        "verdict": NOT_SAFE if None in proofs else SAFE,
+        "versions": {"celosia": __version__, "python": platform.python_version(), "solver": audit.solver},
+        "verdict": NOT_SAFE,
         "whole_numbers": audit.integer,
-        "sha256": {},
+        "sha256": dict.fromkeys(("table", "requirements", "release", "certificate"), ""),
         "table": table_part(audit.risk.table),
         "requirements": requirements_part(audit.risk),
         "release": release_part(audit.release),
-        "proofs": proofs,
-        "ranges": _ranges(audit, witnesses),
-        "witnesses": witnesses.entries,
+        "proofs": _columns(*proofs),
+        "ranges": _said(ranges),
+        "witnesses": witnesses.content(),
     }
+    # Nothing is claimed that the judge would not grant.
+    tables = Tables(claim_of(content))
+    unproved = np.logical_or.reduce([wrong for wrong, _, _ in tables.requirement_findings()])
+    content["proofs"] = _columns(*(np.where(unproved, -1, side) for side in proofs))
+    content["verdict"] = NOT_SAFE if unproved.any() else SAFE
+    content["ranges"] = _said(ranges.without(tables.unreached_ranges()))
     content["sha256"] = digests(content)
-    return Certificate(MappingProxyType(content))
+    counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": len(witnesses)}
+    return Certificate(MappingProxyType(content), MappingProxyType(counts))
 
 
 def _check(audit: Audit) -> None:
@@ -168,52 +172,44 @@ def _check(audit: Audit) -> None:
         raise DataError.one("table", seen, "Audit it with integer=False.")
 
 
-def _proof(audit: Audit, verdict: Verdict | None, witnesses: Witnesses) -> list[int] | None:
-    """Return the tables that prove a requirement, None where they do not.
+def _proofs(audit: Audit, witnesses: Witnesses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the two tables of every requirement, -1 where it is not met.
 
     A reach without end comes without a table. The audit follows requirements only as far as they go, so that their
     answers have one; where a level is beyond what it can count, the requirement stays unproved.
     """
-    if verdict is None or verdict.result != MET:
-        return None
-    wanted, finding = verdict.requirement, verdict.finding
-    system = audit.systems[finding.attacker]
-    down = moved(finding.down, system, finding.cell, whole=audit.integer)
-    up = moved(finding.up, system, finding.cell, whole=audit.integer)
-    if down is None or up is None or -down < wanted.lower or up < wanted.upper or up - down < wanted.sliding:
-        return None
-    return [witnesses.add(finding.down, system), witnesses.add(finding.up, system)]
+    wanted, found, met = audit.risk.requirements, *_judged(audit)
+    place_of = {key: place for place, key in enumerate(found.keys())}
+    keys = zip(wanted.cells.tolist(), wanted.attackers.tolist(), strict=True)
+    order = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
+    down, up = np.full(len(wanted), -1, dtype=np.int64), np.full(len(wanted), -1, dtype=np.int64)
+    for number, system in enumerate(audit.systems):
+        own = np.flatnonzero((wanted.attackers == number) & (order >= 0))
+        asked = met[order[own]]
+        down[own] = witnesses.add(found.down.take(order[own]), system, asked)
+        up[own] = witnesses.add(found.up.take(order[own]), system, asked)
+    return down, up
 
 
-def _ranges(audit: Audit, witnesses: Witnesses) -> dict[str, Any]:
-    """Return the tables that reach the ends of published ranges, and whether all ends are reached."""
-    published = set(np.flatnonzero(audit.release.status == INTERVAL).tolist())
-    if not published:
-        return {"claim": NO_RANGES, "reached": []}
-    findings = [finding for finding in audit.intervals if finding.cell in published]
-    if not findings:
-        return {"claim": NOT_CERTIFIED, "reached": []}
-    entries = [_range(audit, finding, witnesses) for finding in findings]
-    reached = [entry for entry in entries if entry is not None]
-    complete = len(reached) == len(published) * len(audit.risk.attackers)
-    return {"claim": ALL_REACHED if complete else SOME_REACHED, "reached": reached}
+def _judged(audit: Audit) -> tuple[Findings, NDArray[np.bool_]]:
+    """Return what was found about the requirements, and which are met."""
+    if isinstance(audit.verdicts, Verdicts):
+        return audit.verdicts.findings, np.asarray(audit.verdicts.results == MET)
+    findings = [verdict.finding for verdict in audit.verdicts]
+    cells = np.array([finding.cell for finding in findings], dtype=np.int64)
+    attackers = np.array([finding.attacker for finding in findings], dtype=np.int32)
+    decimals = np.array([audit.systems[number].decimals for number in attackers.tolist()], dtype=np.int64)
+    down, up = (Answers.of_list([getattr(finding, side) for finding in findings]) for side in ("down", "up"))
+    met = np.array([verdict.result == MET for verdict in audit.verdicts], dtype=bool)
+    return Findings(cells, attackers, audit.risk.table.amounts[cells], decimals, down, up), met
 
 
-def _range(audit: Audit, finding: Finding, witnesses: Witnesses) -> list[int | None] | None:
-    """Return a range's cell, attacker and two tables, None where they stop short of an end.
-
-    An end that is infinite has no table and needs none.
-    """
-    system = audit.systems[finding.attacker]
-    truth = audit.risk.table.amounts.fraction(finding.cell)
-    places: list[int | None] = []
-    for answer, bound in ((finding.down, audit.release.lower), (finding.up, audit.release.upper)):
-        end = _finite(bound, finding.cell)
-        if end is not None and moved(answer, system, finding.cell, whole=audit.integer) != end - truth:
-            return None
-        places.append(None if end is None else witnesses.add(answer, system))
-    return [finding.cell, finding.attacker, *places]
+def _columns(down: NDArray[np.int64], up: NDArray[np.int64]) -> dict[str, Any]:
+    return {"down": column(down), "up": column(up)}
 
 
-def _finite(numbers: Fixed, cell: int) -> Fraction | None:
-    return None if numbers.infinite[cell] else numbers.fraction(cell)
+def _said(ranges: Ranges) -> dict[str, Any]:
+    """Return the ranges that are reached, and whether all are."""
+    complete = ALL_REACHED if len(ranges.cells) == ranges.published else SOME_REACHED
+    claim = complete if ranges.published else NO_RANGES
+    return {"claim": claim, "cells": column(ranges.cells), **_columns(ranges.down, ranges.up)}

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.certify.canonical import release_part, requirements_part, table_part
 from celosia.certify.reading import Claim
+from celosia.certify.whole import times
 from celosia.errors import Problem, counted
-from celosia.pattern.entries import problems_of
+from celosia.pattern.entries import STATUSES, problems_of
 from celosia.pattern.labels import Labels
 from celosia.pattern.release import Release
 from celosia.risk.risk import Risk
 from celosia.table.dimension import Axis
+from celosia.table.fixed import Fixed
 
 _OTHER = "Is it the certificate of another problem, or of an earlier one?"
 _WORDS = {
+    "cells": "cells",
     "variables": "variables",
     "counts": "variables that count",
     "variable": "cells' variables",
@@ -41,35 +44,47 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
         yield Problem("problem", "the certificate has other attackers.", _OTHER)
     elif said["attackers"] != own["attackers"]:
         yield Problem("problem", "the certificate has attackers with other bounds.", _OTHER)
-    yield from _required_otherwise(said["required"], own["required"], problem)
+    if any(said[name] != own[name] for name in ("cells", "attacker", "lower", "upper", "sliding")):
+        yield from _required_otherwise(claim, problem)
 
 
-def _required_otherwise(said: list[list[Any]], own: list[list[Any]], problem: Risk) -> Iterator[Problem]:
+def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
     """Yield which requirements of the problem the certificate leaves out, changes, or adds."""
-    theirs = {(cell, attacker): levels for cell, attacker, *levels in said}
-    ours = {(cell, attacker): levels for cell, attacker, *levels in own}
+    said, own = claim.required, problem.requirements
+    theirs = dict(zip(zip(said.cells.tolist(), said.attackers.tolist(), strict=True), _levels(claim), strict=True))
+    levels = zip(*(level.texts() for level in (own.lower, own.upper, own.sliding)), strict=True)
+    ours = dict(zip(zip(own.cells.tolist(), own.attackers.tolist(), strict=True), levels, strict=True))
     missing = [key for key in ours if key not in theirs]
-    changed = [key for key, levels in ours.items() if theirs.get(key, levels) != levels]
-    added = [key for key in theirs if key not in ours]
+    changed = [key for key, level in ours.items() if theirs.get(key, level) != level]
     for keys, words in ((missing, "leaves out"), (changed, "has other levels for")):
         if keys:
             first = problem.table.label(keys[0][0])
             seen = f"the certificate {words} {counted(len(keys), 'requirement')}, the first about {first}."
             yield Problem("problem", seen, _OTHER)
-    if added or (said != own and not missing and not changed):
+    if any(key not in ours for key in theirs) or not (missing or changed):
         yield Problem("problem", "the certificate has requirements that the problem does not have.", _OTHER)
+
+
+def _levels(claim: Claim) -> Iterator[tuple[str, ...]]:
+    """Yield the levels of every requirement as texts."""
+    levels = (claim.required.lower, claim.required.upper, claim.required.sliding)
+    texts = [Fixed.of_counts(counts, len(str(unit)) - 1).texts() for counts, unit in levels]
+    return zip(*texts, strict=True)
 
 
 def release_differences(claim: Claim, release: Release, problem: Risk | None) -> Iterator[Problem]:
     """Yield in what the certificate speaks of another release."""
-    said, own = claim.content["release"], release_part(release)
-    if len(said["status"]) != len(release):
-        seen = f"it has {counted(len(release), 'cell')}, and the certificate speaks of {len(said['status']):,}."
+    n = len(claim.values)
+    if n != len(release):
+        seen = f"it has {counted(len(release), 'cell')}, and the certificate speaks of {n:,}."
         yield Problem("release", seen, "Is it the release of another table?")
         return
-    other = np.zeros(len(release), dtype=bool)
-    for name, texts in own.items():
-        other |= np.array([ours != theirs for ours, theirs in zip(texts, said[name], strict=True)], dtype=bool)
+    said, own = claim.content["release"], release_part(release)
+    other = np.zeros(n, dtype=bool)
+    if said != own:
+        other = _other_entries(claim, release)
+        if not other.any():
+            yield Problem("release", "the certificate writes it in another way.", "Make the certificate again.")
     findings = [(other, "the certificate speaks of another entry.", "Was the release edited after the proof?")]
     known = _labels(claim) if problem is None else Labels.of_table(problem.table)
     if release.axes and known.axes and len(known) == len(release):
@@ -80,9 +95,20 @@ def release_differences(claim: Claim, release: Release, problem: Risk | None) ->
     yield from problems_of(findings, lambda cell: f"release, {claim.label(cell)}")
 
 
+def _other_entries(claim: Claim, release: Release) -> NDArray[np.bool_]:
+    """Return the cells about which the certificate speaks of another entry."""
+    numbers = (release.published, release.lower, release.upper)
+    given = (release.has_value, ~release.lower.infinite, ~release.upper.infinite)
+    other = np.array(STATUSES)[claim.status] != release.status
+    for ends, own, has in zip((claim.published, *claim.bounds), numbers, given, strict=True):
+        differs = times(ends.counts, 10**own.decimals) != times(own.counts, claim.unit)
+        other |= (ends.given != has) | (ends.given & has & np.asarray(differs, dtype=bool))
+    return np.asarray(other)
+
+
 def _labels(claim: Claim) -> Labels:
     """Return what the cells are called, by the certificate's own account."""
     table = claim.content["table"]
     axes = tuple(Axis(name, tuple(labels), (0,) * len(labels)) for name, labels in table["axes"])
-    codes = np.array(table["codes"], dtype=np.int32).reshape(len(table["codes"]), len(axes))
-    return Labels(axes, codes, tuple(table["variables"]), np.array(table["variable"], dtype=np.int32))
+    codes = np.array(claim.codes, dtype=np.int32).reshape(len(axes), len(claim.values)).T
+    return Labels(axes, codes, tuple(table["variables"]), claim.variable.astype(np.int32))

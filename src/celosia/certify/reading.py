@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from celosia.certify.canonical import (
     ALL_REACHED,
     FORMAT,
     FORMAT_VERSION,
     NO_RANGES,
-    NOT_CERTIFIED,
     NOT_SAFE,
     SAFE,
     SOME_REACHED,
 )
-from celosia.certify.numerals import counted, fraction, is_decimal, is_fraction, places, whole_numbers
+from celosia.certify.columns import (
+    MOST_ENTRIES,
+    UnreadableError,
+    checked_keys,
+    read_column,
+    read_decimals,
+    read_partial,
+    read_places,
+)
+from celosia.certify.whole import LARGEST, Whole, starts_of, times
 from celosia.errors import DataError
 from celosia.pattern.entries import STATUSES
 
@@ -27,17 +37,75 @@ _REMEDY = "Has the file been cut off or edited?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
-    """Two ends for every cell, in units of the last decimal, None where there is none.
+class Ends:
+    """One end of a range for every cell, in units of the last decimal.
 
     Parameters
     ----------
-    lower, upper
-        The ends, ``(n_cells,)`` each.
+    given
+        Where there is one, ``(n_cells,)``.
+    counts
+        The ends, ``(n_cells,)``, zero where there is none.
     """
 
-    lower: list[int | None]
-    upper: list[int | None]
+    given: NDArray[np.bool_]
+    counts: Whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """Whole numbers for some cells, part after part: relations, or tables.
+
+    Parameters
+    ----------
+    starts
+        Where each part begins, and at last where they end.
+    cells, numbers
+        The cells, those of a part in ascending order, and their numbers.
+    """
+
+    starts: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    numbers: Whole
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Required:
+    """What is required, an entry per requirement.
+
+    Parameters
+    ----------
+    cells, attackers
+        Of whom the requirement speaks.
+    lower, upper, sliding
+        LPL, UPL and SPL as counts, and what one stands for.
+    """
+
+    cells: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+    lower: tuple[Whole, int]
+    upper: tuple[Whole, int]
+    sliding: tuple[Whole, int]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of tables, one that leads down and one that leads up: places among the tables, -1 for none.
+
+    Parameters
+    ----------
+    down, up
+        The places.
+    """
+
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,36 +119,52 @@ class Claim:
     unit
         How many units of the last decimal make one; values, right sides and bounds count in these.
     values, relations, right
-        The table: ``(cell, coefficient)`` for the terms of each relation.
+        The table.
+    variable, codes
+        What the cells are called: places among the variables, and among the labels of each axis.
     required
-        Cell, attacker, LPL, UPL and SPL.
+        The requirements.
     attackers
-        What each attacker knows.
+        The lower and upper ends that each attacker knows.
     status, published, bounds
-        The release.
-    witnesses
-        Tables as denominator and moves, cell by cell.
+        The release: places among `celosia.pattern.entries.STATUSES`, numbers shown, lower and upper ends.
+    proofs
+        The tables that prove each requirement.
+    range_cells, ranges
+        The cells whose published ranges are said to be reached, and the tables that reach them.
+    denominators, moves
+        The tables: moves away from the true values, and what those of each are divided by.
     """
 
-    content: dict[str, Any]
+    content: Mapping[str, Any]
     unit: int
-    values: list[int]
-    relations: list[list[tuple[int, int]]]
-    right: list[int]
-    required: list[tuple[int, int, Fraction, Fraction, Fraction]]
-    attackers: list[Bounds]
-    status: list[str]
-    published: list[int | None]
-    bounds: Bounds
-    witnesses: list[tuple[int, dict[int, int]]]
+    values: Whole
+    relations: Terms
+    right: Whole
+    variable: NDArray[np.int64]
+    codes: list[NDArray[np.int64]]
+    required: Required
+    attackers: list[tuple[Ends, Ends]]
+    status: NDArray[np.int64]
+    published: Ends
+    bounds: tuple[Ends, Ends]
+    proofs: Pairs
+    range_cells: NDArray[np.int64]
+    ranges: Pairs
+    denominators: Whole
+    moves: Terms
 
     def label(self, cell: int) -> str:
         """Return how people call a cell."""
         table = self.content["table"]
-        codes = zip(table["axes"], table["codes"][cell], strict=True)
-        said = [labels[code] for (_, labels), code in codes if code]
-        names = [table["variables"][table["variable"][cell]], *said] if len(table["variables"]) > 1 else said
+        codes = [int(codes[cell]) for codes in self.codes]
+        said = [labels[code] for (_, labels), code in zip(table["axes"], codes, strict=True) if code]
+        names = [table["variables"][self.variable[cell]], *said] if len(table["variables"]) > 1 else said
         return f"cell {cell} ({' x '.join(names)})" if names else f"cell {cell}"
+
+    def of_status(self, *words: str) -> NDArray[np.bool_]:
+        """Return which cells have one of these statuses."""
+        return np.isin(self.status, [STATUSES.index(word) for word in words])
 
 
 def read_claim(path: str | Path) -> Claim:
@@ -100,69 +184,75 @@ def read_claim(path: str | Path) -> Claim:
         raise DataError.one(str(path), "is no text file.", "Give the certificate that celosia wrote.") from error
     try:
         content = json.loads(text, parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_once)
-        return _claim(content)
-    except _UnreadableError as error:
+        del text
+        return claim_of(content)
+    except UnreadableError as error:
         raise DataError.one(str(path), str(error), _REMEDY) from None
     except (ValueError, RecursionError) as error:
         raise DataError.one(str(path), "is not JSON, or not to the end.", _REMEDY) from error
 
 
-class _UnreadableError(Exception):
-    """Why a file is no certificate."""
-
-
 def _refuse(text: str) -> NoReturn:  # noqa: ARG001  (what is refused may be a true value)
-    raise _UnreadableError("has a number that is no whole number and no text.")
+    raise UnreadableError("has a number that is no whole number and no text.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dictionary, unless a key stands in it twice: two readers might take different ones."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        raise _UnreadableError("says something twice.")
+        raise UnreadableError("says something twice.")
     return entries
 
 
-def _claim(content: object) -> Claim:
-    """Return what the file says, or refuse it for the first thing that is not where it belongs."""
-    top = _object(content, "", _KEYS)
-    if top["format"] != FORMAT or type(top["format_version"]) is not int or top["format_version"] != FORMAT_VERSION:
-        raise _UnreadableError(f"is no {FORMAT} of version {FORMAT_VERSION}.")
-    for name, allowed in (("confidential", (True,)), ("whole_numbers", (True, False)), ("verdict", (SAFE, NOT_SAFE))):
-        _check(any(top[name] is word or (isinstance(word, str) and top[name] == word) for word in allowed), name)
-    hashes = _object(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
-    _check(all(isinstance(text, str) for text in (top["note"], *hashes.values())), "sha256")
-    versions = top["versions"]
-    _check(isinstance(versions, dict) and all(isinstance(text, str) for text in versions.values()), "versions")
-    table = _object(top["table"], "table", _TABLE)
-    requirements = _object(top["requirements"], "requirements", ("attackers", "required"))
-    release = _object(top["release"], "release", ("status", "published", "lower", "upper"))
-    values = _texts(table["values"], "table.values", None, is_decimal)
-    n = len(values)
-    _check_labels(table, n)
+def claim_of(content: object) -> Claim:
+    """Return what a certificate says, or refuse it for the first thing that is not where it belongs."""
+    top = checked_keys(content, "", _KEYS)
+    _check_head(top)
+    table = checked_keys(top["table"], "table", _TABLE)
+    requirements = checked_keys(top["requirements"], "requirements", _REQUIREMENTS)
+    release = checked_keys(top["release"], "release", ("words", "status", "published", "lower", "upper"))
+    n = table["cells"]
+    _check(type(n) is int and 0 <= n <= MOST_ENTRIES, "table.cells")
+    variable, codes = _labels(table, n)
     relations = _relations(table["relations"], n)
-    right = _texts(table["right"], "table.right", len(relations), is_decimal)
-    status = _texts(release["status"], "release.status", n, STATUSES.__contains__)
-    published = _texts(release["published"], "release.published", n, lambda text: text == "" or is_decimal(text))
-    given = [(release, "release"), *_attackers(requirements["attackers"])]
-    ends = [_ends(part, place, n) for part, place in given]
-    decimals = max(places(texts) for texts in (values, right, published, *(side for pair in ends for side in pair)))
-    bounds = [Bounds(*(_counts(side, decimals) for side in pair)) for pair in ends]
-    claim = Claim(
+    attackers = [
+        checked_keys(one, "requirements.attackers", ("name", "lower", "upper"))
+        for one in _list(requirements["attackers"], "requirements.attackers")
+    ]
+    _check(all(isinstance(one["name"], str) for one in attackers), "requirements.attackers")
+    values = read_decimals(table["values"], "table.values", n)
+    right = read_decimals(table["right"], "table.right", len(relations))
+    _check(release["words"] == list(STATUSES), "release.words")
+    partial = [read_partial(release["published"], "release.published", n)]
+    for part, place in ((release, "release"), *((one, "requirements.attackers") for one in attackers)):
+        partial += [read_partial(part[side], f"{place}.{side}", n) for side in ("lower", "upper")]
+    decimals = max([values[1], right[1], *(own for _, _, own in partial)])
+    ends = [Ends(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
+    witnesses = checked_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
+    denominators = read_column(witnesses["denominators"], "witnesses.denominators")
+    _check(not len(denominators) or int(denominators.min()) > 0, "witnesses.denominators")
+    tables = _terms(witnesses, "witnesses", "moves", n, len(denominators))
+    required = _required(requirements, n, len(attackers))
+    range_cells, ranges = _ranges(top["ranges"], n, len(tables))
+    return Claim(
         content=top,
         unit=10**decimals,
-        values=[counted(text, decimals) for text in values],
+        values=times(values[0], 10 ** (decimals - values[1])),
         relations=relations,
-        right=[counted(text, decimals) for text in right],
-        required=_required(requirements["required"], n, len(bounds) - 1),
-        attackers=bounds[1:],
-        status=status,
-        published=_counts(published, decimals),
-        bounds=bounds[0],
-        witnesses=_witnesses(top["witnesses"], n),
+        right=times(right[0], 10 ** (decimals - right[1])),
+        variable=variable,
+        codes=codes,
+        required=required,
+        attackers=list(zip(ends[3::2], ends[4::2], strict=True)),
+        status=read_places(release["status"], "release.status", below=len(STATUSES), n=n),
+        published=ends[0],
+        bounds=(ends[1], ends[2]),
+        proofs=_pairs(checked_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
+        range_cells=range_cells,
+        ranges=ranges,
+        denominators=denominators,
+        moves=tables,
     )
-    _check_proofs(claim)
-    return claim
 
 
 _KEYS = (
@@ -181,117 +271,85 @@ _KEYS = (
     "ranges",
     "witnesses",
 )
-_TABLE = ("variables", "counts", "variable", "axes", "codes", "values", "relations", "right")
+_TABLE = ("cells", "variables", "counts", "variable", "axes", "codes", "values", "relations", "right")
+_REQUIREMENTS = ("attackers", "cells", "attacker", "lower", "upper", "sliding")
 
 
 def _check(says: bool, place: str) -> None:  # noqa: FBT001
     if not says:
-        raise _UnreadableError(f"has no {place}, or one that cannot be read.")
+        raise UnreadableError(f"has no {place}, or one that cannot be read.")
 
 
-def _object(part: object, place: str, keys: Sequence[str]) -> dict[str, Any]:
-    if not isinstance(part, dict) or set(part) != set(keys):
-        raise _UnreadableError(f"does not have the entries {', '.join(keys)}{' in ' + place if place else ''}.")
-    return part
+def _check_head(top: dict[str, Any]) -> None:
+    if top["format"] != FORMAT or type(top["format_version"]) is not int or top["format_version"] != FORMAT_VERSION:
+        raise UnreadableError(f"is no {FORMAT} of version {FORMAT_VERSION}.")
+    for name, allowed in (("confidential", (True,)), ("whole_numbers", (True, False)), ("verdict", (SAFE, NOT_SAFE))):
+        _check(any(top[name] is word or (isinstance(word, str) and top[name] == word) for word in allowed), name)
+    hashes = checked_keys(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
+    _check(all(isinstance(text, str) for text in (top["note"], *hashes.values())), "sha256")
+    versions = top["versions"]
+    _check(isinstance(versions, dict) and all(isinstance(text, str) for text in versions.values()), "versions")
 
 
 def _list(part: object, place: str, n: int | None = None) -> list[Any]:
     if not isinstance(part, list) or (n is not None and len(part) != n):
-        raise _UnreadableError(f"has no list {place}, or one of another length.")
+        raise UnreadableError(f"has no list {place}, or one of another length.")
     return part
 
 
-def _texts(part: object, place: str, n: int | None, good: Callable[[Any], bool]) -> list[str]:
-    texts = _list(part, place, n)
+def _texts(part: object, place: str, good: Callable[[Any], bool]) -> list[str]:
+    texts = _list(part, place)
     _check(all(isinstance(text, str) and good(text) for text in texts), place)
     return texts
 
 
-def _is_place(number: object, n: int) -> bool:
-    return type(number) is int and 0 <= number < n
-
-
-def _check_labels(table: dict[str, Any], n: int) -> None:
-    variables = _texts(table["variables"], "table.variables", None, bool)
-    _texts(table["counts"], "table.counts", None, variables.__contains__)
-    of = _list(table["variable"], "table.variable", n)
-    _check(all(_is_place(number, len(variables)) for number in of), "table.variable")
+def _labels(table: dict[str, Any], n: int) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    variables = _texts(table["variables"], "table.variables", bool)
+    _texts(table["counts"], "table.counts", variables.__contains__)
+    variable = read_places(table["variable"], "table.variable", below=len(variables), n=n)
     axes = [_list(axis, "table.axes", 2) for axis in _list(table["axes"], "table.axes")]
-    sizes = [len(_texts(labels, "table.axes", None, lambda _: True)) for _, labels in axes]
     _check(all(isinstance(name, str) for name, _ in axes), "table.axes")
-    for codes in _list(table["codes"], "table.codes", n):
-        entries = zip(_list(codes, "table.codes", len(sizes)), sizes, strict=True)
-        _check(all(_is_place(code, size) for code, size in entries), "table.codes")
+    sizes = [len(_texts(labels, "table.axes", lambda _: True)) for _, labels in axes]
+    codes = _list(table["codes"], "table.codes", len(axes))
+    return variable, [read_places(own, "table.codes", below=size, n=n) for own, size in zip(codes, sizes, strict=True)]
 
 
-def _pairs(part: object, place: str, n: int) -> list[tuple[int, int]]:
-    """Return cells with whole numbers, each cell at most once."""
-    pairs = _list(part, place)
-    _check(all(type(pair) is list and len(pair) == 2 for pair in pairs), place)  # noqa: PLR2004
-    cells = [cell for cell, _ in pairs]
-    _check(all(type(cell) is int for cell in cells) and len(set(cells)) == len(cells), place)
-    _check(not cells or (min(cells) >= 0 and max(cells) < n), place)
-    numbers = whole_numbers([text for _, text in pairs])
-    if numbers is None:
-        raise _UnreadableError(f"has texts in {place} that are no whole numbers.")
-    return list(zip(cells, numbers, strict=True))
+def _relations(part: object, n: int) -> Terms:
+    entries = checked_keys(part, "table.relations", ("sizes", "cells", "coefficients"))
+    return _terms(entries, "table.relations", "coefficients", n, None)
 
 
-def _relations(part: object, n: int) -> list[list[tuple[int, int]]]:
-    return [_pairs(terms, "table.relations", n) for terms in _list(part, "table.relations")]
+def _terms(entries: dict[str, Any], place: str, numbers: str, n: int, parts: int | None) -> Terms:
+    """Return cells with whole numbers, each cell at most once in its part."""
+    sizes = read_places(entries["sizes"], f"{place}.sizes", below=MOST_ENTRIES, n=parts)
+    starts = starts_of(sizes)
+    cells = read_places(entries["cells"], f"{place}.cells", below=n, n=int(starts[-1]))
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    _check(max(1, n) * max(1, len(sizes)) < LARGEST, place)  # so that a part and a cell make one number
+    _check(bool(((part[1:] != part[:-1]) | (cells[1:] > cells[:-1])).all()), place)
+    return Terms(starts, cells, read_column(entries[numbers], f"{place}.{numbers}", len(cells)))
 
 
-def _attackers(part: object) -> list[tuple[dict[str, Any], str]]:
-    place = "requirements.attackers"
-    attackers = [_object(one, place, ("name", "lower", "upper")) for one in _list(part, place)]
-    _check(all(isinstance(one["name"], str) for one in attackers), place)
-    return [(one, place) for one in attackers]
+def _required(part: dict[str, Any], n: int, attackers: int) -> Required:
+    place = "requirements"
+    cells = read_places(part["cells"], f"{place}.cells", below=n)
+    who = read_places(part["attacker"], f"{place}.attacker", below=attackers, n=len(cells))
+    levels = []
+    for name in ("lower", "upper", "sliding"):
+        counts, decimals = read_decimals(part[name], f"{place}.{name}", len(cells))
+        _check(not len(counts) or int(counts.min()) >= 0, f"{place}.{name}")
+        levels.append((counts, 10**decimals))
+    return Required(cells, who, *levels)
 
 
-def _ends(part: dict[str, Any], place: str, n: int) -> tuple[list[str], list[str]]:
-    """Return lower and upper ends as texts, empty where there is none."""
-    sides = []
-    for name, endless in (("lower", "-inf"), ("upper", "inf")):
-        texts = _list(part[name], f"{place}.{name}", n)
-        _check(all(text == endless or is_decimal(text) for text in texts), f"{place}.{name}")
-        sides.append(["" if text == endless else text for text in texts])
-    return sides[0], sides[1]
+def _pairs(part: dict[str, Any], place: str, n: int, tables: int) -> Pairs:
+    """Return pairs of tables."""
+    sides = [read_places(part[side], f"{place}.{side}", below=tables, n=n, least=-1) for side in ("down", "up")]
+    return Pairs(sides[0], sides[1])
 
 
-def _counts(texts: list[str], decimals: int) -> list[int | None]:
-    return [counted(text, decimals) if text else None for text in texts]
-
-
-def _required(part: object, n: int, attackers: int) -> list[tuple[int, int, Fraction, Fraction, Fraction]]:
-    place = "requirements.required"
-    required = []
-    for entry in _list(part, place):
-        cell, attacker, *levels = _list(entry, place, 5)
-        _check(_is_place(cell, n) and _is_place(attacker, attackers) and all(map(is_fraction, levels)), place)
-        lower, upper, sliding = map(fraction, levels)
-        _check(min(lower, upper, sliding) >= 0, place)
-        required.append((cell, attacker, lower, upper, sliding))
-    return required
-
-
-def _witnesses(part: object, n: int) -> list[tuple[int, dict[int, int]]]:
-    witnesses = []
-    for entry in _list(part, "witnesses"):
-        table = _object(entry, "witnesses", ("denominator", "moves"))
-        denominators = whole_numbers([table["denominator"]]) or [0]
-        _check(denominators[0] > 0, "witnesses")
-        witnesses.append((denominators[0], dict(_pairs(table["moves"], "witnesses", n))))
-    return witnesses
-
-
-def _check_proofs(claim: Claim) -> None:
-    n, attackers, tables = len(claim.values), len(claim.attackers), len(claim.witnesses)
-    for proof in _list(claim.content["proofs"], "proofs", len(claim.required)):
-        if proof is not None:
-            _check(all(_is_place(place, tables) for place in _list(proof, "proofs", 2)), "proofs")
-    ranges = _object(claim.content["ranges"], "ranges", ("claim", "reached"))
-    _check(ranges["claim"] in (ALL_REACHED, SOME_REACHED, NO_RANGES, NOT_CERTIFIED), "ranges")
-    for entry in _list(ranges["reached"], "ranges"):
-        cell, attacker, *ends = _list(entry, "ranges", 4)
-        _check(_is_place(cell, n) and _is_place(attacker, attackers), "ranges")
-        _check(all(place is None or _is_place(place, tables) for place in ends), "ranges")
+def _ranges(part: object, n: int, tables: int) -> tuple[NDArray[np.int64], Pairs]:
+    entries = checked_keys(part, "ranges", ("claim", "cells", "down", "up"))
+    _check(entries["claim"] in (ALL_REACHED, SOME_REACHED, NO_RANGES), "ranges")
+    cells = read_places(entries["cells"], "ranges.cells", below=n)
+    return cells, _pairs(entries, "ranges", len(cells), tables)

@@ -15,17 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from celosia.certify.comparing import problem_differences, release_differences
-from celosia.certify.judging import (
-    Tables,
-    attacker_problems,
-    hash_problems,
-    release_problems,
-    table_problems,
-    verdict_problems,
-)
+from celosia.certify.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
 from celosia.certify.reading import Claim, read_claim
 from celosia.errors import Problem
-from celosia.pattern.entries import INTERVAL, first_of
+from celosia.pattern.entries import INTERVAL, Finding, problems_of
 from celosia.pattern.release import Release
 from celosia.risk.risk import Risk
 
@@ -102,23 +95,25 @@ def verify(
     if problem is not None and integer is None:
         whole = whole or set(problem.table.variables) <= problem.table.counts
     tables = Tables(claim)
-    unproved = list(tables.requirement_problems())
-    proved = len(claim.required) - len(unproved)
+    unproved = list(tables.requirement_findings())
+    proved = len(claim.required) - sum(int(wrong.sum()) for wrong, _, _ in unproved)
+    cell_of = claim.required.cells
+    unreached: Finding = (tables.unreached_ranges(), "the end of the published range is not reached.", "")
     found = [
         *verdict_problems(claim, proved, integer=whole),
         *hash_problems(claim),
         *(() if problem is None else problem_differences(claim, problem)),
         *(() if release is None else release_differences(claim, release, problem)),
-        *table_problems(claim),
-        *release_problems(claim),
-        *attacker_problems(claim),
-        *unproved,
+        *problems_of([(broken_relations(claim), "the values do not satisfy it.", "")], "relation {}".format),
+        *problems_of(cell_findings(claim), claim.label),
+        *problems_of(unproved, lambda place: claim.label(int(cell_of[place]))),
         *tables.range_problems(),
+        *problems_of([unreached], lambda place: claim.label(int(claim.range_cells[place]))),
     ]
     compared = (("problem", problem), ("release", release))
     return Verification(
         proved=not found,
-        problems=tuple(first_of(found)),
+        problems=tuple(found),
         counts=MappingProxyType(_counts(claim, proved)),
         compared=tuple(name for name, given in compared if given is not None),
         ranges=claim.content["ranges"]["claim"],
@@ -134,7 +129,7 @@ def _counts(claim: Claim, proved: int) -> dict[str, int]:
         "attackers": len(claim.attackers),
         "requirements": len(claim.required),
         "requirements_proved": proved,
-        "tables": len(claim.witnesses),
-        "ranges": claim.status.count(INTERVAL),
-        "ranges_reached": len({cell for cell, *_ in claim.content["ranges"]["reached"]}),
+        "tables": len(claim.moves),
+        "ranges": int(claim.of_status(INTERVAL).sum()),
+        "ranges_reached": len(claim.range_cells),
     }

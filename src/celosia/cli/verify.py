@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from celosia.certify.canonical import ALL_REACHED, NOT_CERTIFIED, SOME_REACHED
+from celosia.certify.canonical import ALL_REACHED, SOME_REACHED
 from celosia.certify.verify import Verification
 from celosia.certify.verify import verify as verified
 from celosia.cli.bars import progress_shown
@@ -89,8 +89,6 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
         yield f"Both ends of each of {counted(counts['ranges'], 'published range')} are reached, too."
     elif result.ranges == SOME_REACHED:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
-    elif result.ranges == NOT_CERTIFIED:
-        yield "Whether published ranges are as wide as they look was not certified."
     for name, option in (("problem", "--problem"), ("release", "--release")):
         if name in result.compared:
             yield f"It is about this {name}."

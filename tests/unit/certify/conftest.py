@@ -16,6 +16,7 @@ import celosia as cz
 from celosia.attack.audit import audit
 from celosia.certify.canonical import digests
 from celosia.certify.certificate import Certificate
+from celosia.certify.columns import column, read_column
 from celosia.certify.verify import Verification, verify
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -56,6 +57,33 @@ class Case:
         """Return what becomes of an altered certificate, beside the problem and the release or alone."""
         path = self.write(content, rehash=rehash)
         return verify(path) if alone else verify(path, self.risk, self.release)
+
+
+class Columns:
+    """Reads and alters the columns of a certificate."""
+
+    @staticmethod
+    def read(part: dict[str, Any]) -> list[int]:
+        """Return the numbers of a column."""
+        numbers: list[int] = read_column({"numbers": part["numbers"], "times": part["times"]}, "").tolist()
+        return numbers
+
+    @staticmethod
+    def write(part: dict[str, Any], numbers: list[int]) -> None:
+        """Give a column other numbers."""
+        part |= column(np.array(numbers, dtype=object))
+
+    def alter(self, part: dict[str, Any], place: int, number: int) -> None:
+        """Give a column another number at one place."""
+        numbers = self.read(part)
+        numbers[place] = number
+        self.write(part, numbers)
+
+
+@pytest.fixture
+def columns() -> Columns:
+    """Return what reads and alters columns."""
+    return Columns()
 
 
 class MakeCase(Protocol):
