@@ -13,9 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from celosia.protect.cuts import Workshop
+from celosia.protect.cuts import Cut, Reach, Workshop
 from celosia.protect.flows import NOTHING, Workspace, clear, pushed, workspace
 from celosia.protect.hidden import Hidden
+from celosia.protect.master import Pool
 from celosia.protect.programs import Program
 from celosia.protect.separation import Separator
 from celosia.protect.sides import Sides
@@ -23,6 +24,12 @@ from celosia.solve.backend import Backend
 
 _USED = 1e-9
 """A cell that a table moves by less than this part of the level is not used by it."""
+
+_CUT = 1e-6
+"""A cut that is missed by less counts as satisfied."""
+
+_LEAST = 0.1
+"""A table that is led round a cell is not blown up by more than 1 over this: errors would grow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,9 +40,12 @@ class Cleaner:
     ----------
     separator
         Tells how far questions get.
+    pool
+        Cuts that every safe pattern satisfies: what violates one need not be asked. What is learned goes there.
     """
 
     separator: Separator
+    pool: Pool
 
     def cleaned(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Return the pattern without the cells that it does not need; None where it is not safe.
@@ -66,7 +76,8 @@ class Cleaner:
             if hidden.parts.network[number]:
                 stays = _clean_network(workshop, hidden, mine, order)
             else:
-                stays = _clean_program(workshop, members, mine, order, self.separator.backend)
+                learned = _Learned(workshop, self.pool, members, known=len(asked) == len(self.separator.sides))
+                stays = _clean_program(workshop, members, mine, order, self.separator.backend, learned)
             if stays is None:
                 return None
             kept[stays] = True
@@ -205,32 +216,27 @@ def _answered(
 
 
 def _clean_program(
-    workshop: Workshop, members: NDArray[np.int64], asked: Sides, order: NDArray[np.int64], backend: Backend
+    workshop: Workshop,
+    members: NDArray[np.int64],
+    asked: Sides,
+    order: NDArray[np.int64],
+    backend: Backend,
+    learned: _Learned,
 ) -> NDArray[np.int64] | None:
     """Return the columns of a component that is no network that stay hidden.
 
     A table turned round often answers the question in the other direction. Questions that have failed before are asked
     first.
     """
-    tables = _Tables(Program.of(workshop, members, np.ones(len(members)), backend), asked)
-    everyone = np.arange(len(asked))
-    if not tables.renew(everyone):
+    tables = _Tables(Program.of(workshop, members, np.ones(len(members)), backend), asked, learned)
+    if not tables.start():
         return None
-    stays = []
-    for column in order.tolist():
-        cell = int(np.searchsorted(members, column))
-        tables.program.share[cell] = 0.0
-        own = asked.columns == column
-        if tables.renew(np.flatnonzero(tables.uses[:, cell] & ~own)):
-            tables.uses[own] = False
-        else:
-            tables.program.share[cell] = 1.0
-            stays.append(column)
+    stays = [column for column in order.tolist() if not tables.show(int(np.searchsorted(members, column)))]
     return np.array(stays, dtype=np.int64)
 
 
 class _Tables:
-    """A table for every question, and which cells it moves.
+    """A table for every question.
 
     Parameters
     ----------
@@ -238,12 +244,22 @@ class _Tables:
         Finds tables; its shares say what is hidden.
     asked
         The questions.
+    learned
+        Cuts that tell which cells must stay.
+
+    Attributes
+    ----------
+    moves
+        How far each table moves each cell, in parts of the question's level, ``(s, n)``.
     """
 
-    def __init__(self, program: Program, asked: Sides) -> None:
+    def __init__(self, program: Program, asked: Sides, learned: _Learned) -> None:
         self.program = program
         self.asked = asked
-        self.uses = np.zeros((len(asked), len(program.columns)), dtype=bool)
+        self.learned = learned
+        self.moves = np.zeros((len(asked), len(program.columns)))
+        self._target = np.searchsorted(program.columns, asked.columns)
+        self._sign = np.where(asked.upward, 1.0, -1.0)
         self._failures = np.zeros(len(asked), dtype=np.int64)
         place = {key: k for k, key in enumerate(self._keys(asked.upward))}
         self._other = [place.get(key, -1) for key in self._keys(~asked.upward)]
@@ -251,30 +267,127 @@ class _Tables:
     def _keys(self, upward: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
         return list(zip(self.asked.columns.tolist(), self.asked.attackers.tolist(), upward.tolist(), strict=True))
 
-    def renew(self, questions: NDArray[np.int64]) -> bool:
-        """Find new tables for some questions; keep the old ones of all, and say no, where one has none."""
-        left = dict.fromkeys(questions[np.argsort(-self._failures[questions], kind="stable")].tolist())
-        found: dict[int, NDArray[np.bool_]] = {}
-        while left:
-            question = next(iter(left))
-            table = self.program.table(self.asked, question)
-            if table is None:
-                self._failures[question] += 1
-                return False
-            del left[question]
-            found[question] = np.abs(table) > _USED
+    def start(self) -> bool:
+        """Find a table for every question; return whether each has one."""
+        for question in range(len(self.asked)):
             other = self._other[question]
-            if other in left and self._turned(table, question, other):
-                del left[other]
-                found[other] = found[question]
-        for question, used in found.items():
-            self.uses[question] = used
+            if 0 <= other < question:
+                turned = -self.moves[other] / abs(self.moves[other, self._target[question]])
+                if self._fits(turned, question):
+                    self.moves[question] = turned
+                    continue
+            table = self.program.table(self.asked, question)
+            if not table.answers:
+                return False
+            self.moves[question] = table.moves
         return True
 
-    def _turned(self, table: NDArray[np.float64], question: int, other: int) -> bool:
-        """Return whether minus a table, scaled to the other level, leaves every room as it is."""
-        asked = self.asked
-        moves = -table * (asked.levels[other] / asked.levels[question])
-        below, above = self.program.rooms(int(asked.attackers[other]), 1.0)
-        level = asked.levels[question]
-        return bool(np.all((moves * level >= below) & (moves * level <= above)))
+    def show(self, cell: int) -> bool:
+        """Show a cell if every question keeps a table; return whether that is so.
+
+        The difference of two tables of one question, with the cell and without, takes it out of other tables too.
+        Questions that have failed before are asked first.
+        """
+        if self.learned.forbids(cell):
+            return False
+        self.program.share[cell] = 0.0
+        own = self._target == cell  # a cell that is shown has nothing to keep
+        using = np.flatnonzero((np.abs(self.moves[:, cell]) > _USED) & ~own)
+        found: dict[int, NDArray[np.float64]] = {}
+        way_round: NDArray[np.float64] | None = None
+        for question in using[np.argsort(-self._failures[using], kind="stable")].tolist():
+            table = None if way_round is None else self._rerouted(question, cell, way_round)
+            if table is None:
+                answer = self.program.table(self.asked, question)
+                if not answer.answers:
+                    self._failures[question] += 1
+                    self.program.share[cell] = 1.0
+                    self.learned.learn(answer.reach, self.asked, question)
+                    return False
+                table = answer.moves
+                way_round = self.moves[question] - table
+            found[question] = table
+        for question, table in found.items():
+            self.moves[question] = table
+        self.moves[own] = 0.0
+        self.learned.show(cell)
+        return True
+
+    def _rerouted(self, question: int, cell: int, way_round: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a table without a cell, its moves led round it, None where that leaves too little or a room."""
+        moves = self.moves[question]
+        table = moves - (moves[cell] / way_round[cell]) * way_round
+        table[cell] = 0.0
+        table[np.abs(table) <= _USED] = 0.0
+        reached = float(table[self._target[question]] * self._sign[question])
+        if reached < _LEAST:
+            return None
+        table /= reached
+        return table if self._fits(table, question) else None
+
+    def _fits(self, table: NDArray[np.float64], question: int) -> bool:
+        """Return whether a table leaves no room of its attacker, and moves its cell by the level."""
+        below, above = self.program.rooms(int(self.asked.attackers[question]), float(self.asked.levels[question]))
+        return bool(np.all((table >= below - _USED) & (table <= above + _USED)))
+
+
+class _Learned:
+    """Cuts that tell at once which cells must stay hidden.
+
+    Parameters
+    ----------
+    workshop
+        Makes cuts.
+    pool
+        The cuts that are known.
+    members
+        The columns of the component: no other column is hidden.
+    known
+        Levels are those of the task, so that what is learned holds for it.
+    """
+
+    def __init__(self, workshop: Workshop, pool: Pool, members: NDArray[np.int64], *, known: bool) -> None:
+        self._workshop = workshop
+        self._pool = pool
+        self._known = known
+        self._members = members
+        self._hidden = np.zeros(len(workshop.task), dtype=bool)
+        self._hidden[members] = True
+        self._holds: list[set[int]] = [set() for _ in members]
+        self._slack: list[float] = []
+        self._cuts: list[Cut] = []
+        for cut in pool.cuts:
+            self._add(cut)
+
+    def _add(self, cut: Cut) -> None:
+        """Watch a cut that the pattern satisfies; others are about other components."""
+        slack = -cut.missing(self._hidden.astype(np.float64))
+        if slack < -_USED or cut.right <= 0:
+            return
+        for column in cut.columns[self._hidden[cut.columns]].tolist():
+            self._holds[int(np.searchsorted(self._members, column))].add(len(self._cuts))
+        self._cuts.append(cut)
+        self._slack.append(slack)
+
+    def _value(self, number: int, cell: int) -> float:
+        cut = self._cuts[number]
+        return float(cut.values[np.searchsorted(cut.columns, self._members[cell])])
+
+    def forbids(self, cell: int) -> bool:
+        """Return whether a cut needs the cell."""
+        return any(self._slack[number] - self._value(number, cell) < -_CUT for number in self._holds[cell])
+
+    def show(self, cell: int) -> None:
+        """Take note that a cell is shown."""
+        self._hidden[self._members[cell]] = False
+        for number in self._holds[cell]:
+            self._slack[number] -= self._value(number, cell)
+
+    def learn(self, reach: Reach | None, asked: Sides, question: int) -> None:
+        """Make a cut of what stopped a question."""
+        column = int(asked.columns[question])
+        cut = None if reach is None else self._workshop.cut([reach], float(asked.levels[question]), column)
+        if cut is not None:
+            self._add(cut)
+            if self._known:
+                self._pool.add([cut])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.attack.system import ENDLESS
 from celosia.protect.task import Task
 
-_GRID = 2.0**-24
+_GRID = 2.0**-40
 """Multipliers are rounded to this grid, so that sums over relations of a table are exact in doubles."""
 
 _UP = 1e-7

@@ -48,6 +48,29 @@ class Answered(NamedTuple):
     reaches: list[Reach]
 
 
+class Table(NamedTuple):
+    """The answer to a question of a pattern.
+
+    Parameters
+    ----------
+    moves
+        How far every cell moves, in parts of the level.
+    reached
+        How far the cell in question moves.
+    reach
+        Multipliers that say why no further; None where the level is reached, or they say nothing.
+    """
+
+    moves: NDArray[np.float64]
+    reached: float
+    reach: Reach | None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the level is reached."""
+        return self.reached >= _REACHED
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """One component: how far its cells move when they are hidden by a part.
@@ -110,20 +133,19 @@ class Program:
     def exact_answers(self, sides: Sides) -> Iterator[Answered]:
         """Yield the same for a pattern, with rooms as wide as they are."""
         for k in range(len(sides)):
-            solution, target = self._whole(sides, k)
-            reached = abs(float(solution.x[target]))
-            reach = None if reached >= _REACHED else self._reach(solution, k, sides)
-            yield Answered(k, min(reached, 1.0), [] if reach is None else [reach])
+            table = self.table(sides, k)
+            yield Answered(k, table.reached, [] if table.reach is None else [table.reach])
 
-    def table(self, sides: Sides, k: int) -> NDArray[np.float64] | None:
-        """Return a table that answers a question of a pattern, in parts of the level, None where there is none."""
-        solution, target = self._whole(sides, k)
-        return solution.x if abs(float(solution.x[target])) >= _REACHED else None
-
-    def _whole(self, sides: Sides, k: int) -> tuple[_Vertex, int]:
+    def table(self, sides: Sides, k: int) -> Table:
+        """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
-        rooms = self.rooms(int(sides.attackers[k]), float(sides.levels[k]))
-        return self._pushed(target, rooms, upward=bool(sides.upward[k])), target
+        who, level = int(sides.attackers[k]), float(sides.levels[k])
+        for cap in (1.0, _ENDLESS):
+            vertex = self._pushed(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
+            reached = min(abs(float(vertex.x[target])), 1.0)
+            if reached >= _REACHED:
+                return Table(vertex.x, reached, None)
+        return Table(vertex.x, reached, self._reach(vertex, k, sides))
 
     def _pushed(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
         """Return the solution in which a cell moves furthest, as far as its level."""

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from celosia.protect.cleaning import Cleaner
 from celosia.protect.costs import Step
 from celosia.protect.cuts import Cut, Workshop
+from celosia.protect.hidden import Hidden
+from celosia.protect.improving import Improver
 from celosia.protect.master import Master, Point, Pool
 from celosia.protect.separation import Separator
 from celosia.protect.sides import sides_of
@@ -39,6 +41,18 @@ _LONG = 6
 """... in so many rounds, cutting at the root ends."""
 _RESTARTS = 8
 _SPREAD = 0.3
+_SMALL = 40
+"""Parts of a pattern up to this size are cleaned up in no time, even where they are no networks."""
+_TOO_MANY = 4000
+"""More columns than this are not built from."""
+_DEAR = 0.1
+"""A cell whose reduced cost is more than this part of the bound is not in a good pattern."""
+_FIRST_BUILDS, _FEW_BUILDS = 25, 4
+"""So many patterns in a row that are no better end the building, at the root and later."""
+_SHARE_OF_BUILDING = 0.2
+"""Of the time that is left goes into building."""
+_SHARE_OF_ROUNDS = 0.5
+"""Of the time goes into rounds before a tree takes the rest."""
 
 
 class _OutOfTimeError(Exception):
@@ -120,7 +134,7 @@ class Search:
         self._listen = listen
         self._rows = list(rows)
         self._master = Master(task.cost, task.forced, backend, self.pool)
-        self._cleaner = Cleaner(self.separator)
+        self._cleaner = Cleaner(self.separator, self.pool)
         self._random = np.random.default_rng(seed)
         self._gap = 0.0
         self._until = np.inf
@@ -236,13 +250,26 @@ class Search:
         bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
         if returned + bridges and not whole:
             return returned + bridges
-        return returned + bridges + self._master.add(self.separator.attack(x, whole=whole).cuts)
+        cuts = self._against(x) if whole else self.separator.attack(x).cuts
+        return returned + bridges + self._master.add(cuts)
 
     def _round(self) -> None:
-        """Make patterns of the point: with its own weights first, then with weights drawn around them."""
-        x = self._point.x
-        start = x > _HIDDEN
-        weight = self.task.cost * (1.0 - x)
+        """Make patterns of the point: where cells form networks by cleaning up, else by building."""
+        start = self._point.x > _HIDDEN
+        if self.separator.is_network or self._cleans_quickly(start):
+            self._clean_up(start)
+        else:
+            self._build(_FIRST_BUILDS, self._left * _SHARE_OF_BUILDING)
+
+    def _cleans_quickly(self, pattern: NDArray[np.bool_]) -> bool:
+        """Return whether what a pattern hides falls into networks and small parts, or is too much to build anew."""
+        parts = Hidden.of(self.task, np.flatnonzero(pattern)).parts
+        sizes = np.diff(parts.starts)[~parts.network]
+        return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > _TOO_MANY
+
+    def _clean_up(self, start: NDArray[np.bool_]) -> None:
+        """Clean up what the point hides, with its own weights first, then with weights drawn around them."""
+        weight = self.task.cost * (1.0 - self._point.x)
         if self._offer(start, weight) is None and self.pattern is not None:
             self._offer(self.pattern, weight)
         for _ in range(_RESTARTS):
@@ -252,16 +279,41 @@ class Search:
             noisy = weight * np.exp(_SPREAD * self._random.standard_normal(len(weight)))
             self._offer(start if not self.separator.is_network else np.ones(len(weight), dtype=bool), noisy)
 
+    def _candidates(self) -> NDArray[np.int64]:
+        """Return the columns that a good pattern may hide: not those whose reduced cost is too high."""
+        return np.flatnonzero(
+            self.task.forced | ((self._point.reduced < _DEAR * max(self._point.bound, 0.0)) & (self._master.upper > 0))
+        )
+
+    def _build(self, most: int, seconds: float) -> None:
+        """Build patterns around the point for a while, as long as they get better."""
+        columns = self._candidates()
+        if len(columns) > _TOO_MANY:
+            return
+        improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
+        end, idle = self.clock.seconds + seconds, 0
+        for found in improver.patterns(self.pattern):
+            before = self.cost
+            if found is not None:
+                self._keep(found)
+            idle = 0 if self.cost < before else idle + 1
+            if self._good_enough or idle >= most or self.clock.seconds >= end:
+                return
+
     def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Clean a pattern, and keep it where it is the best so far; return it, None where it is not safe."""
         cleaned = self._cleaner.cleaned(pattern, weight)
-        if cleaned is None or any(row.missing(cleaned.astype(np.float64)) > _HIDDEN for row in self._rows):
-            return None
-        if float(self.task.cost[cleaned].sum()) < self.cost:
-            self.pattern = cleaned
+        return cleaned if cleaned is not None and self._keep(cleaned) else None
+
+    def _keep(self, pattern: NDArray[np.bool_]) -> bool:
+        """Keep a safe pattern where it is the best so far; return whether it satisfies the further rows."""
+        if any(row.missing(pattern.astype(np.float64)) > _HIDDEN for row in self._rows):
+            return False
+        if float(self.task.cost[pattern].sum()) < self.cost:
+            self.pattern = pattern
             self._fix()
             self._listen(self)
-        return cleaned
+        return True
 
     def _raise(self, bound: float) -> None:
         """Take note of a bound, forced cells left out."""
@@ -299,25 +351,38 @@ class Search:
             self._master.fix(hidden, hidden=True)
 
     def _branch(self) -> None:
-        """Solve the master with whole numbers until nothing is found against its solution."""
+        """Solve the master with whole numbers until nothing is found against its solution.
+
+        As long as that is quick, after every solution the linear master is cut again; then a tree takes the rest.
+        """
+        lazy = Capability.LAZY in self._tree.capabilities
         while not self._good_enough:
             self._check_time()
-            if Capability.LAZY in self._tree.capabilities:
+            if lazy and self._left < (1 - _SHARE_OF_ROUNDS) * (self._left + self.clock.seconds):
                 self._grow_tree()
                 return
-            model = self._tree.open(self._master.program())
-            solution = model.solve(time_limit=self._left, absolute_gap=self._absolute_gap())
+            solution = self._tree.open(self._with_cutoff()).solve(
+                time_limit=self._left, absolute_gap=self._absolute_gap()
+            )
             if solution.status is Status.INFEASIBLE:
                 self._no_better_pattern()
                 return
             self._raise(solution.bound * self._master.scale)
-            if solution.x is None:
+            if solution.x is None or solution.status is Status.STOPPED:
                 raise _OutOfTimeError
             if not self._add(solution.x, whole=True):
                 self._take(solution.x)
                 return
-            self._offer(np.maximum(solution.x, self._point.x) > _HIDDEN, self.task.cost * (1.0 - solution.x))
+            self._repair(solution.x)
             self._cut_off_root()
+
+    def _repair(self, x: NDArray[np.float64]) -> None:
+        """Make a pattern of a solution of the master, where that is quick."""
+        together = np.maximum(x, self._point.x) > _HIDDEN
+        if self.separator.is_network or self._cleans_quickly(together):
+            self._offer(together, self.task.cost * (1.0 - x))
+        else:
+            self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
 
     def _absolute_gap(self) -> float:
         return 0.99 * self._step.size / self._master.scale
@@ -348,10 +413,21 @@ class Search:
             row_upper=np.append(program.row_upper, limit),
         )
 
+    def _against(self, x: NDArray[np.float64]) -> list[Cut]:
+        """Return cuts against a pattern, none where it is safe.
+
+        Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
+        """
+        found = self.separator.attack(x, whole=True)
+        others = np.flatnonzero((x <= _HIDDEN) & ~self.task.forced)
+        if not found.cuts and len(found.open):
+            return [Cut(others, np.ones(len(others)))]
+        return found.cuts
+
     def _separate(self, x: NDArray[np.float64]) -> list[Row]:
-        cuts = self.separator.attack(x, whole=True).cuts
+        cuts = self._against(x)
         self.pool.add(cuts)
-        if cuts:
+        if cuts and self.separator.is_network:
             self._offer(np.maximum(x, self._point.x) > _HIDDEN, self.task.cost * (1.0 - x))
         return [Row(cut.columns, cut.values, cut.right, np.inf) for cut in cuts]
 

@@ -1,0 +1,150 @@
+"""Better patterns by large neighbourhoods: forget some hidden cells, build again around the rest, clean up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protect.building import Builder
+from celosia.protect.cleaning import Cleaner
+from celosia.protect.cuts import Workshop
+from celosia.protect.master import Point
+from celosia.protect.sides import Sides
+from celosia.protect.task import Task
+from celosia.solve.backend import Backend
+
+_TRUST = 0.95
+"""How far the master's point is believed: a cell that it hides costs only the rest."""
+
+_FLOOR = 0.01
+_STARTS = 4
+_SPREADS = (0.0, 0.15, 0.4)
+_RAISES = (0.2, 2.0)
+_SMALLEST, _LARGEST = 0.02, 0.35
+_TOLERATED = 0.01
+"""A pattern that is dearer than the best by this part is still a place to start from."""
+
+
+def halved(sides: Sides, workshop: Workshop) -> Sides:
+    """Return questions in which sliding levels are split between their sides, in the middle where rooms allow."""
+    first = np.flatnonzero(sides.sliding & sides.upward)
+    levels = sides.levels.copy()
+    up = workshop.up[sides.attackers[first], sides.columns[first]]
+    down = workshop.down[sides.attackers[first], sides.columns[first]]
+    half = np.minimum(np.maximum(levels[first] / 2, levels[first] - down), up)
+    levels[first + 1] = levels[first] - half
+    levels[first] = half
+    split = replace(sides, levels=levels, sliding=np.zeros(len(sides), dtype=bool))
+    return split.take(levels > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Improver:
+    """Makes patterns around a point of the master.
+
+    Parameters
+    ----------
+    builder
+        Builds them.
+    cleaner
+        Cleans them.
+    point
+        Says which cells are worth hiding.
+    random
+        From which everything is drawn.
+    """
+
+    builder: Builder
+    cleaner: Cleaner
+    point: Point
+    random: np.random.Generator
+
+    @classmethod
+    def of(
+        cls, cleaner: Cleaner, point: Point, columns: NDArray[np.int64], backend: Backend, random: np.random.Generator
+    ) -> Improver:
+        """Return the improver of some columns of a task."""
+        workshop, sides = cleaner.separator.workshop, cleaner.separator.sides
+        asked = halved(sides.take(workshop.task.forced[sides.columns]), workshop)
+        return cls(Builder.of(workshop, asked, columns, backend), cleaner, point, random)
+
+    def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
+        """Yield patterns without end, None where one attempt came to nothing.
+
+        Parameters
+        ----------
+        best
+            Where to start from.
+        """
+        current = best
+        for number in range(_STARTS):
+            found = self._built(self._task.forced, self._prices(0.1 * number), first=number == 0)
+            current = self._better(current, found)
+            yield found
+        lowest = current
+        while True:
+            if current is None or lowest is None:
+                yield self._built(self._task.forced, self._prices(_SPREADS[2]))
+                continue
+            forgotten = self._forgotten(current)
+            prices = self._prices(float(self.random.choice(_SPREADS)))
+            prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(_RAISES))
+            start = current.copy()
+            start[forgotten] = False
+            found = self._built(start, prices)
+            if found is not None and self._cost(found) <= self._cost(lowest) * (1 + _TOLERATED):
+                current = found
+            lowest = self._better(lowest, found)
+            yield found
+
+    @property
+    def _task(self) -> Task:
+        return self.builder.workshop.task
+
+    def _cost(self, pattern: NDArray[np.bool_]) -> float:
+        return float(self._task.cost[pattern].sum())
+
+    def _better(self, one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        if one is None or other is None:
+            return one if other is None else other
+        return one if self._cost(one) <= self._cost(other) else other
+
+    def _prices(self, spread: float) -> NDArray[np.float64]:
+        cost = self._task.cost
+        trusted = cost * (1.0 - _TRUST * self.point.x) + _FLOOR * cost
+        return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(cost))))
+
+    def _built(
+        self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False
+    ) -> NDArray[np.bool_] | None:
+        sides = self.builder.sides
+        order = np.argsort(-sides.levels, kind="stable") if first else self.random.permutation(len(sides))
+        pattern = self.builder.built(start, prices, order)
+        return None if pattern is None else self.cleaner.cleaned(pattern, self._task.cost)
+
+    def _forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return hidden cells to be forgotten: any, those near one of them, or dear ones that the point shows."""
+        cells = np.flatnonzero(pattern & ~self._task.forced)
+        if not len(cells):
+            return cells
+        share = _SMALLEST + (_LARGEST - _SMALLEST) * self.random.random()
+        n = max(1, round(share * len(cells)))
+        kind = int(self.random.integers(3))
+        if kind == 0:
+            return self.random.choice(cells, size=n, replace=False)
+        if kind == 1:
+            return cells[np.argsort(-self._nearness(int(self.random.choice(cells)))[cells], kind="stable")[:n]]
+        weight = self._task.cost[cells] * (1.0 - _TRUST * self.point.x[cells]) * self.random.random(len(cells))
+        return cells[np.argsort(-weight, kind="stable")[:n]]
+
+    def _nearness(self, column: int) -> NDArray[np.float64]:
+        """Return how many short ways lead from a column to every other, relation by relation."""
+        links = abs(self._task.matrix)
+        reached = np.zeros(len(self._task))
+        reached[column] = 1.0
+        for _ in range(2):
+            reached = links.T @ (links @ reached)
+        return np.asarray(reached + self.random.random(len(reached)))
