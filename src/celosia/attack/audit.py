@@ -24,6 +24,7 @@ from celosia.attack.findings import Findings, Verdicts, in_counts, results
 from celosia.attack.findings import Verdict as Verdict
 from celosia.attack.parts import Parts, parts_of
 from celosia.attack.questions import Answers, Questions
+from celosia.attack.redundancy import implied
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError
 from celosia.pattern.entries import INTERVAL, SHOWN
@@ -178,9 +179,11 @@ def audit(
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
     judged, seen, systems = [], [], []
+    redundant = implied(risk.table.relations.matrix)
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
-        system = system_of(risk.table, known, names=["release", f"attacker {attacker.name!r}"], integer=whole)
+        names = ["release", f"attacker {attacker.name!r}"]
+        system = system_of(risk.table, known, names=names, integer=whole, redundant=redundant)
         systems.append(system)
         room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit, executor)
         asked = np.flatnonzero(wanted.attackers == number)

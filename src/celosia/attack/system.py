@@ -61,7 +61,14 @@ class System:
         return len(self.cells)
 
 
-def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[str], integer: bool = False) -> System:
+def system_of(
+    table: Table,
+    bounds: list[tuple[Fixed, Fixed]],
+    *,
+    names: list[str],
+    integer: bool = False,
+    redundant: NDArray[np.bool_] | None = None,
+) -> System:
     """Return the system of an attacker.
 
     Parameters
@@ -74,6 +81,8 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
         Who says so, for messages.
     integer
         Values are whole numbers, and the attacker knows it: rooms end at whole numbers, and count in them.
+    redundant
+        Which relations of the table the others imply, where that is known from another attacker.
 
     Raises
     ------
@@ -102,11 +111,12 @@ def system_of(table: Table, bounds: list[tuple[Fixed, Fixed]], *, names: list[st
     cells = np.flatnonzero((down > 0) | (up > 0))
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     relations = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    redundant = implied(table.relations.matrix) if redundant is None else redundant
     return System(
         cells=cells,
         matrix=sp.csr_array(matrix[relations]),
         relations=relations,
-        implied=implied(table.relations.matrix)[relations],
+        implied=redundant[relations],
         down=down[cells],
         up=up[cells],
         decimals=decimals,
