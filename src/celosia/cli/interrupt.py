@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _pressed = threading.Event()
+_searching = threading.Event()
 
 
 @contextmanager
@@ -43,12 +44,28 @@ def pressed() -> bool:
     return _pressed.is_set()
 
 
-def answered() -> None:
-    """Forget the press: somebody has ended a search because of it, and what was found goes on its way."""
-    _pressed.clear()
+@contextmanager
+def answered_by_search() -> Iterator[None]:
+    """Leave Ctrl-C to a search: it hears the press itself, ends, and what it has found goes on its way.
+
+    So the press is not raised a second time at the next step, nor remembered afterwards. A search that ends with the
+    KeyboardInterrupt all the same has nothing to show.
+    """
+    _searching.set()
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except Exception:
+        _pressed.clear()
+        raise
+    else:
+        _pressed.clear()
+    finally:
+        _searching.clear()
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C."""
-    if pressed():
+    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C, and no search answers it."""
+    if pressed() and not _searching.is_set():
         raise KeyboardInterrupt

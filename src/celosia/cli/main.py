@@ -19,6 +19,7 @@ COMMANDS = {
     "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
+    "protect": "Hide as little as possible so that no attacker gets too close.",
     "verify": "Check in exact arithmetic that a certificate proves its release to be safe.",
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
 from celosia.job.part import Fault, Part
@@ -32,8 +31,6 @@ class AttackerPart(Part):
         How many percent, for ``percentage``.
     knows
         Further bounds that he knows for some cells.
-    zeros
-        He knows of every zero that it is one.
     """
 
     attacker: Literal["external", "factor", "percentage"] = "external"
@@ -41,7 +38,6 @@ class AttackerPart(Part):
     factor: Annotated[int, Field(ge=1)] | None = None
     percent: Annotated[float, Field(ge=0)] | None = None
     knows: Bounds | None = None
-    zeros: bool = False
 
     @classmethod
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
@@ -74,6 +70,4 @@ class AttackerPart(Part):
             for cells, said in self.knows.places(table, f"{place}.knows"):
                 ends = tuple(repr(said[side]) if side in said else None for side in ("lower", "upper"))
                 known |= dict.fromkeys(cells.tolist(), (ends[0], ends[1]))
-        if self.zeros:
-            known |= dict.fromkeys(np.flatnonzero(table.amounts.counts == 0).tolist(), 0)
         return made.knowing(table, known) if known else made

@@ -218,13 +218,13 @@ levels = "symmetric"            # how far protection reaches; also: sliding
 # [[attackers]]                 # by default an outsider who knows that values are not negative
 # attacker = "percentage"       # also: external, factor
 # percent = 50
-# zeros = true                  # he knows of every zero that it is one
 
 [method]
 name = "suppress"
 # must_show = [{{ NAME = "CODE" }}]   # published already; a dimension left out is its total, "*" every code
 # must_hide = "cells.csv"       # or a file with a column per dimension
 # keep = {{ release = "last.csv", factor = 0.5 }}   # what was hidden last period had better stay hidden
+# zeros_known = true            # everybody knows which cells are zero
 # at_most = 100                 # so many hidden cells
 
 [limits]

@@ -65,6 +65,8 @@ class MethodPart(Part):
         At most so many cells are hidden.
     width_if_hidden
         The width that what anybody can conclude about a cell must keep, if the cell is hidden.
+    zeros_known
+        Every attacker knows which cells are zero.
     """
 
     name: Literal["suppress"] = "suppress"
@@ -75,6 +77,7 @@ class MethodPart(Part):
     must_hide: Cells | None = None
     at_most: Annotated[int, Field(ge=0)] | None = None
     width_if_hidden: Widths | None = None
+    zeros_known: bool = False
 
 
 class LimitsPart(Part):
@@ -152,6 +155,8 @@ class Wishes:
         At most so many cells are hidden.
     width_if_hidden
         Widths by cell.
+    zeros_known
+        Every attacker knows which cells are zero.
     """
 
     cost: NDArray[np.float64]
@@ -159,6 +164,7 @@ class Wishes:
     must_hide: NDArray[np.int64]
     at_most: int | None
     width_if_hidden: Mapping[int, Fraction]
+    zeros_known: bool
 
 
 def wishes_of(part: MethodPart, risk: Risk) -> Wishes:
@@ -192,7 +198,7 @@ def wishes_of(part: MethodPart, risk: Risk) -> Wishes:
         said = f"{_cells(table, clash)} sensitive ({rules})."
         found.add("method.must_show", said, "What is published anyway can be exempted from the rules: assess.exempt.")
     found.raise_as(SpecError)
-    return Wishes(cost, show, hide, part.at_most, widths)
+    return Wishes(cost, show, hide, part.at_most, widths, part.zeros_known)
 
 
 def _cells(table: Table, cells: NDArray[np.int64]) -> str:

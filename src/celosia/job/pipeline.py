@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from celosia.errors import CelosiaError, DataError, Problems, SpecError
 from celosia.formats.jj import read_jj
+from celosia.job.attackers import AttackerPart
 from celosia.job.hierarchies import classification_of
 from celosia.job.part import place_of
 from celosia.job.sections import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job, read_job
 from celosia.progress import SILENT, Progress
 from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
+from celosia.risk.attacker import Attacker, Known
 from celosia.risk.risk import Risk
 from celosia.source.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
@@ -37,13 +40,13 @@ def assess_file(path: str | Path, progress: Progress = SILENT) -> Risk:
         All that is wrong with the data.
     """
     path = Path(path)
-    return read_jj(path) if _bare(path) else assess_job(read_job(path), progress)
+    return read_jj(path) if is_bare(path) else assess_job(read_job(path), progress)
 
 
 def inputs_of(path: str | Path) -> tuple[Path, ...]:
     """Return every file that `assess_file` will read, having checked the job file."""
     path = Path(path)
-    return (path,) if _bare(path) else read_job(path).inputs
+    return (path,) if is_bare(path) else read_job(path).inputs
 
 
 def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
@@ -77,13 +80,15 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
 
 def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
     """Return the attackers that a job describes, None for the usual one; or all that is wrong with any of them."""
-    if job.attackers is None:
+    if job.attackers is None and not job.method.zeros_known:
         return None
     found = Problems()
     made = []
-    for number, part in enumerate(job.attackers):
+    zeros: dict[int, Known] = dict.fromkeys(np.flatnonzero(table.amounts.counts == 0).tolist(), 0)
+    for number, part in enumerate(job.attackers or [AttackerPart()]):
         try:
-            made.append(part.build(table, f"attackers[{number}]"))
+            attacker = part.build(table, f"attackers[{number}]")
+            made.append(attacker.knowing(table, zeros) if job.method.zeros_known and zeros else attacker)
         except CelosiaError as error:
             found.extend(replace(problem, place=_placed(problem.place, number)) for problem in error.problems)
     names = [attacker.name for attacker in made]
@@ -108,7 +113,7 @@ def tabulate_job(job: Job, progress: Progress = SILENT) -> Table:
     return _tabulated(job, job.data, hierarchies, progress)
 
 
-def _bare(path: Path) -> bool:
+def is_bare(path: Path) -> bool:
     """Return whether a file is a bare problem, and no job."""
     ending = path.suffix.lower()
     if ending not in {".toml", ".jj"}:

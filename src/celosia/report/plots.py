@@ -9,7 +9,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib import rc_context
@@ -18,7 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from celosia.report.margins import Margins
-from celosia.report.outcome import Trace
+
+Trace: TypeAlias = Sequence[tuple[float, float | None, float, int]]
+"""How a search went: seconds, the cost of the best pattern so far, the bound, and the cuts."""
 
 _INK, _QUIET, _LINE, _ACCENT, _RISK, _BAND = "#010101", "#020202", "#030303", "#040404", "#050505", "#060606"
 _COLOURS = {
@@ -64,9 +66,9 @@ def progress_plot(trace: Trace, seconds: float) -> str:
     seconds
         When the search ended.
     """
-    times = [float(time) for time, *_ in trace]
-    costs = [math.nan if cost is None else float(cost) for _, cost, _, _ in trace]
-    bounds = [math.nan if bound is None else float(bound) for _, _, bound, _ in trace]
+    times = [time for time, *_ in trace]
+    costs = [math.nan if cost is None else cost for _, cost, _, _ in trace]
+    bounds = [bound if math.isfinite(bound) else math.nan for _, _, bound, _ in trace]
     if len(times) < 2:  # noqa: PLR2004  (a point is no line)
         return ""
     times, costs, bounds = (

@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from celosia.attack.audit import MET, Audit
 from celosia.pattern.release import publish
+from celosia.protect.protection import Protection
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
-from celosia.report.outcome import Protection
 from celosia.report.page import MOST_LISTED, grouped, template, write_pieces
 from celosia.report.plots import intervals_plot, margins_plot, progress_plot
 from celosia.report.published import PublishedDrawing
@@ -69,7 +69,7 @@ def rendered(
     """Yield the page of a protection piece by piece."""
     audited = audit or result.audit
     release = publish(result.pattern)
-    drawing = PublishedDrawing.of_release(release, audited)
+    drawing = PublishedDrawing.of_release(release, result.risk, audited)
     sheets, missing = drawing.sheets()
     findings, close = summary(result.risk), margins(audited)
     lost = loss(release, result.risk.table, audited if len(audited.intervals) else None)

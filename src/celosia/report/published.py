@@ -14,6 +14,7 @@ from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN
 from celosia.pattern.release import Release
 from celosia.report.figures import INFINITY, MINUS
 from celosia.report.sheets import Drawing, Entry
+from celosia.risk.risk import Risk
 
 PRIMARY, SECONDARY, OTHER = "p", "q", "r"
 """How a cell that is not shown as it is is marked: sensitive, hidden to protect others, published in another way."""
@@ -54,9 +55,9 @@ class PublishedDrawing(Drawing):
     audit: Audit | None = None
 
     @classmethod
-    def of_release(cls, release: Release, audit: Audit) -> PublishedDrawing:
+    def of_release(cls, release: Release, risk: Risk, audit: Audit) -> PublishedDrawing:
         """Return the drawing of a release."""
-        plain = Drawing.of(audit.risk)
+        plain = Drawing.of(risk)
         return cls(plain.risk, plain.figures, plain.words, plain.marks, plain.apply, release, audit)
 
     @cached_property

@@ -8,7 +8,8 @@ import pytest
 
 from celosia.cli import bars
 from celosia.cli.bars import Lines, Quiet, progress_shown
-from celosia.cli.interrupt import answered, check, pressed, remembered
+from celosia.cli.interrupt import answered_by_search, check, pressed, remembered
+from celosia.errors import OutOfTimeError
 
 
 class Clock:
@@ -80,10 +81,28 @@ def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.Capture
     )
 
 
-def test_a_press_that_was_answered_does_no_more_harm() -> None:
+def test_a_press_that_a_search_answers_does_no_more_harm() -> None:
     with remembered():
-        with pytest.raises(KeyboardInterrupt):
+        with answered_by_search():
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            assert pressed()
+            Quiet().done()
+        assert not pressed()
+        check()
+
+
+def test_a_press_that_no_search_answers_is_still_known() -> None:
+    with remembered():
+        with pytest.raises(KeyboardInterrupt), answered_by_search():
             signal.raise_signal(signal.SIGINT)
         assert pressed()
-        answered()
-        check()
+
+
+def test_a_search_that_fails_after_a_press_says_why() -> None:
+    with remembered():
+        with pytest.raises(OutOfTimeError), answered_by_search():  # noqa: PT012  (a press, then the failure)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            raise OutOfTimeError.one("time", "is up.")
+        assert not pressed()

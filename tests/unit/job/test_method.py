@@ -154,7 +154,6 @@ name = "insider"
 [[attackers]]
 attacker = "factor"
 factor = 11
-zeros = true
 knows = [{ region = "N", upper = 200 }]
 """
     risk = assessed(job_of(folder, more))
@@ -162,6 +161,18 @@ knows = [{ region = "N", upper = 200 }]
     assert [attacker.name for attacker in risk.attackers] == ["external", "insider", "factor"]
     assert risk.attackers[1].bounds(table.find(region="N")) == (Fraction(70), Fraction(210))
     assert risk.attackers[2].bounds(table.find(region="N")) == (Fraction(0), Fraction(200))
+
+
+def test_zeros_are_known_to_every_attacker_where_the_method_says_so(folder: Path) -> None:
+    (folder / "firms.csv").write_text(RECORDS + "f10,12,N,0\nf11,12,S,4\n")
+    risk = assessed(job_of(folder, "[method]\nzeros_known = true\n[[attackers]]\n"))
+    zero = risk.table.find(industry="12", region="N")
+    assert risk.attackers[0].bounds(zero) == (Fraction(0), Fraction(0))
+    assert risk.attackers[0].bounds(risk.table.find(industry="12"))[1] is None
+    assert assessed(job_of(folder, "[method]\nzeros_known = true\n")).attackers[0].bounds(zero) == (
+        Fraction(0),
+        Fraction(0),
+    )
 
 
 def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
 from celosia.pattern.interval import Interval
 from celosia.pattern.pattern import Pattern
+from celosia.protect.protection import Protection
+from celosia.protect.suppress import Suppress
 from celosia.report import protection_page
 from celosia.report.margins import margins
-from celosia.report.outcome import Trace
-from celosia.report.plots import margins_plot, progress_plot
+from celosia.report.plots import Trace, margins_plot, progress_plot
 from celosia.report.protection_page import rendered, write_protection_page
 from celosia.report.published import MARK
 from celosia.risk.risk import SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 
-TRACE: Trace = ((0.1, None, 1_000.0, 3), (0.5, 9_000.0, 6_000.0, 12), (1.0, Fraction(8_000), 7_000.0, 40))
+TRACE: Trace = ((0.1, None, 1_000.0, 3), (0.5, 9_000.0, 6_000.0, 12), (1.0, 8_000.0, 7_000.0, 40))
 SOMEBODY_S = "987654321"
 
 
-@dataclass(frozen=True)
-class Result:
-    """A protection as the page needs it."""
-
-    risk: Risk
-    pattern: Pattern
-    audit: Audit
-    trace: Trace = TRACE
-    cost: Fraction = Fraction(8_000)
-    bound: Fraction = Fraction(7_000)
-    gap: float = 0.125
-    seconds: float = 1.2
-    solver: str = "highs"
-    method: str = "suppress"
-
-
-def protected(risk: Risk, *, intervals: bool = True, trace: Trace = TRACE) -> Result:
+def protected(risk: Risk, *, intervals: bool = True, trace: Trace = TRACE) -> Protection:
     """Return a result that hides all cells below the totals of both margins; levels are a tenth of the value."""
     table = risk.table
     risk = replace(risk, status=np.where(risk.sensitive, SENSITIVE, "s"))
@@ -51,10 +35,11 @@ def protected(risk: Risk, *, intervals: bool = True, trace: Trace = TRACE) -> Re
     risk = replace(risk, levels=Levels(level, level, Fixed(np.zeros(len(table), dtype=np.int64))))
     inner = (table.levels >= 1).all(axis=1) if table.axes else np.arange(len(table)) >= 9
     pattern = Pattern.suppressing(table, inner)
-    return Result(risk, pattern, audit(pattern, risk, intervals=intervals), trace)
+    found = audit(pattern, risk, intervals=intervals)
+    return Protection(risk, Suppress(), pattern, 8_000.0, 7_000.0, found, 1.2, "highs", tuple(trace), 0)
 
 
-def page_of(result: Result, **options: object) -> str:
+def page_of(result: Protection, **options: object) -> str:
     return "".join(rendered(result, **options))  # type: ignore[arg-type]
 
 
@@ -90,7 +75,7 @@ def test_the_page_says_what_was_found_and_asked(two_way: Risk) -> None:
 
 
 def test_an_optimum_is_called_one(two_way: Risk) -> None:
-    best = replace(protected(two_way), gap=0.0, bound=Fraction(8_000))
+    best = replace(protected(two_way), bound=8_000.0)
     assert "Cost 8,000 proved to be the least" in plain(page_of(best))
 
 

@@ -1,0 +1,125 @@
+"""``celosia protect``: a safe pattern, what it costs, and the files of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from celosia.cli.bars import progress_shown
+from celosia.cli.interrupt import answered_by_search
+from celosia.cli.output import print_json, say, show
+from celosia.job.method import METHODS
+from celosia.job.pipeline import assess_file
+from celosia.job.protection import plan, protect_risk, write_outputs
+from celosia.pattern.entries import SHOWN
+from celosia.protect.protection import Protection
+from celosia.report.loss import loss
+from celosia.report.protection_terminal import protection_panel
+
+NOT_SAFE = 1
+"""The exit code of a pattern that is not shown to be safe."""
+
+_SECTIONS = {
+    "method": ("cost", "at_most", "must_show", "must_hide", "keep", "zeros_known"),
+    "limits": ("time_limit", "gap", "solver", "seed"),
+    "output": ("release", "public", "certificate", "report"),
+}
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("source", metavar="JOB.toml|PROBLEM.jj", type=_FILE)
+@click.option("--method", "name", type=click.Choice(METHODS), help="How to protect.  [default: suppress]")
+@click.option(
+    "--output",
+    "release",
+    metavar="OUT.csv|.parquet|.xlsx",
+    type=_FILE,
+    help="Write the release, the office's copy: it says which cells are sensitive.",
+)
+@click.option("--public", metavar="PUBLIC.csv|.parquet|.xlsx", type=_FILE, help="Write the release for the public.")
+@click.option("--certificate", metavar="PROOF.json", type=_FILE, help="Write the proof (confidential).")
+@click.option("--report", metavar="REPORT.html", type=_FILE, help="Write a page to look at (confidential).")
+@click.option("--time-limit", metavar="SECONDS", type=float, help="Take the best safe pattern after so long.")
+@click.option("--gap", metavar="SHARE", type=float, help="Stop when the cost is within this share of the bound.")
+@click.option("--solver", metavar="NAME", help="highs or scip.  [default: the best that is installed]")
+@click.option("--seed", metavar="N", type=int, help="Another seed, another path through the search.")
+@click.option("--cost", metavar="COST", help="What hiding a cell loses: value, unity, frequency, log, sums of them.")
+@click.option("--at-most", metavar="N", type=int, help="Hide at most so many cells.")
+@click.option("--must-show", metavar="CELLS.csv", help="Cells that are published already.")
+@click.option("--must-hide", metavar="CELLS.csv", help="Cells that must not be shown.")
+@click.option("--zeros-known", is_flag=True, default=None, help="Everybody knows which cells are zero.")
+@click.option("--keep", metavar="LAST.csv", help="A release of last period: what it hides had better stay hidden.")
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
+    """Hide as little as possible so that no attacker gets too close.
+
+    JOB.toml says what to protect and what to write; options here come first. PROBLEM.jj is a table whose sensitive
+    cells are known. Ctrl-C ends the search with the best safe pattern so far. Exit codes: 0 done and safe, 1 cannot be
+    protected, 2 bad input, 3 out of time with nothing safe to show. Files are written with 0 only.
+    """
+    began = time.monotonic()
+    what = plan(source, _options(given))
+    with progress_shown(quiet=quiet) as progress:
+        risk = assess_file(what.source, progress)
+        with answered_by_search():
+            result = protect_risk(risk, what, progress)
+        written = write_outputs(result, what, progress) if result.audit.safe else []
+    if as_json:
+        print_json(
+            summary_of(result) | {"seconds": round(time.monotonic() - began, 3), "files": list(map(str, written))}
+        )
+    else:
+        show(protection_panel(result))
+    for name, path in what.outputs.items():
+        secret = "" if name == "public" else " (confidential)"
+        say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
+    return 0 if result.audit.safe else NOT_SAFE
+
+
+def _options(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the options that were given, by section, as a job file would write them."""
+    said = {
+        name: str(value) if isinstance(value, Path) else value for name, value in given.items() if value is not None
+    }
+    if "keep" in said:
+        said["keep"] = {"release": said["keep"]}
+    options = {section: {name: said[name] for name in names if name in said} for section, names in _SECTIONS.items()}
+    if "name" in said:
+        options["method"]["name"] = said["name"]
+    return options
+
+
+def summary_of(result: Protection) -> dict[str, Any]:
+    """Return a protection in numbers; no value of a cell among them."""
+    hidden = np.asarray(result.pattern.status != SHOWN)
+    sensitive = result.risk.sensitive
+    lost = loss(result.pattern, result.risk.table)
+    return {
+        "method": result.method.name,
+        "criterion": result.pattern.criterion,
+        "safe": result.audit.safe,
+        "objective": number(result.cost),
+        "bound": number(result.bound),
+        "gap": result.gap,
+        "optimal": result.optimal,
+        "cells": len(result.risk),
+        "sensitive": int(sensitive.sum()),
+        "secondary": int((hidden & ~sensitive).sum()),
+        "hidden": int(hidden.sum()),
+        "hidden_value_share": lost.hidden_value / lost.value if lost.value else 0.0,
+        "attackers": [attacker.name for attacker in result.risk.attackers],
+        "cuts": result.trace[-1][3] if len(result.trace) else 0,
+        "search_seconds": round(float(result.seconds), 3),
+        "solver": result.solver,
+    }
+
+
+def number(value: float) -> int | float:
+    """Return a number as JSON writes it: whole where it is."""
+    return int(value) if value == int(value) else float(value)

@@ -1,0 +1,210 @@
+"""From a job file or a bare problem to a safe pattern, and to the files that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from celosia.attack.audit import Audit, audit
+from celosia.certify.certificate import certify
+from celosia.errors import CelosiaError, Problem, Problems, SpecError
+from celosia.files import all_or_nothing, check_writable
+from celosia.formats.release import ENDINGS, write
+from celosia.job.method import LimitsPart, MethodPart, OutputPart, Wishes, wishes_of
+from celosia.job.part import Part, faults_of, place_of
+from celosia.job.pipeline import assess_file, inputs_of, is_bare
+from celosia.job.search import searched
+from celosia.job.spec import read_job
+from celosia.pattern.entries import SHOWN
+from celosia.pattern.release import publish
+from celosia.progress import SILENT, Progress
+from celosia.protect.protection import Protection
+from celosia.report.protection_page import write_protection_page
+from celosia.risk.risk import Risk
+
+FILES: Mapping[str, tuple[str, ...]] = {
+    "release": ENDINGS,
+    "public": ENDINGS,
+    "certificate": (".json",),
+    "report": (".html",),
+}
+"""What can be written, and the endings of each."""
+
+MOST_INTERVALS = 5_000
+"""Up to so many intervals are followed to their ends for the page: two programs each, seconds in all."""
+
+PartT = TypeVar("PartT", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done: everything that a job file, or the command line instead of it, says about protecting.
+
+    Parameters
+    ----------
+    source
+        The job file (``.toml``) or bare problem (``.jj``).
+    method, limits
+        How to protect.
+    outputs
+        The files to write, by what they are.
+    """
+
+    source: Path
+    method: MethodPart
+    limits: LimitsPart
+    outputs: Mapping[str, Path]
+
+    def asked(self) -> dict[str, str]:
+        """Return what was asked, in words, for the page."""
+        method = ", ".join(_said(self.method))
+        limits = ", ".join(_said(self.limits)) or "none"
+        return {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(self.limits.seed or 0)}
+
+
+def _said(part: Part) -> list[str]:
+    """Return the options of a part as people write them; selections by how many entries they have."""
+    said = []
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        if value is None or value is False:
+            continue
+        entries = getattr(value, "entries", None)
+        if name == "name":
+            said.append(str(value))
+        elif entries is not None:
+            said.append(f"{name}: {len(entries):,} entries")
+        elif isinstance(value, Part):
+            said += [f"{name}.{line}" for line in _said(value)]
+        else:
+            said.append(f"{name} = {Path(value).name if name == 'release' else value}")
+    return said
+
+
+def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = None) -> Plan:
+    """Return what is to be done, having checked everything that can be checked before any work begins.
+
+    Parameters
+    ----------
+    source
+        A job file or a bare problem.
+    options
+        What the caller says instead of the job file, by section: ``{"limits": {"time_limit": 60}}``. Paths are
+        relative to the current folder.
+
+    Raises
+    ------
+    SpecError
+        The job asks for something that makes no sense, or a file could not be written.
+    """
+    source, given, found = Path(source), options or {}, Problems()
+    method, limits, output = MethodPart(), LimitsPart(), OutputPart()
+    inputs: tuple[Path, ...] = (source,)
+    with found.gathering():
+        inputs = inputs_of(source)
+        if not is_bare(source):
+            job = read_job(source)
+            method, limits, output = job.method, job.limits, job.output
+    with found.gathering():
+        method = _instead(method, given.get("method", {}))
+    with found.gathering():
+        limits = _instead(limits, given.get("limits", {}))
+    with found.gathering():
+        output = _instead(output, given.get("output", {}))
+    outputs = {name: Path(path) for name in FILES if (path := getattr(output, name)) is not None}
+    with found.gathering():
+        check_writable({str(path): FILES[name] for name, path in outputs.items()}, inputs)
+    for name, path in outputs.items():
+        twin = next((other for other in outputs if outputs[other].absolute() == path.absolute()), name)
+        if twin != name:
+            found.add(str(path), f"is named for the {twin} and for the {name}.", "Give each a name of its own.")
+    found.raise_as(SpecError)
+    return Plan(source, method, limits, outputs)
+
+
+def _instead(part: PartT, given: Mapping[str, Any]) -> PartT:
+    """Return a section in which some options have other values."""
+    if not given:
+        return part
+    try:
+        other = type(part).model_validate(dict(given), context={"folder": Path()})
+    except ValidationError as error:
+        problems = [Problem(f"--{place_of(way).replace('_', '-')}", *said) for way, *said in faults_of(error)]
+        raise SpecError(problems) from None
+    return part.model_copy(update={name: getattr(other, name) for name in given})
+
+
+def protect_file(source: str | Path, progress: Progress = SILENT, **options: Mapping[str, Any]) -> Protection:
+    """Return the protection of what a job file or a bare problem describes; write nothing.
+
+    Parameters
+    ----------
+    source
+        A job file (``.toml``) or a bare problem (``.jj``).
+    progress
+        Hears about long steps.
+    options
+        What to do instead of what the job file says, by section: ``limits={"time_limit": 60}``.
+
+    Raises
+    ------
+    SpecError, DataError
+        Something is wrong with the job or the data.
+    InfeasibleError
+        No safe pattern exists.
+    OutOfTimeError
+        None was found in time.
+    """
+    what = plan(source, options)
+    return protect_risk(assess_file(what.source, progress), what, progress)
+
+
+def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protection:
+    """Return the protection that a plan asks for, of what was assessed; write nothing."""
+    return searched(risk, _wishes(what, risk), what.limits, progress)
+
+
+def _wishes(what: Plan, risk: Risk) -> Wishes:
+    try:
+        return wishes_of(what.method, risk)
+    except CelosiaError as error:
+        raise error.under(str(what.source)) from None
+
+
+def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -> list[Path]:
+    """Write the files that a plan asks for, all of them or none, and return their paths.
+
+    Raises
+    ------
+    SpecError
+        The protection is not safe, or a file cannot be written.
+    """
+    if not result.audit.safe:
+        raise SpecError.one(str(what.source), "is not safe yet: nothing is written.")
+    release = publish(result.pattern)
+    paths = list(what.outputs.values())
+    with all_or_nothing(paths) as stand_ins:
+        for name, path in what.outputs.items():
+            progress.start(f"writing {path.name}")
+            if name == "certificate":
+                certify(result).write(stand_ins[path])
+            elif name == "report":
+                seen = with_intervals(result, progress)
+                write_protection_page(result, stand_ins[path], audit=seen, title=what.source.name, asked=what.asked())
+            else:
+                write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)
+            progress.done()
+    return paths
+
+
+def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit:
+    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many."""
+    hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
+    if len(result.audit.intervals) or hidden * len(result.risk.attackers) > MOST_INTERVALS:
+        return result.audit
+    return audit(result.pattern, result.audit.risk, intervals=True, integer=result.audit.integer, progress=progress)

@@ -1,0 +1,76 @@
+"""A protection for the terminal: whether it is safe, what it costs, and where it hides."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from celosia.attack.audit import MET
+from celosia.errors import counted
+from celosia.pattern.entries import SHOWN
+from celosia.protect.protection import Protection
+from celosia.report.loss import Loss, loss
+from celosia.report.summary import described
+
+_LARGE = 1e5  # from here on nobody looks at what follows the point
+_QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
+
+
+def protection_panel(result: Protection) -> RenderableType:
+    """Return a protection as a panel: the verdict and the cost on top, then where cells are hidden."""
+    lost = loss(result.pattern, result.risk.table)
+    parts: list[RenderableType] = [_verdict(result), _cost(result), _hidden(result, lost)]
+    if len(lost.parts) and lost.hidden:
+        parts.append(_where(lost))
+    title = Text(described(result.risk.table), style="bold")
+    return Panel(Group(*parts), title=title, title_align="left", border_style=_QUIET, padding=(1, 2), expand=False)
+
+
+def _verdict(result: Protection) -> Text:
+    met = sum(verdict.result == MET for verdict in result.audit.verdicts)
+    asked = counted(len(result.audit.verdicts), "requirement")
+    if result.audit.safe:
+        return Text(f"Safe: all of {asked} met, audited.", style=f"bold {_GOOD}")
+    return Text(f"Not shown safe: {met:,} of {asked} met.", style=f"bold {_BAD}")
+
+
+def _cost(result: Protection) -> Text:
+    if result.optimal:
+        return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
+    return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: within {result.gap:.2%} of the least.")
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
+
+
+def _hidden(result: Protection, lost: Loss) -> Text:
+    hidden = np.asarray(result.pattern.status != SHOWN)
+    sensitive = int((hidden & result.risk.sensitive).sum())
+    share = lost.hidden / (lost.cells or 1)
+    said = f"{lost.hidden:,} of {lost.cells:,} cells are not shown ({share:.1%}):"
+    lines = Text(f"{said} {sensitive:,} sensitive and {lost.hidden - sensitive:,} to protect them\n")
+    cuts = counted(result.trace[-1][3], "cut") if len(result.trace) else "no cuts"
+    lines.append(f"{result.seconds:.1f} s; {cuts}; {result.solver}", style=_QUIET)
+    return lines
+
+
+def _where(lost: Loss) -> RenderableType:
+    table = Table(box=SIMPLE_HEAD, header_style=_QUIET, border_style=_QUIET, pad_edge=False, show_edge=False)
+    table.add_column("where", overflow="fold")
+    for figure in ("part", "cells", "not shown", ""):
+        table.add_column(figure, justify="right", no_wrap=True)
+    parts, said = lost.parts, None
+    for place in range(len(parts)):
+        name = Text(parts.by[place] if parts.by[place] != said else "", style="bold")
+        cells, hidden = int(parts.cells[place]), int(parts.hidden[place])
+        bar = ProgressBar(cells, hidden, width=_BAR, complete_style=_BAD, finished_style=_BAD)
+        table.add_row(name, parts.part[place], f"{cells:,}", f"{hidden:,}", bar)
+        said = parts.by[place]
+    return Padding(table, (1, 0, 0, 0))

@@ -1,0 +1,236 @@
+"""``celosia protect`` as people use it: limits, Ctrl-C, killed processes, and the way back through audit."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from benchmarks.instances import instance
+
+import celosia
+from celosia.cli.main import status
+from celosia.formats.jj import write_jj
+
+COMMAND = [sys.executable, "-c", "from celosia.cli.main import run; run()"]
+
+RECORDS = """firm,industry,region,turnover
+f1,10,N,90
+f2,10,N,5
+f3,10,S,40
+f4,10,S,30
+f5,10,S,30
+f6,11,N,20
+f7,11,N,25
+f8,11,N,30
+f9,11,S,7
+f10,12,N,70
+f11,12,N,60
+f12,12,S,65
+f13,12,S,50
+f14,13,N,35
+f15,13,N,33
+f16,13,S,31
+f17,13,S,30
+"""
+
+JOB = """
+[data]
+file = "firms.csv"
+respondent = "firm"
+
+[dimensions.industry]
+
+[dimensions.region]
+
+[[tables]]
+by = ["industry", "region"]
+value = "turnover"
+
+[[rules]]
+rule = "p-percent"
+p = 10
+
+[output]
+release = "office.csv"
+public = "public.xlsx"
+certificate = "proof.json"
+report = "report.html"
+"""
+
+# A column of four cells: one sensitive, and the total that must be shown.
+PROBLEM = """0
+4
+0 30 30 z 0 100 0 0 0
+1 10 10 u 0 100 2 2 0
+2 12 12 s 0 100 0 0 0
+3 8 8 s 0 100 0 0 0
+1
+0 4 : 0 (-1) 1 (1) 2 (1) 3 (1)
+"""
+OUTPUTS = {"office.csv", "public.xlsx", "proof.json", "report.html"}
+
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "firms.csv").write_text(RECORDS)
+    (tmp_path / "job.toml").write_text(JOB)
+    (tmp_path / "problem.jj").write_text(PROBLEM)
+    return tmp_path
+
+
+def names() -> set[str]:
+    return {path.name for path in Path().iterdir()} - {"firms.csv", "job.toml", "problem.jj"}
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(Path(name).read_text(encoding="utf-8").splitlines()))
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    """Return what a command says as JSON."""
+    capsys.readouterr()
+    assert status([*arguments, "--json", "--quiet"]) == 0
+    said: dict[str, object] = json.loads(capsys.readouterr().out)
+    return said
+
+
+def test_a_job_goes_the_whole_way_and_back(capsys: pytest.CaptureFixture[str]) -> None:
+    said = told(capsys, "protect", "job.toml")
+    assert said["safe"]
+    assert said["optimal"]
+    assert said["gap"] == 0
+    assert names() == OUTPUTS
+    assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
+    proof = told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")
+    assert proof["proved"]
+    assert proof["compared"] == ["problem", "release"]
+    rows = rows_of("office.csv")
+    hidden = [row for row in rows if row["status"] == "hidden"]
+    assert len(hidden) == said["hidden"]
+    assert sum(row["sensitive"] == "1" for row in hidden) == said["sensitive"]
+
+
+def test_a_bare_problem_is_protected_without_the_cell_that_must_be_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = told(capsys, "protect", "problem.jj", "--output", "out.csv", "--certificate", "proof.json")
+    assert said["objective"] == 18
+    statuses = [row["status"] for row in rows_of("out.csv")]
+    assert statuses == ["shown", "hidden", "shown", "hidden"]
+    assert told(capsys, "verify", "proof.json", "--problem", "problem.jj")["proved"]
+
+
+def test_both_solvers_find_the_same_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    costs = {told(capsys, "protect", "job.toml", "--solver", name)["objective"] for name in ("highs", "scip")}
+    assert len(costs) == 1
+
+
+def test_what_cannot_be_protected_ends_with_1_and_says_what_stands_in_the_way(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("problem.jj").write_text(PROBLEM.replace("2 12 12 s", "2 12 12 z").replace("3 8 8 s", "3 8 8 z"))
+    assert status(["protect", "problem.jj", "--output", "out.csv"]) == 1
+    error = capsys.readouterr().err
+    assert "is impossible while these cells must be shown" in error
+    assert "They give away 'cell 1'." in error
+    assert not names()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--time-limit", "0"], "--time-limit: must be above zero"),
+        (["--gap", "3"], "--gap: must be at most 1"),
+        (["--at-most", "-1"], "--at-most: must be at least 0"),
+        (["--cost", "valu"], "'valu' is not a measure. Did you mean 'value'?"),
+        (["--cost", "0*value"], "zero for every cell"),
+        (["--solver", "hihgs"], "'hihgs' is not installed. Did you mean 'highs'?"),
+        (["--output", "nowhere/out.csv"], "there is no folder 'nowhere'"),
+        (["--output", "/proc/out.csv"], "/proc/out.csv: cannot be written"),
+        (["--output", "out.txt"], "Name a .csv or .parquet or .xlsx file."),
+        (["--output", "firms.csv"], "is an input of this job"),
+        (["--must-show", "cells.csv"], "there is no file 'cells.csv'"),
+        (["--method", "supress"], "--method"),
+        (["--seeed", "1"], "--seed"),
+    ],
+)
+def test_bad_input_ends_with_2_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert status(["protect", "job.toml", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not names()
+
+
+def test_a_sensitive_cell_that_must_be_shown_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cells.csv").write_text("industry,region\n11,S\n")
+    assert status(["protect", "job.toml", "--must-show", "cells.csv"]) == 2
+    assert "method.must_show: 11 x S is sensitive" in capsys.readouterr().err
+
+
+@pytest.fixture
+def hard(folder: Path) -> Path:
+    """Return a problem that nobody solves in seconds: two hierarchies, and every cell costs the same."""
+    write_jj(instance("hh2", unity=True), folder / "hard.jj")
+    return folder / "hard.jj"
+
+
+def started(hard: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [*COMMAND, "protect", str(hard), "--output", "out.csv", "--json", *arguments]
+    package = Path(celosia.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=hard.parent, env=environment
+    )
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_search_and_not_the_command(hard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    process = started(hard)
+    time.sleep(8)  # to start Python, read the problem, and search for a while
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    said = json.loads(out)
+    assert said["safe"]
+    assert said["bound"] < said["objective"]
+    assert told(capsys, "audit", str(hard), "--release", "out.csv")["safe"]
+
+
+@pytest.mark.slow
+def test_a_time_limit_gives_the_best_safe_pattern_so_far(hard: Path) -> None:
+    out, err = started(hard, "--time-limit", "4").communicate(timeout=90)
+    said = json.loads(out)
+    assert said["safe"], err
+    assert said["bound"] <= said["objective"]
+    assert said["search_seconds"] < 10
+    assert (hard.parent / "out.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_no_output(hard: Path) -> None:
+    process = started(hard)
+    time.sleep(6)
+    process.kill()
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    assert {path.name for path in hard.parent.iterdir()} == {"firms.csv", "job.toml", "problem.jj", "hard.jj"}
+
+
+def test_a_search_says_how_far_it_has_come(hard: Path) -> None:
+    _, err = started(hard, "--time-limit", "5").communicate(timeout=90)
+    lines = [line for line in err.splitlines() if line.startswith("protecting (")]
+    assert lines
+    assert "bound " in lines[-1]
+    assert " cuts)" in lines[-1]
