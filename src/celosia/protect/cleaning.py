@@ -17,7 +17,7 @@ from celosia.protect.cuts import Cut, Reach, Workshop
 from celosia.protect.flows import NOTHING, Workspace, clear, pushed, workspace
 from celosia.protect.hidden import Hidden
 from celosia.protect.master import Pool
-from celosia.protect.programs import Program
+from celosia.protect.programs import REACHED, Program
 from celosia.protect.separation import Separator
 from celosia.protect.sides import Sides
 from celosia.solve.backend import Backend
@@ -48,17 +48,18 @@ class Cleaner:
     pool: Pool
 
     def cleaned(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-        """Return the pattern without the cells that it does not need; None where it is not safe.
+        """Return the pattern without the cells that it does not need; None where no part of it is safe.
 
         Parameters
         ----------
         pattern
-            Which columns are hidden, ``(n,)``.
+            Which columns are hidden, ``(n,)``; those that would miss their width (`settled`) are shown first.
         weight
             The heaviest are tried first, ``(n,)``.
         """
         workshop = self.separator.workshop
         task = workshop.task
+        pattern = self.settled(pattern)
         asked = self._targets(pattern)
         if asked is None:
             return None
@@ -76,12 +77,31 @@ class Cleaner:
             if hidden.parts.network[number]:
                 stays = _clean_network(workshop, hidden, mine, order)
             else:
-                learned = _Learned(workshop, self.pool, members, known=len(asked) == len(self.separator.sides))
+                split = bool(self.separator.sides.sliding.any())  # then levels are not those of the task
+                learned = _Learned(workshop, self.pool, members, known=not split)
                 stays = _clean_program(workshop, members, mine, order, self.separator.backend, learned)
             if stays is None:
                 return None
             kept[stays] = True
         return kept
+
+    def settled(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the largest part of a pattern in which cells that keep a width if they are hidden do so.
+
+        Hiding more only helps others, so those that miss their width even with all the rest hidden are shown, one
+        round after another.
+        """
+        task = self.separator.task
+        if bool(task.forced[task.goals.columns].all()):
+            return pattern
+        pattern = pattern.copy()
+        while True:
+            missed = self.separator.missed(pattern)
+            columns = np.unique(task.goals.columns[missed])
+            shown = columns[~task.forced[columns] & pattern[columns]]
+            if not len(shown):
+                return pattern
+            pattern[shown] = False
 
     def _targets(self, pattern: NDArray[np.bool_]) -> Sides | None:
         """Return the questions, sliding ones with the part of their level that each side reaches now."""
@@ -99,7 +119,7 @@ class Cleaner:
         part = np.minimum(part, room / asked.levels)
         first = np.flatnonzero(asked.sliding & asked.upward)
         both = part[first] + part[first + 1]
-        if bool((both < 1.0 - NOTHING).any()):
+        if bool((both < REACHED).any()):
             return None
         levels = asked.levels.copy()
         levels[first] *= part[first] / both

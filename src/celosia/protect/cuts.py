@@ -34,6 +34,10 @@ _SMALLEST_PIVOT = 1e-6
 """Multipliers whose combination hardly contains the cell itself say nothing about it."""
 
 
+_MOST_PARTS = 6
+"""Multipliers are tried as whole numbers of up to this part of the smallest."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
     r"""An inequality :math:`\sum v_i x_i \ge r` over columns of a task.
@@ -116,10 +120,9 @@ class Workshop:
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
     ) -> Reach | None:
         """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
-        largest = float(np.abs(gamma).max(initial=0.0))
-        if not largest > 0:
+        rounded = _tidied(gamma)
+        if rounded is None:
             return None
-        rounded = np.rint(gamma / (largest * _GRID)) * _GRID
         used = np.flatnonzero(rounded)
         columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.task))
         own = np.flatnonzero(columns == column)
@@ -174,6 +177,24 @@ def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
     dropped = np.flatnonzero(small)[order[fits]]
     kept = np.delete(np.arange(len(cut.columns)), dropped)
     return Cut(cut.columns[kept], np.ones(len(kept)))
+
+
+def _tidied(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return multipliers whose sums over relations are exact in doubles, None where there are none.
+
+    Those of tables are mostly ratios of small whole numbers: then they are taken as whole numbers, for what cancels in
+    truth must cancel here, too, where an attacker's room has no end.
+    """
+    sizes = np.abs(gamma)
+    largest = float(sizes.max(initial=0.0))
+    if not largest > 0:
+        return None
+    scaled = gamma / float(sizes[sizes > _SMALLEST_PIVOT * largest].min())
+    for factor in range(1, _MOST_PARTS + 1):
+        whole = np.rint(scaled * factor)
+        if bool(np.all(np.abs(scaled * factor - whole) <= _SMALLEST_PIVOT)):
+            return np.asarray(whole)
+    return np.asarray(np.rint(gamma / (largest * _GRID)) * _GRID)
 
 
 def _added(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

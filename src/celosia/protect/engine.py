@@ -154,13 +154,19 @@ class _Work:
 
     @cached_property
     def task(self) -> Task:
-        """What is to be done."""
-        return task_of(self.risk, widths=self.method.width_if_hidden, integer=self.integer)
+        """What is to be done; cells that could never keep their width if they were hidden are shown."""
+        task = task_of(self.risk, widths=self.method.width_if_hidden, integer=self.integer)
+        shown = np.zeros(len(task), dtype=bool)
+        shown[task.goals.columns[task.beyond]] = True
+        shown &= ~task.forced
+        if not bool(shown.any()):
+            return task
+        return task.part(np.flatnonzero(~shown), np.flatnonzero(~shown[task.goals.columns]))
 
     def protection(self, executor: Executor | None) -> Protection:
         """Return the best pattern that passes the audit."""
         task = self.task
-        rows = self._rows(task)
+        rows = self.rows
         parts = [(task, np.arange(len(task)))] if rows else _components(task)
         self._refuse_cells_that_follow(task, parts)
         self.searches = [
@@ -183,7 +189,7 @@ class _Work:
         try:
             if executor is not None:
                 jobs = [
-                    (search.task, self.tree.name, self.clock.left, self.gap, search.pool.cuts, self.seed)
+                    (search.task, self.tree.name, self.clock.left, self.gap, self.rows, search.known, self.seed)
                     for search in todo
                 ]
                 for search, found in zip(todo, executor.map(_elsewhere, *zip(*jobs, strict=True)), strict=True):
@@ -197,9 +203,8 @@ class _Work:
 
     def _finish_first_patterns(self, searches: list[Search]) -> None:
         """After Ctrl-C give searches that have no pattern yet the chance of a quick one."""
-        self.clock = Clock(0.0)
+        self.clock.stop()
         for search in searches:
-            search.stop()
             if search.pattern is None:
                 search.any_pattern()
 
@@ -227,13 +232,11 @@ class _Work:
         cells = {verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET}
         proved = all(verdict.finding.exact for verdict in checked.verdicts if verdict.result != MET)
         columns = np.flatnonzero(np.isin(self.task.cells, list(cells)))
-        hit = [search for search, own in self.searches if np.isin(own, columns).any()]
+        hit = [(search, own) for search, own in self.searches if np.isin(own, columns).any()]
         if not hit:
             raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
-        for search in hit:
-            search.forbid(proved=proved)
-        if self.clock.left <= 0:
-            raise self._failure()
+        for search, own in hit:
+            search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
 
     def _result(self, hidden: NDArray[np.bool_], checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
@@ -266,11 +269,12 @@ class _Work:
             self.trace.append((self.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
 
-    def _rows(self, task: Task) -> list[Cut]:
-        """Return further rows of the master: at most so many cells are hidden."""
+    @cached_property
+    def rows(self) -> list[Cut]:
+        """Further rows of the master: at most so many cells are hidden."""
         if self.method.at_most is None:
             return []
-        free = np.flatnonzero(~task.forced)
+        free = np.flatnonzero(~self.task.forced)
         left = self.method.at_most - int(np.isin(self.risk.status, ("u", "m")).sum())
         if left < 0:
             raise InfeasibleError.one(
@@ -284,7 +288,8 @@ class _Work:
         reached = np.zeros(len(task), dtype=bool)
         for _, columns in parts:
             reached[columns] = True
-        if bool((~reached[task.goals.columns] & task.forced[task.goals.columns]).any()):
+        hopeless = ~reached[task.goals.columns] | task.beyond
+        if bool((hopeless & task.forced[task.goals.columns]).any()):
             raise self._refusal()
 
     def _failure(self) -> CelosiaError:
@@ -297,10 +302,19 @@ class _Work:
         return InfeasibleError.one("protection", found.sentence(self.risk), found.remedy)
 
 
-def _elsewhere(task: Task, tree: str, time_limit: float, gap: float, cuts: Sequence[Cut], seed: int) -> Outcome:
+def _elsewhere(
+    task: Task,
+    tree: str,
+    time_limit: float,
+    gap: float,
+    rows: Sequence[Cut],
+    known: tuple[list[Cut], list[Cut]],
+    seed: int,
+) -> Outcome:
     """Return the outcome of a search that runs in another thread or process."""
     clock = Clock(None if math.isinf(time_limit) else time_limit)
-    search = Search(task, backends()[0], backend_named(tree), clock, lambda _: None, cuts, seed)
+    search = Search(task, backends()[0], backend_named(tree), clock, lambda _: None, rows, seed)
+    search.learn(*known)
     search.run(gap)
     return search.outcome()
 

@@ -94,15 +94,37 @@ class Hidden:
     def derivation(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return multipliers of the relations from which a peeled cell follows, one after another."""
         place = int(np.searchsorted(self.columns, column))
-        if place >= len(self.columns) or self.columns[place] != column:
+        found = place < len(self.columns) and self.columns[place] == column
+        gamma = self._followed({place: 1.0}) if found else None
+        if gamma is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
+        return self.system.relations[np.array(list(gamma), dtype=np.int64)], np.array(list(gamma.values()))
+
+    def completed(
+        self, rows: NDArray[np.int64], gamma: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return multipliers of rows of the task without peeled cells: these follow, so they give others no room."""
+        peeled = np.flatnonzero(self.parts.peeled >= 0)
+        if not len(peeled):
+            return rows, gamma
+        own = np.searchsorted(self.system.relations, rows)
+        left = self.system.matrix[own][:, peeled].T @ gamma
+        moved = np.flatnonzero(left)
+        more = self._followed(dict(zip(peeled[moved].tolist(), (-left[moved]).tolist(), strict=True)))
+        if not more:
+            return rows, gamma
+        total = dict(zip(own.tolist(), gamma.tolist(), strict=True))
+        for row, factor in more.items():
+            total[row] = total.get(row, 0.0) + factor
+        return self.system.relations[np.array(list(total), dtype=np.int64)], np.array(list(total.values()))
+
+    def _followed(self, waiting: dict[int, float]) -> dict[int, float] | None:
+        """Return multipliers of rows here whose sum holds peeled cells so many times; None for long chains."""
         terms = sp.csr_array(self.system.matrix)
         gamma: dict[int, float] = {}
-        waiting: dict[int, float] = {place: 1.0}
         for _ in range(_LONGEST):
             if not waiting:
-                rows = np.array(list(gamma), dtype=np.int64)
-                return self.system.relations[rows], np.array(list(gamma.values()))
+                return gamma
             cell, wanted = waiting.popitem()
             row = int(self.parts.peeled[cell])
             entries = slice(terms.indptr[row], terms.indptr[row + 1])
@@ -114,4 +136,4 @@ class Hidden:
                     left = waiting.pop(other, 0.0) - factor * coefficient
                     if left:
                         waiting[other] = left
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
+        return None

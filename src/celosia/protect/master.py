@@ -99,6 +99,7 @@ class Master:
 
     def __init__(self, cost: NDArray[np.float64], forced: NDArray[np.bool_], backend: Backend, pool: Pool) -> None:
         self.cost = np.where(forced, 0.0, cost)
+        self.forced = forced
         self.lower = forced.astype(np.float64)
         self.upper = np.ones(len(cost))
         self.pool = pool
@@ -141,6 +142,12 @@ class Master:
         value = np.full(len(columns), float(hidden))
         self.lower[columns] = self.upper[columns] = value
         self._model.change_bounds(columns, value, value)
+
+    def release(self) -> None:
+        """Leave every column open again that was fixed."""
+        columns = np.flatnonzero((self.lower == self.upper) & ~self.forced)
+        self.lower[columns], self.upper[columns] = 0.0, 1.0
+        self._model.change_bounds(columns, np.zeros(len(columns)), np.ones(len(columns)))
 
     def solve(self) -> Point | None:
         """Return the cheapest point, None where no point satisfies the cuts.

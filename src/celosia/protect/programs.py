@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from celosia.protect.sides import Sides
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 
-_REACHED = 1.0 - 1e-7
+REACHED = 1.0 - 1e-7
 """A level that is reached but for this is reached, as far as doubles can tell; the last word has the audit."""
 
 
@@ -26,6 +26,12 @@ _LEAST = 0.05
 _ENDLESS = 1e15
 """A room without an end, in parts of a level."""
 
+
+_NOISE = 1e-9
+"""Smaller multipliers are none."""
+
+Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
+"""From rows and multipliers to others that say the same with fewer cells."""
 
 _METHODS: tuple[Method, ...] = ("dual", "primal")
 
@@ -68,7 +74,7 @@ class Table(NamedTuple):
     @property
     def answers(self) -> bool:
         """Whether the level is reached."""
-        return self.reached >= _REACHED
+        return self.reached >= REACHED
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +96,8 @@ class Program:
         By how much each cell is hidden.
     model, bounds
         The open model, and the bounds that it has now.
+    complete
+        Rids multipliers of cells that are hidden in vain.
     """
 
     workshop: Workshop
@@ -98,17 +106,23 @@ class Program:
     share: NDArray[np.float64]
     model: Model
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
+    complete: Complete | None = None
 
     @classmethod
     def of(
-        cls, workshop: Workshop, columns: NDArray[np.int64], share: NDArray[np.float64], backend: Backend
+        cls,
+        workshop: Workshop,
+        columns: NDArray[np.int64],
+        share: NDArray[np.float64],
+        backend: Backend,
+        complete: Complete | None = None,
     ) -> Program:
         """Return the program of a component."""
         matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
         zero = np.zeros(len(rows))
         problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
-        return cls(workshop, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()))
+        return cls(workshop, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete)
 
     def answers(self, sides: Sides) -> Iterator[Answered]:
         """Yield the answers to questions about cells of the component, in the order of their levels.
@@ -123,7 +137,7 @@ class Program:
             solution = self._pushed(target, self.rooms(who, level, 1.0), upward=upward)
             reached = abs(float(solution.x[target]))
             reaches = []
-            if reached < _REACHED:
+            if reached < REACHED:
                 reaches.append(self._reach(solution, k, sides))
                 cap = 1.0 / (np.abs(solution.reduced_costs) + _LEAST)
                 again = self._pushed(target, self.rooms(who, level, cap), upward=upward)
@@ -143,7 +157,7 @@ class Program:
         for cap in (1.0, _ENDLESS):
             vertex = self._pushed(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
             reached = min(abs(float(vertex.x[target])), 1.0)
-            if reached >= _REACHED:
+            if reached >= REACHED:
                 return Table(vertex.x, reached, None)
         return Table(vertex.x, reached, self._reach(vertex, k, sides))
 
@@ -173,9 +187,13 @@ class Program:
         return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
 
     def _reach(self, solution: _Vertex, k: int, sides: Sides) -> Reach | None:
+        rows, gamma = self.rows, solution.duals
+        if self.complete is not None:
+            used = np.flatnonzero(np.abs(gamma) > _NOISE)
+            rows, gamma = self.complete(rows[used], gamma[used])
         return self.workshop.reach(
-            self.rows,
-            solution.duals,
+            rows,
+            gamma,
             int(sides.columns[k]),
             int(sides.attackers[k]),
             upward=bool(sides.upward[k]),

@@ -34,6 +34,7 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
 _HIDDEN = 1e-6
+_HALF = 0.5
 _PURGE_EVERY = 5
 _LITTLE = 1e-4
 """When the bound has risen by less than this part of itself ..."""
@@ -128,6 +129,8 @@ class Search:
         self.base = float(task.cost[task.forced].sum())
         self.bound = self._proved_bound = self.base
         self.impossible = self.exhausted = False
+        self.refuted: list[Cut] = []
+        self._earlier: list[NDArray[np.bool_]] = []
         self._frozen = False
         self._step = Step.of(task.cost[~task.forced])
         self._tree = tree
@@ -138,7 +141,12 @@ class Search:
         self._random = np.random.default_rng(seed)
         self._gap = 0.0
         self._until = np.inf
-        self._point = Point(task.forced.astype(np.float64), 0.0, task.cost)
+        self._point = self._no_point
+
+    @property
+    def _no_point(self) -> Point:
+        """What is known without any cut."""
+        return Point(self.task.forced.astype(np.float64), 0.0, np.where(self.task.forced, 0.0, self.task.cost))
 
     @property
     def cost(self) -> float:
@@ -150,36 +158,51 @@ class Search:
         """Whether the pattern is optimal, or there is none."""
         if self.pattern is None:
             return self.impossible
-        return self.bound - self.base > self._step.below(self.cost - self.base)
+        return self.bound >= self.cost or self.bound - self.base > self._step.below(self.cost - self.base)
 
-    def stop(self) -> None:
-        """End a search that is still running, as soon as it looks."""
-        self.clock = Clock(0.0)
+    def forbid(self, missed: NDArray[np.int64], *, proved: bool) -> None:
+        """Go back to an earlier pattern, or none: the audit says that the best one misses these columns' levels.
 
-    def forbid(self, *, proved: bool) -> None:
-        """Forget the pattern, which is not safe: patterns that hide less are not safe, either.
-
-        Where that is not proved, no bound may rest on it, so the bound stays where it is from now on.
+        Patterns that hide less miss them, too, unless they show the cell itself. Where that is not proved, no bound may
+        rest on it, so the bound stays where it is from now on. What was fixed because of the pattern's cost is free
+        again.
         """
         if self.pattern is None:
             return
-        others = np.flatnonzero(~self.pattern)
-        if not len(others):
-            self.impossible = True
-        self._master.add([Cut(others, np.ones(len(others)))])
+        cuts = _refusals(self.task, self.pattern, missed)
+        self.refuted += cuts
+        self._master.release()
+        self._point = self._no_point  # its bound may rest on what was fixed
+        self._master.add(cuts)
         self._frozen = self._frozen or not proved
         self.exhausted = False
         self.bound = min(self.bound, self._proved_bound)
-        self.pattern = None
+        left = [pattern for pattern in self._earlier if self._allowed(pattern)]
+        self._earlier = left
+        self.pattern = min(left, key=lambda pattern: float(self.task.cost[pattern].sum()), default=None)
 
     def outcome(self) -> Outcome:
         """Return what was found, to be sent elsewhere."""
         return Outcome(self.pattern, self.bound, self.impossible, self.exhausted, self.pool.cuts)
 
+    @property
+    def known(self) -> tuple[list[Cut], list[Cut]]:
+        """The cuts so far, and what they say about refuted patterns; for `learn`."""
+        return self.pool.cuts, self.refuted
+
+    def learn(self, cuts: Sequence[Cut], refuted: Sequence[Cut]) -> None:
+        """Take over cuts that were found elsewhere, and patterns that were refuted there."""
+        self.refuted += refuted
+        self._master.add([*cuts, *refuted])
+
     def adopt(self, found: Outcome) -> None:
         """Take over what was found elsewhere."""
-        self.pattern, self.bound, self._proved_bound = found.pattern, found.bound, found.bound
-        self.impossible, self.exhausted = found.impossible, found.exhausted
+        if found.pattern is not None:
+            self._keep(found.pattern)
+        self.exhausted = found.exhausted
+        if not self._frozen:
+            self.bound = self._proved_bound = max(self.bound, found.bound)
+            self.impossible = found.impossible
         self._master.add(found.cuts)
         self._listen(self)
 
@@ -222,7 +245,7 @@ class Search:
         if self.separator.is_network:
             self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
             if self.pattern is None:
-                self.impossible = not self._rows
+                self.impossible = not self._rows and not self.refuted
 
     def _cut_off_root(self) -> None:
         """Cut until nothing is found, or the bound hardly rises."""
@@ -303,14 +326,25 @@ class Search:
     def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Clean a pattern, and keep it where it is the best so far; return it, None where it is not safe."""
         cleaned = self._cleaner.cleaned(pattern, weight)
-        return cleaned if cleaned is not None and self._keep(cleaned) else None
+        if cleaned is None:
+            return None
+        if self._keep(cleaned):
+            return cleaned
+        settled = self._cleaner.settled(pattern)
+        return settled if self._keep(settled) else None
+
+    def _allowed(self, pattern: NDArray[np.bool_]) -> bool:
+        """Return whether a pattern satisfies the further rows, and the audit has not refuted it."""
+        x = pattern.astype(np.float64)
+        return not any(row.missing(x) > _HIDDEN for row in (*self._rows, *self.refuted))
 
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
-        """Keep a safe pattern where it is the best so far; return whether it satisfies the further rows."""
-        if any(row.missing(pattern.astype(np.float64)) > _HIDDEN for row in self._rows):
+        """Keep a safe pattern where it is the best so far; return whether it is allowed."""
+        if not self._allowed(pattern):
             return False
         if float(self.task.cost[pattern].sum()) < self.cost:
             self.pattern = pattern
+            self._earlier.append(pattern)
             self._fix()
             self._listen(self)
         return True
@@ -319,8 +353,7 @@ class Search:
         """Take note of a bound, forced cells left out."""
         raised = self.base + self._step.raised(bound)
         if raised > self.bound and not self._frozen:
-            self._proved_bound = raised
-            self.bound = min(raised, self.cost)
+            self.bound = self._proved_bound = min(raised, self.cost)
             self._listen(self)
 
     def _no_better_pattern(self) -> None:
@@ -331,7 +364,7 @@ class Search:
         if self.pattern is None:
             self.impossible = True
         else:
-            self.bound = self.cost
+            self.bound = self._proved_bound = self.cost
         self._listen(self)
 
     def _fix(self) -> None:
@@ -368,7 +401,9 @@ class Search:
                 self._no_better_pattern()
                 return
             self._raise(solution.bound * self._master.scale)
-            if solution.x is None or solution.status is Status.STOPPED:
+            if solution.status is Status.STOPPED or solution.x is None:
+                if solution.x is not None:
+                    self._offer(solution.x > _HALF, self.task.cost)
                 raise _OutOfTimeError
             if not self._add(solution.x, whole=True):
                 self._take(solution.x)
@@ -395,10 +430,11 @@ class Search:
             self._no_better_pattern()
             return
         self._raise(solution.bound * self._master.scale)
-        if solution.x is not None:
-            self._take(solution.x)
-        if solution.status is Status.STOPPED:
+        if solution.status is Status.STOPPED or solution.x is None:
+            if solution.x is not None:
+                self._offer(solution.x > _HALF, self.task.cost)
             raise _OutOfTimeError
+        self._take(solution.x)
 
     def _with_cutoff(self) -> LinearProgram:
         """Return the master with whole numbers, for patterns that are cheaper than the best."""
@@ -419,9 +455,8 @@ class Search:
         Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
         """
         found = self.separator.attack(x, whole=True)
-        others = np.flatnonzero((x <= _HIDDEN) & ~self.task.forced)
         if not found.cuts and len(found.open):
-            return [Cut(others, np.ones(len(others)))]
+            return _refusals(self.task, x > _HIDDEN, self.task.goals.columns[found.open])
         return found.cuts
 
     def _separate(self, x: NDArray[np.float64]) -> list[Row]:
@@ -432,8 +467,25 @@ class Search:
         return [Row(cut.columns, cut.values, cut.right, np.inf) for cut in cuts]
 
     def _take(self, x: NDArray[np.float64]) -> None:
-        """Keep a pattern against which nothing was found."""
-        found = self._offer(x > 0.5, self.task.cost)  # noqa: PLR2004  (0 or 1)
-        if found is None:
-            raise ArithmeticError("a pattern without violated cuts is not safe")
+        """Keep the cheapest pattern against which nothing was found.
+
+        It may miss a level by so little that no cut shows it in doubles: then the audit decides.
+        """
+        if self._offer(x > _HALF, self.task.cost) is None:
+            self._keep(x > _HALF)
         self._no_better_pattern()
+
+
+def _refusals(task: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
+    """Return what holds if a pattern misses the levels of some columns: one that hides less misses them, too.
+
+    A cell that is not forced may be shown instead.
+    """
+    others = np.flatnonzero(~pattern & ~task.forced)
+    if bool(task.forced[missed].any()) or not len(missed):
+        return [Cut(others, np.ones(len(others)))]
+    cuts = []
+    for column in np.unique(missed).tolist():
+        columns = np.sort(np.append(others, column))
+        cuts.append(Cut(columns, np.where(columns == column, -1.0, 1.0), 0.0))
+    return cuts

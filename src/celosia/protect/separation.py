@@ -91,7 +91,12 @@ class Separator:
     @property
     def is_network(self) -> bool:
         """Whether the whole task is a network."""
-        return len(self.networks) == 1 and len(self.networks[0].system.relations) == self.task.matrix.shape[0]
+        first = self.networks[0] if self.networks else None
+        return (
+            first is not None
+            and bool(first.parts.network.all())
+            and len(first.system.relations) == self.task.matrix.shape[0]
+        )
 
     def attack(self, x: NDArray[np.float64], goals: NDArray[np.int64] | None = None, *, whole: bool = False) -> Found:
         """Return what attackers find against a point.
@@ -134,10 +139,17 @@ class Separator:
         """Return how far every question gets in a pattern, as a part of its level, no more than 1, ``(s,)``."""
         return self._answers(pattern.astype(np.float64), self.sides, whole=True).reached
 
+    def missed(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the goals that a pattern misses."""
+        x = pattern.astype(np.float64)
+        return self._open(x, self.sides, self._answers(x, self.sides, whole=True).reached)
+
     def _answers(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> _Answers:
         hidden = Hidden.of(self.task, np.flatnonzero(x > _HIDDEN))
         place = hidden.place(len(self.task))
-        component = np.where(place[asked.columns] >= 0, hidden.parts.component[place[asked.columns]], -1)
+        component = np.full(len(asked), -1, dtype=np.int64)
+        inside = np.flatnonzero(place[asked.columns] >= 0)
+        component[inside] = hidden.parts.component[place[asked.columns[inside]]]
         network = (component >= 0) & hidden.is_network(component)
         answers = _Answers.of(len(asked))
         self._follow_flows(hidden, x, asked, np.flatnonzero(network), answers)
@@ -175,7 +187,7 @@ class Separator:
         answers.reached[places] = np.maximum(answers.reached[places], got)
         for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist():
             for side in (0, 1):
-                rows, gamma = hidden.multipliers(nodes[ends[2 * k + side] : ends[2 * k + side + 1]])
+                rows, gamma = hidden.completed(*hidden.multipliers(nodes[ends[2 * k + side] : ends[2 * k + side + 1]]))
                 reach = self.workshop.reach(
                     rows, gamma, int(mine.columns[k]), int(mine.attackers[k]), upward=bool(mine.upward[k])
                 )
@@ -197,7 +209,7 @@ class Separator:
         for number in np.unique(component[others]).tolist():
             places = np.flatnonzero(others & (component == number))
             columns = hidden.columns[hidden.parts.members(number)]
-            program = Program.of(self.workshop, columns, share[columns], self.backend)
+            program = Program.of(self.workshop, columns, share[columns], self.backend, hidden.completed)
             mine = asked.take(places)
             for answer in program.exact_answers(mine) if whole else program.answers(mine):
                 answers.reached[places[answer.place]] = answer.reached

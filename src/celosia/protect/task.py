@@ -119,6 +119,13 @@ class Task:
             n_cells=len(self),
         )
 
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Which goals lie beyond what their attacker knows anyway, whatever is hidden, ``(q,)``."""
+        goals = self.goals
+        up, down = (room[goals.attackers, goals.columns] for room in (self.up, self.down))
+        return np.asarray((goals.up > up) | (goals.down > down) | (goals.sliding > up + down))
+
     def part(self, columns: NDArray[np.int64], goals: NDArray[np.int64]) -> Task:
         """Return the task of some columns, among which these goals lie."""
         matrix = sp.csr_array(self.matrix[:, columns])

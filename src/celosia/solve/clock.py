@@ -23,6 +23,10 @@ class Clock:
         """Seconds since the start."""
         return time.perf_counter() - self._began
 
+    def stop(self) -> None:
+        """Leave no time from now on."""
+        self._limit = 0.0
+
     @property
     def left(self) -> float:
         """Seconds that remain, never negative."""

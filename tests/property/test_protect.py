@@ -1,0 +1,268 @@
+"""Hundreds of small tables against an oracle, and what must hold of protections of any size."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.property import suppression_oracle as oracle
+from tests.property.suppression_cases import KINDS, drawn, put, seeded
+
+from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.protect.engine import protect
+from celosia.protect.protection import Protection
+
+CASES = 12
+SOLVERS = [
+    "highs",
+    pytest.param(
+        "scip", marks=pytest.mark.skipif(find_spec("pyscipopt") is None, reason="celosia[scip] is not installed")
+    ),
+]
+
+
+def hidden(protection: Protection) -> frozenset[int]:
+    return frozenset(np.flatnonzero(protection.pattern.status != "shown").tolist())
+
+
+def protected(wishes: oracle.Wishes, **options: Any) -> Protection | None:  # noqa: ANN401
+    """Return what celosia makes of a case, None where it says that nothing is safe; check what it says of itself."""
+    risk, method = put(wishes)
+    try:
+        found = protect(risk, method, **options)
+    except InfeasibleError:
+        return None
+    pattern = hidden(found)
+    assert oracle.is_safe(wishes, pattern)
+    assert found.safe
+    assert found.cost == pytest.approx(float(wishes.price(pattern)))
+    assert found.bound <= found.cost
+    return found
+
+
+def optimum(wishes: oracle.Wishes, **options: Any) -> Fraction | None:  # noqa: ANN401
+    """Return the cost of celosia's optimum."""
+    found = protected(wishes, **options)
+    if found is None:
+        return None
+    assert found.optimal
+    return wishes.price(hidden(found))
+
+
+def price(wishes: oracle.Wishes, pattern: frozenset[int] | None) -> Fraction | None:
+    return None if pattern is None else wishes.price(pattern)
+
+
+@cache
+def some_tables(name: str, number: int) -> list[oracle.Wishes]:
+    """Return tables of every kind for which there is a safe pattern."""
+    found = []
+    for kind in KINDS:
+        chance = seeded(f"{name} {kind}")
+        drawn_ones = (drawn(chance, kind) for _ in range(100))
+        safe = (wishes for wishes in drawn_ones if oracle.cheapest(wishes) is not None)
+        found += [next(safe) for _ in range(number)]
+    return found
+
+
+# Against the oracle
+
+
+@cache
+def expected(kind: str, number: int, *, wishes: bool) -> tuple[oracle.Wishes, Fraction | None]:
+    case = drawn(seeded(f"{kind} {number}"), kind, wishes=wishes)
+    return case, price(case, oracle.cheapest(case))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("wishes", [False, True], ids=["plain", "wishes"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_optimum_as_one_program_with_a_copy_per_requirement(kind: str, solver: str, *, wishes: bool) -> None:
+    solved = 0
+    for k in range(CASES):
+        case, best = expected(kind, k, wishes=wishes)
+        assert optimum(case, solver=solver) == best, f"{kind} {k}"
+        solved += best is not None
+    assert solved >= CASES // 3
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_same_optimum_as_all_patterns_in_order_of_cost(solver: str) -> None:
+    for k in range(16):
+        case = drawn(seeded(f"in order {k}"), "equations" if k % 2 else "flat")
+        if len(case) - len(case.forced | case.shown) > 8:
+            continue
+        assert optimum(case, solver=solver) == price(case, oracle.cheapest_in_order(case)), k
+
+
+def test_the_two_oracles_agree() -> None:
+    for k in range(25):
+        case = drawn(seeded(f"oracles {k}"), "equations")
+        assert price(case, oracle.cheapest(case)) == price(case, oracle.cheapest_in_order(case)), k
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_whole_numbers_that_attackers_know_to_be_whole(solver: str) -> None:
+    solved = wrong_in_decimals = 0
+    for k in range(30):
+        chance = seeded(f"whole {k}")
+        case = drawn(chance, "equations", wishes=False, whole=True)
+        if len(case) > 6:
+            continue
+        near = [
+            ([v - chance.randint(0, 4) for v in case.values], [v + chance.randint(0, 4) for v in case.values])
+            for _ in case.attackers
+        ]
+        levels = {cell: (Fraction(0), Fraction(chance.randint(1, 3), 2), Fraction(0)) for cell in case.levels}
+        case = replace(case, attackers=near, levels=levels)
+        best = price(case, oracle.cheapest_in_order(case))
+        assert optimum(case, solver=solver) == best, k
+        solved += best is not None
+        wrong_in_decimals += price(case, oracle.cheapest(replace(case, whole=False))) != best
+    assert solved >= 3
+    assert wrong_in_decimals >= 2, "the cases should need whole numbers"
+
+
+# What must hold of any protection
+
+
+@pytest.mark.parametrize("options", [{"time_limit": 1e-3}, {"time_limit": 0.02}, {"gap": 0.1}, {"gap": 1.0}], ids=str)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_bound_holds_at_any_time(solver: str, options: dict[str, float]) -> None:
+    for case in some_tables("tables", 2):
+        best = price(case, oracle.cheapest(case))
+        assert best is not None
+        try:
+            found = protected(case, solver=solver, **options)
+        except OutOfTimeError:
+            assert "time_limit" in options
+            continue
+        assert found is not None
+        assert found.bound <= float(best) + 1e-9
+        assert found.gap <= options.get("gap", 1.0)
+        assert not found.optimal or wishes_cost(case, found) == best
+
+
+def wishes_cost(case: oracle.Wishes, found: Protection) -> Fraction:
+    return case.price(hidden(found))
+
+
+def test_a_cheaper_cell_never_raises_the_optimum() -> None:
+    for case in some_tables("tables", 2):
+        before = optimum(case)
+        chance = seeded("which")
+        cell = chance.randrange(len(case))
+        cheaper = replace(case, cost=[c / 2 if k == cell else c for k, c in enumerate(case.cost)])
+        after = optimum(cheaper)
+        assert before is not None
+        assert after is not None
+        assert before - case.cost[cell] / 2 <= after <= before
+
+
+def halved(level: Fraction) -> Fraction:
+    return Fraction(int(level * 500), 1000)
+
+
+def test_a_weaker_level_never_raises_the_optimum() -> None:
+    for case in some_tables("tables", 2):
+        halves = {cell: (halved(own[0]), halved(own[1]), halved(own[2])) for cell, own in case.levels.items()}
+        kept = {cell: own if any(own) else case.levels[cell] for cell, own in halves.items()}
+        before, after = optimum(case), optimum(replace(case, levels=kept))
+        assert before is not None
+        assert after is not None
+        assert after <= before
+
+
+def test_the_order_of_cells_changes_nothing_in_the_optimum() -> None:
+    for k, case in enumerate(some_tables("tables", 2)):
+        order = list(range(len(case)))
+        seeded(f"order {k}").shuffle(order)
+        place = {cell: new for new, cell in enumerate(order)}
+        moved = replace(
+            case,
+            rows=[[row[cell] for cell in order] for row in reversed(case.rows)],
+            values=[case.values[cell] for cell in order],
+            cost=[case.cost[cell] for cell in order],
+            attackers=[([low[c] for c in order], [high[c] for c in order]) for low, high in case.attackers],
+            levels={place[cell]: own for cell, own in case.levels.items()},
+            shown=frozenset(place[cell] for cell in case.shown),
+            hidden=frozenset(place[cell] for cell in case.hidden),
+            widths={place[cell]: width for cell, width in case.widths.items()},
+        )
+        assert optimum(moved) == optimum(case)
+
+
+def side_by_side(cases: list[oracle.Wishes]) -> oracle.Wishes:
+    """Return plain cases with one attacker each as one table of several components."""
+    n = sum(len(case) for case in cases)
+    start = 0
+    rows: list[list[int]] = []
+    levels: dict[int, oracle.Levels] = {}
+    for case in cases:
+        rows += [[*[0] * start, *row, *[0] * (n - start - len(row))] for row in case.rows]
+        levels |= {start + cell: own for cell, own in case.levels.items()}
+        start += len(case)
+    sides = [[end for case in cases for end in case.attackers[0][side]] for side in range(2)]
+    return replace(
+        cases[0],
+        rows=rows,
+        values=[value for case in cases for value in case.values],
+        cost=[cost for case in cases for cost in case.cost],
+        attackers=[(sides[0], sides[1])],
+        levels=levels,
+    )
+
+
+@pytest.fixture(scope="module")
+def several() -> oracle.Wishes:
+    chance = seeded("several")
+    drawn_ones = (drawn(chance, kind, wishes=False) for _ in range(20) for kind in ("flat", "tree", "cube", "linked"))
+    single = (replace(case, attackers=case.attackers[:1]) for case in drawn_ones)
+    safe = (case for case in single if oracle.cheapest(case) is not None)
+    return side_by_side([next(safe) for _ in range(6)])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_same_pattern_again_and_with_threads(several: oracle.Wishes, solver: str) -> None:
+    alone = protected(several, solver=solver)
+    again = protected(several, solver=solver)
+    with ThreadPoolExecutor(2) as executor:
+        shared = protected(several, solver=solver, executor=executor)
+    assert alone is not None
+    assert again is not None
+    assert shared is not None
+    assert alone.optimal
+    assert hidden(alone) == hidden(again) == hidden(shared)
+    assert alone.bound == again.bound == shared.bound
+
+
+def test_the_same_pattern_with_processes(several: oracle.Wishes) -> None:
+    alone = protected(several)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        shared = protected(several, executor=executor)
+    assert alone is not None
+    assert shared is not None
+    assert hidden(alone) == hidden(shared)
+
+
+def test_an_executor_keeps_further_wishes() -> None:
+    chance = seeded("executor")
+    tried = 0
+    while tried < 4:
+        case = drawn(chance, "flat", wishes=False)
+        best = oracle.cheapest(case)
+        free = None if best is None else oracle.cheapest(replace(case, at_most=len(best) - 1))
+        if best is None or free is not None or len(best) == len(case.levels):
+            continue
+        tried += 1
+        narrow = replace(case, at_most=len(best))
+        with ThreadPoolExecutor(2) as executor:
+            assert optimum(narrow, executor=executor) == case.price(best)
+            assert protected(replace(case, at_most=len(best) - 1), executor=executor) is None
