@@ -52,6 +52,8 @@ _FIRST_BUILDS, _FEW_BUILDS = 25, 4
 """So many patterns in a row that are no better end the building, at the root and later."""
 _SHARE_OF_BUILDING = 0.2
 """Of the time that is left goes into building."""
+_SHARE_OF_CUTTING = 0.1
+"""Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
 _SHARE_OF_ROUNDS = 0.5
 """Of the time goes into rounds before a tree takes the rest."""
 
@@ -216,7 +218,9 @@ class Search:
         self._until = self.clock.seconds + time_limit
         try:
             self._first_pattern()
-            self._cut_off_root()
+            self._cut_off_root(deep=False)
+            self._round()
+            self._cut_off_root(deep=True)
             self._round()
             self._branch()
         except _OutOfTimeError:
@@ -247,8 +251,15 @@ class Search:
             if self.pattern is None:
                 self.impossible = not self._rows and not self.refuted
 
-    def _cut_off_root(self) -> None:
-        """Cut until nothing is found, or the bound hardly rises."""
+    def _cut_off_root(self, *, deep: bool) -> None:
+        """Cut until nothing is found, or the bound hardly rises for the time that it takes.
+
+        Parameters
+        ----------
+        deep
+            Solve attackers' programs where flows find nothing.
+        """
+        until = self.clock.seconds + _SHARE_OF_CUTTING * self._left
         history: list[float] = []
         while not self._good_enough:
             self._check_time()
@@ -260,20 +271,21 @@ class Search:
             self._raise(point.bound)
             history.append(point.bound)
             self._fix()
-            if not self._add(point.x, whole=False):
+            if not self._add(point.x, whole=False, deep=deep):
                 return
             if len(history) % _PURGE_EVERY == 0:
                 self._master.purge()
-            if len(history) > _LONG and point.bound - history[-_LONG] <= _LITTLE * (self.base + abs(point.bound)):
+            late = self.pattern is not None and self.clock.seconds > until
+            if late or (len(history) > _LONG and _hardly_rises(history, self.base)):
                 return
 
-    def _add(self, x: NDArray[np.float64], *, whole: bool) -> int:
+    def _add(self, x: NDArray[np.float64], *, whole: bool, deep: bool = True) -> int:
         """Add cuts that a point violates; return how many."""
         returned = self._master.recall(x)
         bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
         if returned + bridges and not whole:
             return returned + bridges
-        cuts = self._against(x) if whole else self.separator.attack(x).cuts
+        cuts = self._against(x) if whole else self.separator.attack(x, deep=deep).cuts
         return returned + bridges + self._master.add(cuts)
 
     def _round(self) -> None:
@@ -409,7 +421,7 @@ class Search:
                 self._take(solution.x)
                 return
             self._repair(solution.x)
-            self._cut_off_root()
+            self._cut_off_root(deep=False)
 
     def _repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the master, where that is quick."""
@@ -489,3 +501,7 @@ def _refusals(task: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64])
         columns = np.sort(np.append(others, column))
         cuts.append(Cut(columns, np.where(columns == column, -1.0, 1.0), 0.0))
     return cuts
+
+
+def _hardly_rises(history: list[float], base: float) -> bool:
+    return history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))

@@ -98,21 +98,21 @@ class Separator:
             and len(first.system.relations) == self.task.matrix.shape[0]
         )
 
-    def attack(self, x: NDArray[np.float64], goals: NDArray[np.int64] | None = None, *, whole: bool = False) -> Found:
+    def attack(self, x: NDArray[np.float64], *, whole: bool = False, deep: bool = True) -> Found:
         """Return what attackers find against a point.
 
         Parameters
         ----------
         x
             By how much every cell is hidden, ``(n,)``; 1 for forced ones.
-        goals
-            Which goals to attack, by default all.
         whole
             The point is a pattern: rooms are taken as they are, and every cut that is missed at all counts.
+        deep
+            Solve programs where flows find nothing.
         """
-        asked = self.sides if goals is None else self.sides.take(np.isin(self.sides.goals, goals))
+        asked = self.sides
         found = self._attack_networks(x, asked, whole=whole)
-        if self.is_network or len(found.cuts) >= _ENOUGH or (whole and found.cuts):
+        if self.is_network or not deep or len(found.cuts) >= _ENOUGH or (whole and found.cuts):
             return found
         deeper = self._attack_hidden(x, asked, whole=whole)
         cuts = {cut.key: cut for cut in (*found.cuts, *deeper.cuts)}
