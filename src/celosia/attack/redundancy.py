@@ -11,7 +11,7 @@ elsewhere, on every witness.
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 _PRIME = 2**31 - 1
 _DRAWS = 2
-_MOST_COLOURS = 4  # whose orders are all tried
 _ENDS = 2  # of an arc
 _COLOURS = 62
 
@@ -37,29 +36,40 @@ def implied(matrix: sp.csr_array) -> NDArray[np.bool_]:
         return np.zeros(m, dtype=bool)
     colour = coloured(matrix.indptr, matrix.indices, n)
     totals = _totals(matrix.indptr, matrix.indices, matrix.data)
-    draws = np.random.default_rng(0).integers(1, _PRIME, size=(_DRAWS, n))
-    best, fewest = np.zeros(m, dtype=bool), n + 1
-    for order in _orders(int(colour.max(initial=0)) + 1):
-        rank = np.argsort(np.array(order))[colour]
-        found = _follows(
-            matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices,
-            totals, np.argsort(rank, kind="stable"), draws.copy(),
-        )  # fmt: skip
-        left = np.bincount(matrix.indices[np.repeat(~found, np.diff(matrix.indptr))], minlength=n)
-        crowded = int((left > _ENDS).sum())
-        if crowded < fewest:
-            best, fewest = np.asarray(found), crowded
-        if not crowded:
-            break
-    return best
+    orders = [np.argsort(rank, kind="stable") for rank in _ranks(colour)]
+    best = min(orders, key=lambda order: _crowded(matrix.indptr, matrix.indices, totals, order, n))
+    table = np.random.default_rng(0).integers(1, _PRIME, size=(_DRAWS, n))
+    return np.asarray(
+        _follows(
+            *(matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices),
+            *(totals, best, table),
+        )
+    )
 
 
-def _orders(n_colours: int) -> list[tuple[int, ...]]:
-    """Return the orders in which relations may define totals, the first ones first."""
-    everyone = range(n_colours)
-    if n_colours <= _MOST_COLOURS:
-        return list(permutations(everyone))
-    return [(*pair, *(c for c in everyone if c not in pair)) for pair in permutations(everyone, 2)]
+def _ranks(colour: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return the orders in which relations may define totals, as a rank for every row: two colours before all others.
+
+    The sums along one dimension, however deep its hierarchy, need two colours.
+    """
+    pairs = combinations(range(int(colour.max(initial=0)) + 1), 2)
+    return [np.where(np.isin(colour, pair), 0, 1 + colour) for pair in pairs]
+
+
+@njit(cache=True, nogil=True)
+def _crowded(
+    starts: NDArray[np.int32], columns: NDArray[np.int32], totals: NDArray[np.int64], order: NDArray[np.int64], n: int
+) -> int:
+    """Return how many columns stand in more than two of the definitions, of which each total gets the first."""
+    defined = np.zeros(n, dtype=np.bool_)
+    times = np.zeros(n, dtype=np.int64)
+    for row in order:
+        if totals[row] < 0 or not defined[totals[row]]:
+            if totals[row] >= 0:
+                defined[totals[row]] = True
+            for place in range(starts[row], starts[row + 1]):
+                times[columns[place]] += 1
+    return int((times > _ENDS).sum())
 
 
 @njit(cache=True, nogil=True)
