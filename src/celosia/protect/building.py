@@ -10,7 +10,9 @@ Solving once more with costs divided by how far each cell moved comes closer to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +33,13 @@ _ENDLESS = 1e15
 
 _CHEAP = 1e-4
 """What a cell that is hidden already costs, as a part of the others: short moves are preferred all the same."""
+
+
+class Built(NamedTuple):
+    """A pattern, and the tables that answer its questions, ``(s, n)``."""
+
+    pattern: NDArray[np.bool_]
+    tables: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +74,8 @@ class Builder:
         return cls(workshop, sides, columns, backend.open(problem))
 
     def built(
-        self, hidden: NDArray[np.bool_], cost: NDArray[np.float64], order: NDArray[np.int64]
-    ) -> NDArray[np.bool_] | None:
+        self, hidden: NDArray[np.bool_], cost: NDArray[np.float64], order: NDArray[np.int64], late: Callable[[], bool]
+    ) -> Built | None:
         """Return a pattern that hides at least `hidden` and answers all questions, None where one has no answer.
 
         Parameters
@@ -77,14 +86,21 @@ class Builder:
             What hiding each column seems to cost, ``(n,)``.
         order
             In which order to take the questions.
+        late
+            Tells when to give up.
         """
         own = hidden[self.columns].copy()
         prices = np.maximum(cost[self.columns], 1e-9)
         cheap = _CHEAP * float(np.median(prices))
         moves: list[NDArray[np.float64]] = []
+        tables = np.zeros((len(self.sides), len(hidden)))
         for k in order.tolist():
+            if late():
+                return None
             rooms = self._rooms(k)
-            if any(self._answers(move, k, rooms, own) for move in moves):
+            known = next((move for move in moves if self._answers(move, k, rooms, own)), None)
+            if known is not None:
+                tables[k, self.columns] = self._scaled(known, k) * self.sides.levels[k]
                 continue
             move = self._cheapest(k, rooms, np.where(own, cheap, prices))
             if move is None:
@@ -95,9 +111,10 @@ class Builder:
             best = min(range(len(used)), key=lambda place: float(prices[used[place] & ~own].sum()))
             own |= used[best]
             moves.append((move, other)[best] * self.sides.levels[k])
+            tables[k, self.columns] = moves[-1]
         pattern = hidden.copy()
         pattern[self.columns[own]] = True
-        return pattern
+        return Built(pattern, tables)
 
     def _rooms(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rooms down and up of a question's attacker, in parts of its level."""
@@ -117,8 +134,13 @@ class Builder:
         level = float(self.sides.levels[k])
         if abs(move[target]) < _USED * level:
             return False
-        scaled = move / move[target] * (1.0 if self.sides.upward[k] else -1.0)
+        scaled = self._scaled(move, k)
         return bool(np.all((scaled <= rooms[1]) & (-scaled <= rooms[0]) & (own | (np.abs(scaled) <= _USED))))
+
+    def _scaled(self, move: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        """Return a move in parts of a question's level."""
+        target = int(np.searchsorted(self.columns, self.sides.columns[k]))
+        return np.asarray(move / move[target] * (1.0 if self.sides.upward[k] else -1.0))
 
     def _cheapest(
         self, k: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], prices: NDArray[np.float64]

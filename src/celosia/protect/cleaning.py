@@ -7,6 +7,7 @@ far as doubles can tell.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,13 +15,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from celosia.protect.cuts import Cut, Reach, Workshop
+from celosia.protect.detours import Detours
 from celosia.protect.flows import NOTHING, Workspace, clear, pushed, workspace
 from celosia.protect.hidden import Hidden
 from celosia.protect.master import Pool
 from celosia.protect.programs import REACHED, Program
 from celosia.protect.separation import Separator
 from celosia.protect.sides import Sides
-from celosia.solve.backend import Backend
+
+Known = NDArray[np.float64]
+"""How far every question's table moves every column of a task, ``(s, n)``."""
 
 _USED = 1e-9
 """A cell that a table moves by less than this part of the level is not used by it."""
@@ -28,6 +32,10 @@ _USED = 1e-9
 _CUT = 1e-6
 """A cut that is missed by less counts as satisfied."""
 
+_MOST_ASKED = 60
+"""A cell that takes more programs than this to show stays hidden: time is better spent on others."""
+
+_WHOLE = 1.0 - 1e-9
 _LEAST = 0.1
 """A table that is led round a cell is not blown up by more than 1 over this: errors would grow."""
 
@@ -42,12 +50,17 @@ class Cleaner:
         Tells how far questions get.
     pool
         Cuts that every safe pattern satisfies: what violates one need not be asked. What is learned goes there.
+    late
+        Tells when to stop: what has not been tried by then stays hidden.
     """
 
     separator: Separator
     pool: Pool
+    late: Callable[[], bool]
 
-    def cleaned(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    def cleaned(
+        self, pattern: NDArray[np.bool_], weight: NDArray[np.float64], known: Known | None = None
+    ) -> NDArray[np.bool_] | None:
         """Return the pattern without the cells that it does not need; None where no part of it is safe.
 
         Parameters
@@ -56,6 +69,8 @@ class Cleaner:
             Which columns are hidden, ``(n,)``; those that would miss their width (`settled`) are shown first.
         weight
             The heaviest are tried first, ``(n,)``.
+        known
+            Tables that answer the questions, where no level slides.
         """
         workshop = self.separator.workshop
         task = workshop.task
@@ -79,7 +94,11 @@ class Cleaner:
             else:
                 split = bool(self.separator.sides.sliding.any())  # then levels are not those of the task
                 learned = _Learned(workshop, self.pool, members, known=not split)
-                stays = _clean_program(workshop, members, mine, order, self.separator.backend, learned)
+                program = Program.of(workshop, members, np.ones(len(members)), self.separator.backend)
+                detours = Detours.of(workshop, members, self.separator.backend)
+                tables = _Tables(program, mine, learned, detours)
+                given = None if known is None else known[component == number][:, members]
+                stays = _clean_program(tables, order, given, self.late)
             if stays is None:
                 return None
             kept[stays] = True
@@ -107,6 +126,8 @@ class Cleaner:
         """Return the questions, sliding ones with the part of their level that each side reaches now."""
         everything = self.separator.sides
         counts = pattern[everything.columns]  # a cell that is shown has nothing to keep
+        if bool(counts.all()) and not bool(everything.sliding.any()):
+            return everything
         asked = everything.take(counts)
         if not bool(asked.sliding.any()):
             return asked
@@ -236,22 +257,13 @@ def _answered(
 
 
 def _clean_program(
-    workshop: Workshop,
-    members: NDArray[np.int64],
-    asked: Sides,
-    order: NDArray[np.int64],
-    backend: Backend,
-    learned: _Learned,
+    tables: _Tables, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
 ) -> NDArray[np.int64] | None:
-    """Return the columns of a component that is no network that stay hidden.
-
-    A table turned round often answers the question in the other direction. Questions that have failed before are asked
-    first.
-    """
-    tables = _Tables(Program.of(workshop, members, np.ones(len(members)), backend), asked, learned)
-    if not tables.start():
+    """Return the columns of a component that is no network that stay hidden."""
+    if not tables.start(known):
         return None
-    stays = [column for column in order.tolist() if not tables.show(int(np.searchsorted(members, column)))]
+    members = tables.program.columns
+    stays = [column for column in order.tolist() if late() or not tables.show(int(np.searchsorted(members, column)))]
     return np.array(stays, dtype=np.int64)
 
 
@@ -266,6 +278,8 @@ class _Tables:
         The questions.
     learned
         Cuts that tell which cells must stay.
+    detours
+        Finds ways round cells.
 
     Attributes
     ----------
@@ -273,10 +287,11 @@ class _Tables:
         How far each table moves each cell, in parts of the question's level, ``(s, n)``.
     """
 
-    def __init__(self, program: Program, asked: Sides, learned: _Learned) -> None:
+    def __init__(self, program: Program, asked: Sides, learned: _Learned, detours: Detours) -> None:
         self.program = program
         self.asked = asked
         self.learned = learned
+        self.detours = detours
         self.moves = np.zeros((len(asked), len(program.columns)))
         self._target = np.searchsorted(program.columns, asked.columns)
         self._sign = np.where(asked.upward, 1.0, -1.0)
@@ -287,9 +302,12 @@ class _Tables:
     def _keys(self, upward: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
         return list(zip(self.asked.columns.tolist(), self.asked.attackers.tolist(), upward.tolist(), strict=True))
 
-    def start(self) -> bool:
-        """Find a table for every question; return whether each has one."""
+    def start(self, known: NDArray[np.float64] | None) -> bool:
+        """Find a table for every question, known ones first; return whether each has one."""
         for question in range(len(self.asked)):
+            if known is not None and self._fits(known[question] / self.asked.levels[question], question):
+                self.moves[question] = known[question] / self.asked.levels[question]
+                continue
             other = self._other[question]
             if 0 <= other < question:
                 turned = -self.moves[other] / abs(self.moves[other, self._target[question]])
@@ -305,48 +323,49 @@ class _Tables:
     def show(self, cell: int) -> bool:
         """Show a cell if every question keeps a table; return whether that is so.
 
-        The difference of two tables of one question, with the cell and without, takes it out of other tables too.
-        Questions that have failed before are asked first.
+        The shortest way round the cell takes it out of most tables. Questions that this does not answer are asked
+        again, those that have failed before first.
         """
         if self.learned.forbids(cell):
             return False
-        self.program.share[cell] = 0.0
         own = self._target == cell  # a cell that is shown has nothing to keep
         using = np.flatnonzero((np.abs(self.moves[:, cell]) > _USED) & ~own)
-        found: dict[int, NDArray[np.float64]] = {}
-        way_round: NDArray[np.float64] | None = None
-        for question in using[np.argsort(-self._failures[using], kind="stable")].tolist():
-            table = None if way_round is None else self._rerouted(question, cell, way_round)
-            if table is None:
-                answer = self.program.table(self.asked, question)
-                if not answer.answers:
-                    self._failures[question] += 1
-                    self.program.share[cell] = 1.0
-                    self.learned.learn(answer.reach, self.asked, question)
-                    return False
-                table = answer.moves
-                way_round = self.moves[question] - table
-            found[question] = table
-        for question, table in found.items():
-            self.moves[question] = table
+        tables, fits = self._rerouted(using, cell)
+        self.program.share[cell] = 0.0
+        asked = np.flatnonzero(~fits)[: _MOST_ASKED + 1]
+        for k in asked[np.argsort(-self._failures[using[asked]], kind="stable")].tolist():
+            answer = self.program.table(self.asked, int(using[k]))
+            if not answer.answers or len(asked) > _MOST_ASKED:
+                self._failures[using[k]] += not answer.answers
+                self.program.share[cell] = 1.0
+                self.learned.learn(answer.reach, self.asked, int(using[k]))
+                return False
+            tables[k] = answer.moves
+        self.moves[using] = tables
         self.moves[own] = 0.0
         self.learned.show(cell)
         return True
 
-    def _rerouted(self, question: int, cell: int, way_round: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return a table without a cell, its moves led round it, None where that leaves too little or a room."""
-        moves = self.moves[question]
-        table = moves - (moves[cell] / way_round[cell]) * way_round
-        table[cell] = 0.0
-        table[np.abs(table) <= _USED] = 0.0
-        reached = float(table[self._target[question]] * self._sign[question])
-        if reached < _LEAST:
-            return None
-        table /= reached
-        return table if self._fits(table, question) else None
+    def _rerouted(self, using: NDArray[np.int64], cell: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return tables that are led round a cell, and which of them still answer their question."""
+        moves = self.moves[using]
+        detour = self.detours.around(cell, self.program.share) if len(using) else None
+        if detour is None:
+            return moves, np.zeros(len(using), dtype=bool)
+        tables = moves - moves[:, [cell]] * detour
+        tables[:, cell] = 0.0
+        tables[np.abs(tables) <= _USED] = 0.0
+        reached = tables[np.arange(len(using)), self._target[using]] * self._sign[using]
+        fits = reached >= _LEAST
+        tables[fits] /= reached[fits, None]
+        for k in np.flatnonzero(fits).tolist():
+            fits[k] = self._fits(tables[k], int(using[k]))
+        return tables, fits
 
     def _fits(self, table: NDArray[np.float64], question: int) -> bool:
         """Return whether a table leaves no room of its attacker, and moves its cell by the level."""
+        if table[self._target[question]] * self._sign[question] < _WHOLE:
+            return False
         below, above = self.program.rooms(int(self.asked.attackers[question]), float(self.asked.levels[question]))
         return bool(np.all((table >= below - _USED) & (table <= above + _USED)))
 

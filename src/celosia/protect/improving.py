@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protect.building import Builder
+from celosia.protect.building import Builder, Built
 from celosia.protect.cleaning import Cleaner
 from celosia.protect.cuts import Workshop
 from celosia.protect.master import Point
@@ -72,7 +72,7 @@ class Improver:
         return cls(Builder.of(workshop, asked, columns, backend), cleaner, point, random)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
-        """Yield patterns without end, None where one attempt came to nothing.
+        """Yield patterns without end, None where one attempt came to nothing; the first as it was built.
 
         Parameters
         ----------
@@ -81,20 +81,23 @@ class Improver:
         """
         current = best
         for number in range(_STARTS):
-            found = self._built(self._task.forced, self._prices(0.1 * number), first=number == 0)
+            built = self._built(self._task.forced, self._prices(0.1 * number), first=number == 0)
+            if current is None and built is not None and bool(self._task.forced[self._task.goals.columns].all()):
+                yield built.pattern
+            found = self._cleaned(built)
             current = self._better(current, found)
             yield found
         lowest = current
         while True:
             if current is None or lowest is None:
-                yield self._built(self._task.forced, self._prices(_SPREADS[2]))
+                yield self._cleaned(self._built(self._task.forced, self._prices(_SPREADS[2])))
                 continue
             forgotten = self._forgotten(current)
             prices = self._prices(float(self.random.choice(_SPREADS)))
             prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(_RAISES))
             start = current.copy()
             start[forgotten] = False
-            found = self._built(start, prices)
+            found = self._cleaned(self._built(start, prices))
             if found is not None and self._cost(found) <= self._cost(lowest) * (1 + _TOLERATED):
                 current = found
             lowest = self._better(lowest, found)
@@ -117,13 +120,17 @@ class Improver:
         trusted = cost * (1.0 - _TRUST * self.point.x) + _FLOOR * cost
         return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(cost))))
 
-    def _built(
-        self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False
-    ) -> NDArray[np.bool_] | None:
+    def _built(self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False) -> Built | None:
         sides = self.builder.sides
         order = np.argsort(-sides.levels, kind="stable") if first else self.random.permutation(len(sides))
-        pattern = self.builder.built(start, prices, order)
-        return None if pattern is None else self.cleaner.cleaned(pattern, self._task.cost)
+        return self.builder.built(start, prices, order, self.cleaner.late)
+
+    def _cleaned(self, built: Built | None) -> NDArray[np.bool_] | None:
+        if built is None:
+            return None
+        sides = self.builder.sides
+        same = len(sides) == len(self.cleaner.separator.sides) and not self.cleaner.separator.sides.sliding.any()
+        return self.cleaner.cleaned(built.pattern, self._task.cost, built.tables if same else None)
 
     def _forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return hidden cells to be forgotten: any, those near one of them, or dear ones that the point shows."""

@@ -139,10 +139,10 @@ class Search:
         self._listen = listen
         self._rows = list(rows)
         self._master = Master(task.cost, task.forced, backend, self.pool)
-        self._cleaner = Cleaner(self.separator, self.pool)
+        self._cleaner = Cleaner(self.separator, self.pool, self._late)
         self._random = np.random.default_rng(seed)
         self._gap = 0.0
-        self._until = np.inf
+        self._until = self._built_until = np.inf
         self._point = self._no_point
 
     @property
@@ -238,6 +238,10 @@ class Search:
         if self._left <= 0:
             raise _OutOfTimeError
 
+    def _late(self) -> bool:
+        """Return whether patterns must do as they are: time is up, or that which goes into building them."""
+        return self._left <= 0 or (self.pattern is not None and self.clock.seconds > self._built_until)
+
     @property
     def _left(self) -> float:
         return min(self.clock.left, self._until - self.clock.seconds)
@@ -326,14 +330,15 @@ class Search:
         if len(columns) > _TOO_MANY:
             return
         improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
-        end, idle = self.clock.seconds + seconds, 0
+        self._built_until, idle = self.clock.seconds + seconds, 0
         for found in improver.patterns(self.pattern):
             before = self.cost
             if found is not None:
                 self._keep(found)
             idle = 0 if self.cost < before else idle + 1
-            if self._good_enough or idle >= most or self.clock.seconds >= end:
-                return
+            if self._good_enough or idle >= most or self._late():
+                break
+        self._built_until = np.inf
 
     def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Clean a pattern, and keep it where it is the best so far; return it, None where it is not safe."""
