@@ -23,6 +23,7 @@ from celosia.protect.protection import Protection
 from celosia.protect.search import Outcome, Search
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
+from celosia.protect.warm_up import warm_up
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
@@ -79,6 +80,7 @@ def protect(
         Time was up before a safe pattern was known.
     """
     _check(time_limit, gap)
+    warm_up()
     clock = Clock(time_limit)
     method = method or Suppress()
     asked = method.applied(risk)

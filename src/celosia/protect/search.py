@@ -213,7 +213,10 @@ class Search:
         self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
 
     def run(self, gap: float, time_limit: float = np.inf) -> None:
-        """Search until the pattern is optimal, or closer to the bound than the gap, or time is up."""
+        """Search until the pattern is optimal, or closer to the bound than the gap, or time is up.
+
+        If no pattern is known by then, everything is hidden: where that is not safe, nothing is.
+        """
         self._gap = gap
         self._until = self.clock.seconds + time_limit
         try:
@@ -224,7 +227,8 @@ class Search:
             self._round()
             self._branch()
         except _OutOfTimeError:
-            return
+            if self.pattern is None:
+                self._keep(self._cleaner.settled(np.ones(len(self.task), dtype=bool)))
 
     @property
     def _good_enough(self) -> bool:
