@@ -314,22 +314,35 @@ def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
     assert list((tmp_path / "demo").iterdir()) == []
 
 
-def test_the_demo_works_twice_in_a_row(tmp_path: Path) -> None:
+def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
     first = run(tmp_path, "demo", "--rows", "2000")
     assert first.returncode == 0
     assert "turnover by industry \N{MULTIPLICATION SIGN} region" in first.stdout
-    assert "Holdings matter" in first.stdout
+    assert "Safe: all of " in first.stdout
+    assert "The proof was checked without a solver." in first.stderr
+    assert all(
+        fact in first.stdout for fact in ("Hiding is not protecting", "more cells make it safe", "Holdings matter")
+    )
     folder = tmp_path / "celosia-demo"
     assert {path.name for path in folder.iterdir()} == {
         "firms.parquet",
         "industry.hrc",
         "job.toml",
+        "office.xlsx",
+        "proof.json",
+        "public.csv",
         "region.hrc",
         "report.html",
+        "risk.html",
     }
-    second = run(tmp_path, "demo", "--rows", "2000")
-    assert second.stdout == first.stdout
-    again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
     found = json.loads(run(tmp_path, "demo", "--rows", "2000", "--json").stdout)
-    assert again["sensitive"] == found["sensitive"] > 0
+    assert found["safe"]
+    assert found["proved"]
     assert len(found["facts"]) == 3
+    assert found["seconds"] < 30
+    again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
+    assert again["sensitive"] == found["sensitive"] > 0
+    audited = json.loads(run(folder, "audit", "job.toml", "--release", "public.csv", "--json").stdout)
+    assert audited["safe"]
+    checked = run(folder, "verify", "proof.json", "--problem", "job.toml", "--release", "public.csv", "--json")
+    assert json.loads(checked.stdout)["proved"]

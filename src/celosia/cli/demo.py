@@ -10,24 +10,35 @@ import click
 import numpy as np
 import pyarrow.parquet
 
+from celosia.attack.audit import MET, audit
+from celosia.certify.verify import verify
 from celosia.cli.bars import progress_shown
-from celosia.cli.output import all_or_nothing, print_json, say, show
+from celosia.cli.interrupt import answered_by_search
+from celosia.cli.output import print_json, say, show
+from celosia.cli.protect import summary_of
 from celosia.errors import SpecError
+from celosia.files import all_or_nothing
 from celosia.job.demo_data import firms, industry, region
-from celosia.job.pipeline import assess_job
+from celosia.job.pipeline import assess_file
+from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.job.spec import Job, read_job
+from celosia.pattern.entries import SHOWN
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import publish
+from celosia.protect.protection import Protection
 from celosia.report.page import write_page
+from celosia.report.protection_terminal import protection_panel
 from celosia.report.summary import summary
 from celosia.report.terminal import panel
 from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
 from celosia.table.hierarchy import Hierarchy
 
-DATA, JOB, REPORT = "firms.parquet", "job.toml", "report.html"
+DATA, JOB, RISK = "firms.parquet", "job.toml", "risk.html"
+OUTPUTS = ("office.xlsx", "public.csv", "proof.json", "report.html")
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}
 
 _MARK = "# Written by `celosia demo`"
-_TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia assess job.toml
+_TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
 
 [data]                          # microdata: one record a firm
@@ -62,6 +73,19 @@ share = 50
 [assess]
 cost = "value"                  # what hiding a cell loses; also: unity, frequency, log
 levels = "symmetric"            # how far protection reaches; also: sliding
+
+[method]
+name = "suppress"
+# must_show = [{{{{ industry = "C" }}}}]   # cells that are published already: here the total of C over all regions
+
+[limits]
+time_limit = 10                 # seconds; the best safe pattern so far is taken
+
+[output]
+release = "office.xlsx"         # with sensitive cells in another colour; also .csv, .parquet
+public = "public.csv"
+certificate = "proof.json"      # celosia verify proof.json checks it without a solver
+report = "report.html"
 """
 
 
@@ -83,29 +107,40 @@ levels = "symmetric"            # how far protection reaches; also: sliding
 def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> None:
     """Go the whole way on generated data, and write a report to look at.
 
-    Into DIR go generated firms, their classifications, a commented job file, and the report of that job.
+    Into DIR go generated firms, their classifications, a commented job file, and everything that the job makes of
+    them: the sensitive cells, a safe release for the office and for the public, its proof, and a report.
     """
     began = time.monotonic()
     _make_room(output)
     with progress_shown(quiet=quiet) as progress:
         progress.start(f"generating {rows:,} firms")
         _write_inputs(output, rows, seed)
-        job = read_job(output / JOB)
-        risk = assess_job(job, progress)
-        progress.start("writing the report")
-        with all_or_nothing([output / REPORT]) as stand_ins:
-            write_page(risk, stand_ins[output / REPORT], title="celosia demo")
+        what = plan(output / JOB)
+        risk = assess_file(what.source, progress)
+        with answered_by_search():
+            result = protect_risk(risk, what, progress)
+        written = write_outputs(result, what, progress)
+        progress.start("verifying the proof")
+        proved = verify(what.outputs["certificate"], risk, publish(result.pattern)).proved
+        progress.start("writing the page of risks")
+        write_page(risk, output / RISK, title="celosia demo")
+        facts = list(_facts(read_job(output / JOB), result))
         progress.done()
-        found, facts = summary(risk), list(_facts(job, risk))
-    files = [str(output / name) for name in (JOB, DATA, *HIERARCHIES, REPORT)]
+    files = [str(output / name) for name in (JOB, DATA, *HIERARCHIES, RISK)] + list(map(str, written))
     if as_json:
         seconds = round(time.monotonic() - began, 3)
-        print_json(found.as_dict() | {"facts": facts, "rows": rows, "seed": seed, "files": files, "seconds": seconds})
+        said = summary_of(result) | {"proved": proved, "facts": facts, "rows": rows, "seed": seed}
+        print_json(said | {"files": files, "seconds": seconds})
         return
-    show(panel(found))
+    show(panel(summary(risk)))
+    show(protection_panel(result))
+    say(f"The proof was {'checked without a solver' if proved else 'NOT accepted'}.", quiet=quiet)
     for fact in facts:
         show(f"* {fact}")
-    say(f"\nLook at {output / REPORT}. Change {output / JOB} and run: celosia assess {output / JOB}", quiet=quiet)
+    say(
+        f"\nLook at {what.outputs['report']}. Change {output / JOB} and run: celosia protect {output / JOB}",
+        quiet=quiet,
+    )
 
 
 def _make_room(folder: Path) -> None:
@@ -116,7 +151,7 @@ def _make_room(folder: Path) -> None:
         raise SpecError.one(
             str(folder), f"cannot be made: {error.strerror}.", "Name another folder with --output."
         ) from error
-    names = (JOB, DATA, *HIERARCHIES, REPORT)
+    names = (JOB, DATA, *HIERARCHIES, RISK, *OUTPUTS)
     there = [name for name in names if (folder / name).exists()]
     job = folder / JOB
     if there and not (job.is_file() and job.read_bytes().startswith(_MARK.encode())):
@@ -139,24 +174,28 @@ def _hrc(hierarchy: Hierarchy) -> str:
     return "".join(f"{'@' * (len(path) - 1)}{path[-1]}\n" for path in hierarchy.paths()[1:])
 
 
-def _facts(job: Job, risk: Risk) -> Iterator[str]:
+def _facts(job: Job, result: Protection) -> Iterator[str]:
     """Yield three things about the demo that a look at the figures does not show at once."""
-    table, sensitive = risk.table, risk.sensitive
+    risk, sensitive = result.risk, result.risk.sensitive
+    table, many = risk.table, int(sensitive.sum())
+    alone = audit(Pattern.suppressing(table, sensitive), risk)
+    betrayed = [verdict for verdict in alone.verdicts if verdict.result != MET]
+    exactly = sum(verdict.finding.lower == verdict.finding.upper is not None for verdict in betrayed)
+    yield (
+        f"Hiding is not protecting: with the {many:,} sensitive cells hidden and nothing else, {len(betrayed):,} of"
+        f" them could be worked out too closely, {exactly:,} to the last digit."
+    )
+    hidden = np.asarray(result.pattern.status != SHOWN)
+    top = table.levels.max(axis=1) <= 1
+    shown = 1 - hidden[top].mean()
+    best = "no safe pattern costs less" if result.optimal else f"no safe pattern costs {result.gap:.1%} less"
+    yield (
+        f"{int((hidden & ~sensitive).sum()):,} more cells make it safe, and {best}: {shown:.1%} of the cells of"
+        f" sections by regions are shown, {1 - hidden[~top].mean():.1%} of those below."
+    )
     firm_by_firm = [
         rule.model_copy(update={"by": "respondent"}) if "by" in type(rule).model_fields else rule for rule in job.rules
     ]
     naive = assess(table, *(rule.build() for rule in firm_by_firm))
-    missed, all_of_them = int((sensitive & ~naive.sensitive).sum()), int(sensitive.sum())
-    yield f"Holdings matter: counted firm by firm, {missed:,} of {all_of_them:,} sensitive cells would pass for safe."
-    if sensitive.any():
-        largest = int(np.flatnonzero(sensitive)[np.argmax(table.values[sensitive])])
-        rank = int((table.values > table.values[largest]).sum()) + 1
-        yield (
-            f"Large is not safe: {table.label(largest)} is number {rank:,} of {len(table):,} cells by turnover,"
-            f" and sensitive by the {' and the '.join(risk.reason(largest))}."
-        )
-    top = table.levels.max(axis=1) <= 1
-    yield (
-        f"Detail is what costs: {sensitive[top].mean():.1%} of the cells of sections by regions are sensitive,"
-        f" {sensitive[~top].mean():.1%} of those below."
-    )
+    missed = int((sensitive & ~naive.sensitive).sum())
+    yield f"Holdings matter: counted firm by firm, {missed:,} of {many:,} sensitive cells would pass for safe."
