@@ -223,8 +223,9 @@ class Search:
             self._first_pattern()
             self._cut_off_root(deep=False)
             self._round()
-            self._cut_off_root(deep=True)
-            self._round()
+            if not self.separator.is_network:
+                self._cut_off_root(deep=True)
+                self._round()
             self._branch()
         except _OutOfTimeError:
             if self.pattern is None:

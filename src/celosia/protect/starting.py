@@ -20,6 +20,8 @@ def one_row_cuts(separator: Separator) -> Iterator[Cut]:
         for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]].tolist():
             reaches = [
                 workshop.reach(np.array([row]), np.ones(1), column, int(sides.attackers[k]), upward=upward)
+                if sides.sliding[k] or upward == sides.upward[k]
+                else None
                 for upward in (True, False)
             ]
             yield from _cuts(separator, k, reaches)
