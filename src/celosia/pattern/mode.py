@@ -102,8 +102,10 @@ def checked_cells(
 def _check_costs(name: str, costs: NDArray[np.float64], n: int, found: Problems) -> None:
     if np.shape(costs) != (n,):
         found.add(name, f"has the shape {np.shape(costs)} for {n} cells.", "Give one for each.")
-    elif not (np.isfinite(costs) & (np.asarray(costs) >= 0)).all():
-        found.add(name, "has costs that are negative or not finite.", "Costs are zero or more.")
+        return
+    wrong = np.flatnonzero(~(np.isfinite(costs) & (np.asarray(costs) >= 0)))
+    if len(wrong):
+        found.add(name, f"is negative or not finite at {listed(wrong.tolist())}.", "Costs are zero or more.")
 
 
 def checked_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,18 +17,21 @@ from celosia.attack.parts import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, SpecError, counted, listed
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
-from celosia.protect.conflict import conflict_of
+from celosia.protect.conflict import conflict_of, freed
 from celosia.protect.cuts import Cut
 from celosia.protect.protection import Protection
 from celosia.protect.search import Outcome, Search
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
 from celosia.protect.warm_up import warm_up
-from celosia.risk.risk import Risk
+from celosia.risk.risk import HIDE, SENSITIVE, Risk
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
+
+_SHORT = 10.0
+"""Seconds to find out which cells to free, and again what freeing them costs."""
 
 
 def protect(
@@ -157,7 +160,7 @@ class _Work:
     @cached_property
     def task(self) -> Task:
         """What is to be done; cells that could never keep their width if they were hidden are shown."""
-        task = task_of(self.risk, widths=self.method.width_if_hidden, integer=self.integer)
+        task = task_of(self.risk, widths=self.method.widths, integer=self.integer)
         shown = np.zeros(len(task), dtype=bool)
         shown[task.goals.columns[task.beyond]] = True
         shown &= ~task.forced
@@ -180,9 +183,13 @@ class _Work:
             found = self._hidden()
             if found is None:
                 raise self._failure()
-            checked = self._audited(found)
+            try:
+                checked = self._audited(found)
+            except KeyboardInterrupt:
+                self.clock.stop()
+                checked = self._audited(found)
             if checked.safe:
-                return self._result(found, checked)
+                return self._result(checked)
             self._forbid(checked)
 
     def _search(self, executor: Executor | None) -> None:
@@ -222,7 +229,7 @@ class _Work:
     def _audited(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = np.zeros(len(self.risk), dtype=bool)
         mask[self.task.cells[hidden]] = True
-        mask |= np.isin(self.risk.status, ("u", "m"))
+        mask |= np.isin(self.risk.status, (SENSITIVE, HIDE))
         risk = self.method.conditional(self.risk, mask)
         return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.integer)
 
@@ -240,16 +247,18 @@ class _Work:
         for search, own in hit:
             search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
 
-    def _result(self, hidden: NDArray[np.bool_], checked: Audit) -> Protection:
+    @cached_property
+    def _outside(self) -> float:
+        """What cells cost that are hidden in any case, and of which no search knows."""
+        forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
+        return forced - math.fsum(search.base for search, _ in self.searches)
+
+    def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
-        outside = cost - math.fsum(self.task.cost[hidden].tolist())
-        forced = self.task.forced.copy()
-        for _, columns in self.searches:
-            forced[columns] = False
-        bound = outside + math.fsum(self.task.cost[forced].tolist()) + sum(search.bound for search, _ in self.searches)
+        bound = self._outside + math.fsum(search.bound for search, _ in self.searches)
         done = all(search.done for search, _ in self.searches)
         return Protection(
-            risk=checked.risk,
+            risk=self.risk,
             method=self.method,
             pattern=Pattern.suppressing(self.risk.table, checked.release.status != "shown"),
             cost=cost,
@@ -265,8 +274,8 @@ class _Work:
         """Note how far all searches together have come."""
         with self._lock:
             searches = [search for search, _ in self.searches]
-            cost = sum(search.cost for search in searches)
-            bound = sum(search.bound for search in searches)
+            cost = self._outside + sum(search.cost for search in searches)
+            bound = self._outside + sum(search.bound for search in searches)
             cuts = sum(len(search.pool.cuts) for search in searches)
             self.trace.append((self.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
@@ -277,7 +286,7 @@ class _Work:
         if self.method.at_most is None:
             return []
         free = np.flatnonzero(~self.task.forced)
-        left = self.method.at_most - int(np.isin(self.risk.status, ("u", "m")).sum())
+        left = self.method.at_most - int(np.isin(self.risk.status, (SENSITIVE, HIDE)).sum())
         if left < 0:
             raise InfeasibleError.one(
                 "at_most",
@@ -300,8 +309,25 @@ class _Work:
         return OutOfTimeError.one("time_limit", "was reached before a safe pattern was known.", "Allow more time.")
 
     def _refusal(self) -> CelosiaError:
-        found = conflict_of(self.risk, self.method, integer=self.integer)
+        """Return why nothing is safe, what would have to be freed, and what that costs."""
+
+        def hiding(risk: Risk) -> NDArray[np.bool_] | None:
+            found = self._tried(risk, replace(self.method, at_most=None))
+            return None if found is None else found.pattern.status != "shown"
+
+        found = conflict_of(self.risk, self.method, hiding, integer=self.integer)
+        priced = self._tried(freed(self.risk, found), self.method) if len(found.shown) else None
+        if priced is not None:
+            found = replace(found, cost=priced.cost, bound=priced.bound)
         return InfeasibleError.one("protection", found.sentence(self.risk), found.remedy)
+
+    def _tried(self, risk: Risk, method: Suppress) -> Protection | None:
+        """Return what a short search finds for another risk, None where it finds nothing."""
+        work = _Work(risk, method, self.tree, Clock(_SHORT), 0.0, self.seed, SILENT, integer=self.integer)
+        try:
+            return work.protection(None)
+        except CelosiaError:
+            return None
 
 
 def _elsewhere(

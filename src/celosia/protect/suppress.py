@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -13,11 +14,14 @@ from celosia.errors import Problems, SpecError, listed
 from celosia.pattern.mode import checked_cells, checked_costs
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
-from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
 _NOTHING: tuple[int, ...] = ()
+
+_FINEST = 9
+"""Widths have no more decimals than this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +63,12 @@ class Suppress:
                 "width_if_hidden", f"must be above zero; it is not for {listed(narrow)}.", "Leave it out for none."
             )
         found.raise_as(SpecError)
+
+    @property
+    def widths(self) -> dict[int, Fraction]:
+        """The widths that cells keep if they are hidden, exact as they are written."""
+        given = self.width_if_hidden.items()
+        return {cell: Fraction(str(width)) if isinstance(width, float) else Fraction(width) for cell, width in given}
 
     @property
     def name(self) -> str:
@@ -114,7 +124,7 @@ class Suppress:
     def conditional(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
         """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""
         cells = [cell for cell in self.width_if_hidden if hidden[cell] and risk.status[cell] != SENSITIVE]
-        wide = {cell: Fraction(self.width_if_hidden[cell]).limit_denominator(10**9) for cell in self.width_if_hidden}
+        wide = self.widths
         both = [cell for cell in self.width_if_hidden if hidden[cell]]
         if not both:
             return risk
@@ -123,13 +133,14 @@ class Suppress:
         sliding = [risk.levels.sliding.fraction(cell) for cell in range(len(risk))]
         for cell in both:
             sliding[cell] = max(sliding[cell], wide[cell])
-        return replace(risk, status=status, levels=replace(risk.levels, sliding=_fixed(sliding, risk.levels)))
+        decimals = max(risk.levels.sliding.decimals, width_decimals(wide.values()))
+        counts = np.array([math.ceil(number * 10**decimals) for number in sliding], dtype=object)
+        return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
 
 
-def _fixed(numbers: list[Fraction], levels: Levels) -> Fixed:
-    """Return numbers in the decimals of the levels, rounded up."""
-    decimals = levels.sliding.decimals
-    return Fixed.of_counts(np.array([-(-number * 10**decimals // 1) for number in numbers], dtype=object), decimals)
+def width_decimals(widths: Collection[Fraction]) -> int:
+    """Return how many decimals hold widths exactly, as far as that is sensible; what is finer is rounded up."""
+    return next((k for k in range(_FINEST) if all((width * 10**k).denominator == 1 for width in widths)), _FINEST)
 
 
 def _cells(name: str, cells: Sequence[int] | NDArray[np.int64], table: Table) -> NDArray[np.int64]:

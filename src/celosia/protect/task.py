@@ -23,6 +23,7 @@ from celosia.attack.redundancy import implied
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
+from celosia.protect.suppress import width_decimals
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
@@ -146,7 +147,7 @@ class Task:
         )
 
 
-def task_of(risk: Risk, *, widths: Mapping[int, float | Fraction] | None = None, integer: bool) -> Task:
+def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool) -> Task:
     """Return the task of a risk.
 
     Cells that must be shown, and those that every attacker knows already, are constants.
@@ -204,27 +205,23 @@ def task_of(risk: Risk, *, widths: Mapping[int, float | Fraction] | None = None,
     )
 
 
-def _with_widths(risk: Risk, widths: Mapping[int, float | Fraction]) -> Requirements:
+def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
     """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden."""
     required = risk.requirements
     cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
     if not len(cells):
         return required
     n = len(risk.attackers)
-    wide = Fixed.of_counts(
-        np.array(
-            [math.ceil(Fraction(widths[cell]) * 10**required.sliding.decimals) for cell in cells.tolist()] * n,
-            dtype=object,
-        ),
-        required.sliding.decimals,
-    )
+    decimals = max(required.sliding.decimals, width_decimals(widths.values()))
+    wide = [math.ceil(widths[cell] * 10**decimals) for cell in cells.tolist()] * n
+    levels = required.sliding.to(decimals).counts.astype(object).tolist()
     none = np.zeros(len(cells) * n, dtype=np.int64)
     return Requirements(
         np.concatenate([required.cells, np.tile(cells, n)]),
         np.concatenate([required.attackers, np.repeat(np.arange(n, dtype=np.int32), len(cells))]),
         Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
         Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
-        Fixed(np.concatenate([required.sliding.counts, wide.counts]), required.sliding.decimals),
+        Fixed.of_counts(np.array([*levels, *wide], dtype=object), decimals),
     )
 
 

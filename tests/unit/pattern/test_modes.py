@@ -179,7 +179,7 @@ def test_all_that_is_wrong_with_the_arguments_is_said_at_once(bare: Maker) -> No
         "cells: stand twice: 0. Name each cell once.",
         "lower: has 2 numbers for 4 cells. Give one for each.",
         "lower_cost: has the shape (3,) for 4 cells. Give one for each.",
-        "upper_cost: has costs that are negative or not finite. Costs are zero or more.",
+        "upper_cost: is negative or not finite at 0, 1, 2, 3. Costs are zero or more.",
     ]
 
 

@@ -1,0 +1,80 @@
+"""Small tables to protect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from celosia.risk.attacker import Attacker
+from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.relations import Relations
+from celosia.table.table import Table
+
+GRID = [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190]
+"""Three rows and three columns with their totals (Salazar 2003, Figure 1)."""
+
+
+class MakeRisk(Protocol):
+    def __call__(
+        self,
+        rows: Sequence[Sequence[int]],
+        values: Sequence[int],
+        levels: Mapping[int, tuple[int, int, int]],
+        *,
+        cost: Sequence[float] | None = None,
+        counts: bool = False,
+    ) -> Risk: ...
+
+
+def make_risk(
+    rows: Sequence[Sequence[int]],
+    values: Sequence[int],
+    levels: Mapping[int, tuple[int, int, int]],
+    *,
+    cost: Sequence[float] | None = None,
+    counts: bool = False,
+) -> Risk:
+    matrix = sp.csr_array(np.array(rows, dtype=np.int64))
+    n = len(values)
+    table = Table(
+        axes=(),
+        codes=np.zeros((n, 0), dtype=np.int32),
+        variables=("value",),
+        variable=np.zeros(n, dtype=np.int32),
+        amounts=Fixed(np.array(values, dtype=np.int64)),
+        relations=Relations(matrix, np.asarray(matrix @ np.array(values, dtype=np.int64))),
+        counts=frozenset({"value"} if counts else ()),
+    )
+    numbers = np.zeros((3, n), dtype=np.int64)
+    for cell, own in levels.items():
+        numbers[:, cell] = own
+    status = np.array([SENSITIVE if cell in levels else SAFE for cell in range(n)])
+    prices = np.array(np.maximum(values, 1) if cost is None else cost, dtype=np.float64)
+    parts = Levels(*(Fixed(part) for part in numbers))
+    return Risk(table, status, parts, prices, (Attacker.external(table),))
+
+
+@pytest.fixture
+def make() -> MakeRisk:
+    """Return a maker of risks from relations, values, and lower, upper and sliding levels by cell."""
+    return make_risk
+
+
+@pytest.fixture
+def grid_rows() -> list[list[int]]:
+    """Return the relations of a table with three rows and three columns, totals last."""
+    return [
+        *([1 if k // 4 == row and k % 4 < 3 else -1 if k == 4 * row + 3 else 0 for k in range(16)] for row in range(4)),
+        *([1 if k % 4 == col and k // 4 < 3 else -1 if k == 12 + col else 0 for k in range(16)] for col in range(4)),
+    ]
+
+
+@pytest.fixture
+def grid(grid_rows: list[list[int]]) -> Risk:
+    """Return a table in which cell 6 is sensitive: 10 below and 12 above."""
+    return make_risk(grid_rows, GRID, {6: (10, 12, 0)})
