@@ -1,0 +1,115 @@
+"""Ctrl-C and time limits end a search with the best safe pattern so far; results tell the truth about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from benchmarks.instances import OPTIMA, instance
+
+from celosia.errors import OutOfTimeError
+from celosia.progress import Silent
+from celosia.protect.engine import protect
+
+ROOT = Path(__file__).parents[3]
+SOLVERS = [
+    "highs",
+    pytest.param(
+        "scip", marks=pytest.mark.skipif(find_spec("pyscipopt") is None, reason="celosia[scip] is not installed")
+    ),
+]
+
+
+class Interrupting(Silent):
+    """Presses Ctrl-C when it has heard of so many steps."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.heard = 0
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
+        self.heard += 1
+        if self.heard == self.after:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("after", [1, 2, 5, 20])
+@pytest.mark.parametrize("name", ["t50x20", "h1", "hh1"])
+def test_ctrl_c_in_the_midst_of_a_search(name: str, after: int, solver: str) -> None:
+    listener = Interrupting(after)
+    found = protect(instance(name), solver=solver, progress=listener)
+    best = OPTIMA[name].value
+    assert best is not None
+    assert found.safe
+    assert found.bound <= best <= found.cost
+    if listener.heard == after:
+        assert found.seconds > 0
+
+
+def test_the_trace_leads_to_the_result() -> None:
+    found = protect(instance("hh1"))
+    seconds, cost, bound, cuts = zip(*found.trace, strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert cost[-1] == pytest.approx(found.cost)
+    assert bound[-1] == pytest.approx(found.bound)
+    assert list(bound) == sorted(bound)
+    assert cuts[-1] > 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("limit", [0.001, 0.05, 0.3, 1.0])
+@pytest.mark.parametrize("name", ["h2", "hh1", "d3a"])
+def test_a_time_limit(name: str, limit: float, solver: str) -> None:
+    began = time.process_time()
+    try:
+        found = protect(instance(name), solver=solver, time_limit=limit)
+    except OutOfTimeError:
+        return
+    assert time.process_time() - began < limit + 10
+    assert found.safe
+    assert found.bound <= found.cost
+    best = OPTIMA[name].value if name in OPTIMA else None
+    assert best is None or found.bound <= best <= found.cost
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+def test_ctrl_c_by_a_signal() -> None:
+    program = """
+import json, sys
+from benchmarks.instances import instance
+from celosia.protect.engine import protect
+protect(instance("t20x10"))  # everything is compiled
+print("ready", flush=True)
+found = protect(instance("d3a"))
+print(json.dumps([found.safe, found.bound, found.cost, found.seconds]), flush=True)
+"""
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": paths},
+        cwd=ROOT,
+    )
+    assert child.stdout is not None
+    try:
+        assert child.stdout.readline().strip() == "ready"
+        time.sleep(3.0)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 0, err
+    safe, bound, cost, seconds = json.loads(out)
+    assert safe
+    assert 0 < bound < cost
+    assert seconds > 1
