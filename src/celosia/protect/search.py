@@ -173,6 +173,7 @@ class Search:
             return
         cuts = _refusals(self.task, self.pattern, missed)
         self.refuted += cuts
+        self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
         self._master.release()
         self._point = self._no_point  # its bound may rest on what was fixed
         self._master.add(cuts)

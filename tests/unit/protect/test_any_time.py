@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from benchmarks.instances import OPTIMA, instance
 
-from celosia.errors import OutOfTimeError
+from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.progress import Silent
 from celosia.protect.engine import protect
+from celosia.protect.suppress import Suppress
 
 ROOT = Path(__file__).parents[3]
 SOLVERS = [
@@ -86,6 +87,7 @@ def test_ctrl_c_by_a_signal() -> None:
 import json, sys
 from benchmarks.instances import instance
 from celosia.protect.engine import protect
+from celosia.protect.suppress import Suppress
 protect(instance("t20x10"))  # everything is compiled
 print("ready", flush=True)
 found = protect(instance("d3a"))
@@ -113,3 +115,11 @@ print(json.dumps([found.safe, found.bound, found.cost, found.seconds]), flush=Tr
     assert safe
     assert 0 < bound < cost
     assert seconds > 1
+
+
+def test_out_of_time_before_it_is_known_that_nothing_is_safe() -> None:
+    """With everything hidden the audit knows at once, however little time there was."""
+    risk = instance("d3a")
+    shown = [cell for cell in range(len(risk)) if not risk.sensitive[cell]]
+    with pytest.raises(InfeasibleError, match="must be shown"):
+        protect(risk, Suppress(must_show=shown[::2]), time_limit=0.001)
