@@ -3,15 +3,17 @@
 The way through the package::
 
     microdata --tabulate--> Table --assess--> Risk <--read_jj-- problem.jj
-    cells     --cells-----> Table             Risk, Release --audit--> Audit
+    cells     --cells-----> Table             Risk --protect--> Protection --publish--> Release
+                                              Risk, Release --audit--> Audit --certify--> Certificate
 
     import celosia as cz
     table = cz.tabulate("firms.parquet", by=["industry", "region"], value="turnover", respondent="firm",
                         holding="group", hierarchies={"industry": cz.Hierarchy.from_hrc("nace.hrc")})
     risk = cz.assess(table, cz.PPercent(10), cz.MinFrequency(3))
-    pattern = cz.Pattern.suppressing(table, risk.sensitive)     # or a release that somebody else made
-    audit = cz.audit(cz.publish(pattern), risk)                 # what can an attacker conclude?
-    cz.certify(audit).write("proof.json")                       # for those who believe neither it nor the solver
+    result = cz.protect(risk, cz.Suppress(cost="value"))        # confidential: pattern, cost, bound, audit
+    release = cz.publish(result)                                # public
+    audit = cz.audit(release, risk)                             # also for a release that somebody else made
+    cz.certify(result).write("proof.json")                      # for those who believe neither it nor the solver
 
 The rooms:
 
@@ -25,6 +27,8 @@ pattern
     What is published about each cell, and what that gives away: `Pattern`, `Release`, `publish`.
 attack
     What can be computed from a release: `audit`; and how: `explain`.
+protect
+    What to hide: `protect`, `Suppress`, `Protection`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from celosia.attack.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
+from celosia.pattern.release import HasPattern, Release, publish
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
@@ -126,9 +126,17 @@ class Audit:
 _REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
+class Protected(HasPattern, Protocol):
+    """The result of a protection: a pattern, and what it protects."""
+
+    @property
+    def risk(self) -> Risk:
+        """What was to be protected."""
+
+
 def audit(
-    release: Release | Pattern,
-    risk: Risk,
+    release: Release | Pattern | Protected,
+    risk: Risk | None = None,
     *,
     attackers: Sequence[Attacker] | None = None,
     intervals: bool = False,
@@ -145,7 +153,7 @@ def audit(
     release
         What is published.
     risk
-        The table with its sensitive cells and their requirements.
+        The table with its sensitive cells and their requirements; the result of a protection brings its own.
     attackers
         Who attacks; by default those of `risk`.
     intervals
@@ -167,7 +175,11 @@ def audit(
     DataError
         The release does not belong to the table, or an attacker believes what is not true.
     """
-    if isinstance(release, Pattern):
+    if not isinstance(release, Release | Pattern):
+        risk = risk if risk is not None else release.risk
+    if risk is None:
+        raise SpecError.one("risk", "is missing.", "Say which table the release is about, and what it must protect.")
+    if not isinstance(release, Release):
         release = publish(release)
     release.check(risk.table)
     who = tuple(attackers) if attackers is not None else risk.attackers

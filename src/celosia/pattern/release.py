@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,13 +217,23 @@ class Release:
         return f"<pre>{self!r}</pre>"
 
 
-def publish(pattern: Pattern) -> Release:
-    """Return what the public gets to see of a pattern.
+class HasPattern(Protocol):
+    """Anything that was made for the sake of a pattern, such as a `celosia.Protection`."""
+
+    @property
+    def pattern(self) -> Pattern:
+        """How every cell is published."""
+
+
+def publish(pattern: Pattern | HasPattern) -> Release:
+    """Return what the public gets to see of a pattern, or of the result of a protection.
 
     Guarantee
     ---------
     The release depends on the table through its labels and through what the modes publish, and keeps no reference to
     the table, the modes or their arrays.
     """
+    if not isinstance(pattern, Pattern):
+        pattern = pattern.pattern
     labels = Labels.of_table(pattern.table)
     return Release(labels, pattern.status, pattern.published(), *pattern.bounds(), pattern.table.library)
