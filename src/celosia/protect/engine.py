@@ -20,7 +20,8 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.conflict import conflict_of, freed
 from celosia.protect.cuts import Cut
 from celosia.protect.protection import Protection
-from celosia.protect.search import Outcome, Search
+from celosia.protect.search import Search
+from celosia.protect.standing import Outcome
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
 from celosia.protect.warm_up import warm_up

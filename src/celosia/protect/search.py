@@ -12,20 +12,20 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cleaning import Cleaner
-from celosia.protect.costs import Step
 from celosia.protect.cuts import Cut, Workshop
 from celosia.protect.hidden import Hidden
 from celosia.protect.improving import Improver
 from celosia.protect.master import Master, Point, Pool
 from celosia.protect.separation import Separator
 from celosia.protect.sides import sides_of
+from celosia.protect.standing import Outcome, Standing, refusals
 from celosia.protect.starting import bridgeless_cuts, one_row_cuts
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend, Capability, Row
@@ -62,27 +62,8 @@ class _OutOfTimeError(Exception):
     """The time of a search is up."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
-    """What a search has found: see the attributes of `Search`.
-
-    Parameters
-    ----------
-    pattern, bound, impossible, exhausted
-        As there.
-    cuts
-        All cuts that were found.
-    """
-
-    pattern: NDArray[np.bool_] | None
-    bound: float
-    impossible: bool
-    exhausted: bool
-    cuts: list[Cut]
-
-
-class Search:
-    """The state of a search, good at any moment.
+class Search(Standing):
+    """A search for the cheapest safe pattern of a task, which can be left at any moment.
 
     Parameters
     ----------
@@ -101,16 +82,7 @@ class Search:
     seed
         From which restarts draw.
 
-    Attributes
-    ----------
-    pattern
-        The cheapest safe pattern so far, None where there is none, ``(n,)``.
-    bound
-        No pattern costs less than this, forced cells included.
-    impossible
-        There is no safe pattern.
-    exhausted
-        Nothing is left to search.
+    Its attributes are those of `celosia.protect.standing.Standing`.
     """
 
     def __init__(
@@ -123,21 +95,12 @@ class Search:
         rows: Sequence[Cut] = (),
         seed: int = 0,
     ) -> None:
-        self.task = task
+        super().__init__(task, rows)
         self.clock = clock
         self.pool = Pool()
         self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend)
-        self.pattern: NDArray[np.bool_] | None = None
-        self.base = float(task.cost[task.forced].sum())
-        self.bound = self._proved_bound = self.base
-        self.impossible = self.exhausted = False
-        self.refuted: list[Cut] = []
-        self._earlier: list[NDArray[np.bool_]] = []
-        self._frozen = False
-        self._step = Step.of(task.cost[~task.forced])
         self._tree = tree
-        self._listen = listen
-        self._rows = list(rows)
+        self._tell = listen
         self._master = Master(task.cost, task.forced, backend, self.pool)
         self._cleaner = Cleaner(self.separator, self.pool, self._late)
         self._random = np.random.default_rng(seed)
@@ -150,39 +113,18 @@ class Search:
         """What is known without any cut."""
         return Point(self.task.forced.astype(np.float64), 0.0, np.where(self.task.forced, 0.0, self.task.cost))
 
-    @property
-    def cost(self) -> float:
-        """What the best pattern costs, infinite where there is none."""
-        return np.inf if self.pattern is None else float(self.task.cost[self.pattern].sum())
-
-    @property
-    def done(self) -> bool:
-        """Whether the pattern is optimal, or there is none."""
-        if self.pattern is None:
-            return self.impossible
-        return self.bound >= self.cost or self.bound - self.base > self._step.below(self.cost - self.base)
+    def _listen(self) -> None:
+        self._tell(self)
 
     def forbid(self, missed: NDArray[np.int64], *, proved: bool) -> None:
         """Go back to an earlier pattern, or none: the audit says that the best one misses these columns' levels.
 
-        Patterns that hide less miss them, too, unless they show the cell itself. Where that is not proved, no bound may
-        rest on it, so the bound stays where it is from now on. What was fixed because of the pattern's cost is free
-        again.
+        What was fixed because of the pattern's cost is free again.
         """
-        if self.pattern is None:
-            return
-        cuts = _refusals(self.task, self.pattern, missed)
-        self.refuted += cuts
-        self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
-        self._master.release()
-        self._point = self._no_point  # its bound may rest on what was fixed
-        self._master.add(cuts)
-        self._frozen = self._frozen or not proved
-        self.exhausted = False
-        self.bound = min(self.bound, self._proved_bound)
-        left = [pattern for pattern in self._earlier if self._allowed(pattern)]
-        self._earlier = left
-        self.pattern = min(left, key=lambda pattern: float(self.task.cost[pattern].sum()), default=None)
+        if self.pattern is not None:
+            self._master.release()
+            self._point = self._no_point  # its bound may rest on what was fixed
+            self._master.add(self.refute(missed, proved=proved))
 
     def outcome(self) -> Outcome:
         """Return what was found, to be sent elsewhere."""
@@ -202,12 +144,8 @@ class Search:
         """Take over what was found elsewhere."""
         if found.pattern is not None:
             self._keep(found.pattern)
-        self.exhausted = found.exhausted
-        if not self._frozen:
-            self.bound = self._proved_bound = max(self.bound, found.bound)
-            self.impossible = found.impossible
+        self.take_over(found)
         self._master.add(found.cuts)
-        self._listen(self)
 
     def any_pattern(self) -> None:
         """Hide everything, and show again what need not be hidden, without regard to time."""
@@ -254,12 +192,12 @@ class Search:
 
     def _first_pattern(self) -> None:
         """Hide everything, and show again what need not be hidden, where that is quick."""
-        self._master.add(self._rows)
+        self._master.add(self.rows)
         self._master.add(one_row_cuts(self.separator))
         if self.separator.is_network:
             self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
             if self.pattern is None:
-                self.impossible = not self._rows and not self.refuted
+                self.impossible = not self.rows and not self.refuted
 
     def _cut_off_root(self, *, deep: bool) -> None:
         """Cut until nothing is found, or the bound hardly rises for the time that it takes.
@@ -275,10 +213,10 @@ class Search:
             self._check_time()
             point = self._master.solve()
             if point is None:
-                self._no_better_pattern()
+                self.conclude()
                 return
             self._point = point
-            self._raise(point.bound)
+            self.raise_bound(point.bound)
             history.append(point.bound)
             self._fix()
             if not self._add(point.x, whole=False, deep=deep):
@@ -356,39 +294,13 @@ class Search:
         settled = self._cleaner.settled(pattern)
         return settled if self._keep(settled) else None
 
-    def _allowed(self, pattern: NDArray[np.bool_]) -> bool:
-        """Return whether a pattern satisfies the further rows, and the audit has not refuted it."""
-        x = pattern.astype(np.float64)
-        return not any(row.missing(x) > _HIDDEN for row in (*self._rows, *self.refuted))
-
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
         """Keep a safe pattern where it is the best so far; return whether it is allowed."""
-        if not self._allowed(pattern):
+        if not self.allows(pattern):
             return False
-        if float(self.task.cost[pattern].sum()) < self.cost:
-            self.pattern = pattern
-            self._earlier.append(pattern)
+        if self.improve(pattern):
             self._fix()
-            self._listen(self)
         return True
-
-    def _raise(self, bound: float) -> None:
-        """Take note of a bound, forced cells left out."""
-        raised = self.base + self._step.raised(bound)
-        if raised > self.bound and not self._frozen:
-            self.bound = self._proved_bound = min(raised, self.cost)
-            self._listen(self)
-
-    def _no_better_pattern(self) -> None:
-        """Conclude that the best pattern is optimal, or that there is none; or nothing, where a proof is missing."""
-        self.exhausted = True
-        if self._frozen:
-            return
-        if self.pattern is None:
-            self.impossible = True
-        else:
-            self.bound = self._proved_bound = self.cost
-        self._listen(self)
 
     def _fix(self) -> None:
         """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
@@ -397,7 +309,7 @@ class Search:
         """
         if self.pattern is None:
             return
-        room = self._step.below(self.cost - self.base) - self._point.bound
+        room = self.step.below(self.cost - self.base) - self._point.bound
         open_ = self._master.lower < self._master.upper
         shown = np.flatnonzero(open_ & (self._point.reduced > room))
         hidden = np.flatnonzero(open_ & (-self._point.reduced > room))
@@ -421,9 +333,9 @@ class Search:
                 time_limit=self._left, absolute_gap=self._absolute_gap()
             )
             if solution.status is Status.INFEASIBLE:
-                self._no_better_pattern()
+                self.conclude()
                 return
-            self._raise(solution.bound * self._master.scale)
+            self.raise_bound(solution.bound * self._master.scale)
             if solution.status is Status.STOPPED or solution.x is None:
                 if solution.x is not None:
                     self._offer(solution.x > _HALF, self.task.cost)
@@ -443,16 +355,16 @@ class Search:
             self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
 
     def _absolute_gap(self) -> float:
-        return 0.99 * self._step.size / self._master.scale
+        return 0.99 * self.step.size / self._master.scale
 
     def _grow_tree(self) -> None:
         """Let the solver branch, and attack every pattern that it finds."""
         model = self._tree.open(self._with_cutoff())
         solution = model.solve_lazily(self._separate, time_limit=self._left, absolute_gap=self._absolute_gap())
         if solution.status is Status.INFEASIBLE:
-            self._no_better_pattern()
+            self.conclude()
             return
-        self._raise(solution.bound * self._master.scale)
+        self.raise_bound(solution.bound * self._master.scale)
         if solution.status is Status.STOPPED or solution.x is None:
             if solution.x is not None:
                 self._offer(solution.x > _HALF, self.task.cost)
@@ -464,7 +376,7 @@ class Search:
         program = self._master.program()
         if self.pattern is None:
             return program
-        limit = self._step.below(self.cost - self.base) / self._master.scale
+        limit = self.step.below(self.cost - self.base) / self._master.scale
         return replace(
             program,
             rows=sp.csr_array(sp.vstack([program.rows, sp.csr_array(program.cost[None, :])])),
@@ -479,7 +391,7 @@ class Search:
         """
         found = self.separator.attack(x, whole=True)
         if not found.cuts and len(found.open):
-            return _refusals(self.task, x > _HIDDEN, self.task.goals.columns[found.open])
+            return refusals(self.task, x > _HIDDEN, self.task.goals.columns[found.open])
         return found.cuts
 
     def _separate(self, x: NDArray[np.float64]) -> list[Row]:
@@ -496,22 +408,7 @@ class Search:
         """
         if self._offer(x > _HALF, self.task.cost) is None:
             self._keep(x > _HALF)
-        self._no_better_pattern()
-
-
-def _refusals(task: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
-    """Return what holds if a pattern misses the levels of some columns: one that hides less misses them, too.
-
-    A cell that is not forced may be shown instead.
-    """
-    others = np.flatnonzero(~pattern & ~task.forced)
-    if bool(task.forced[missed].any()) or not len(missed):
-        return [Cut(others, np.ones(len(others)))]
-    cuts = []
-    for column in np.unique(missed).tolist():
-        columns = np.sort(np.append(others, column))
-        cuts.append(Cut(columns, np.where(columns == column, -1.0, 1.0), 0.0))
-    return cuts
+        self.conclude()
 
 
 def _hardly_rises(history: list[float], base: float) -> bool:
