@@ -141,7 +141,7 @@ _CASES = (
     Case("d3b", lambda: instance("d3b"), ratio=10, aim=100),
     Case("d3b", lambda: instance("d3b"), intervals=True, ratio=10, aim=100),
     Case("big1", lambda: instance("big1"), 0.35, sample=10, ratio=10, aim=100),
-    Case("big1", lambda: instance("big1"), 0.35, intervals=True, sample=10, ratio=10, aim=100),
+    Case("big1", lambda: instance("big1"), 0.1, intervals=True, sample=10, ratio=10, aim=100),
 )
 
 
