@@ -78,6 +78,9 @@ if TYPE_CHECKING:
     from celosia.protect.engine import protect as protect
     from celosia.protect.protection import Protection as Protection
     from celosia.protect.suppress import Suppress as Suppress
+    from celosia.protect.why import Why as Why
+    from celosia.protect.why import why as why
+    from celosia.protect.why import whys as whys
     from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
@@ -122,6 +125,7 @@ _ROOMS = {
     "celosia.pattern.release_file": ("read_release", "write_release"),
     "celosia.protect.protection": ("Protection",),
     "celosia.protect.suppress": ("Suppress",),
+    "celosia.protect.why": ("Why", "why", "whys"),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),

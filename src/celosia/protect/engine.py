@@ -31,8 +31,8 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
-_SHORT = 10.0
-"""Seconds to find out which cells to free, and again what freeing them costs."""
+_SHORTEST, _SHORT = 1.0, 5.0
+"""Seconds to find out which cells to free, and again what freeing them costs: as many as are left, within these."""
 
 
 def protect(
@@ -98,6 +98,24 @@ def protect(
         progress.done()
 
 
+def protect_again(protection: Protection, method: Suppress, time_limit: float) -> Protection | None:
+    """Return the protection of the same risk with other wishes, None where there is no safe pattern.
+
+    Raises
+    ------
+    OutOfTimeError
+        Time was up before a safe pattern was known.
+    """
+    tree = backend_named(protection.solver.split()[0])
+    risk = method.applied(protection.risk)
+    whole = protection.audit.integer
+    work = _Work(risk, method, tree, Clock(time_limit), 0.0, protection.seed, SILENT, integer=whole, explain=False)
+    try:
+        return work.protection(None)
+    except InfeasibleError:
+        return None
+
+
 def _check(time_limit: float | None, gap: float) -> None:
     if time_limit is not None and not time_limit > 0:
         raise SpecError.one(
@@ -154,6 +172,7 @@ class _Work:
     seed: int
     progress: Progress
     integer: bool
+    explain: bool = True
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
     searches: list[tuple[Search, NDArray[np.int64]]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -311,6 +330,8 @@ class _Work:
 
     def _refusal(self) -> CelosiaError:
         """Return why nothing is safe, what would have to be freed, and what that costs."""
+        if not self.explain:
+            return InfeasibleError.one("protection", "is impossible.")
 
         def hiding(risk: Risk) -> NDArray[np.bool_] | None:
             found = self._tried(risk, replace(self.method, at_most=None))
@@ -324,7 +345,8 @@ class _Work:
 
     def _tried(self, risk: Risk, method: Suppress) -> Protection | None:
         """Return what a short search finds for another risk, None where it finds nothing."""
-        work = _Work(risk, method, self.tree, Clock(_SHORT), 0.0, self.seed, SILENT, integer=self.integer)
+        clock = Clock(min(_SHORT, max(_SHORTEST, self.clock.left)))
+        work = _Work(risk, method, self.tree, clock, 0.0, self.seed, SILENT, integer=self.integer, explain=False)
         try:
             return work.protection(None)
         except CelosiaError:
