@@ -117,7 +117,8 @@ def test_the_two_oracles_agree() -> None:
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_whole_numbers_that_attackers_know_to_be_whole(solver: str) -> None:
     solved = wrong_in_decimals = 0
-    for k in range(30):
+    refuted = (79, 85, 91, 105, 114, 131, 132)  # with patterns that only whole numbers refute, one after another
+    for k in (*range(20), *refuted):
         chance = seeded(f"whole {k}")
         case = drawn(chance, "equations", wishes=False, whole=True)
         if len(case) > 6:
