@@ -122,12 +122,21 @@ _SMOKE = (
 
 _LINES = (
     (
-        Case("mega / 10", lambda: drawn(_TENTHS["mega"]), 0.1, leaves=True, intervals=True, sample=5, speed=200_000),
-        Case("mega", lambda: instance("mega"), 0.1, leaves=True, intervals=True, sample=2, speed=200_000),
+        Case(
+            "mega / 10",
+            lambda: drawn(_TENTHS["mega"]),
+            0.1,
+            leaves=True,
+            intervals=True,
+            sample=5,
+            speed=200_000,
+            repeats=3,
+        ),
+        Case("mega", lambda: instance("mega"), 0.1, leaves=True, intervals=True, sample=2, speed=200_000, repeats=3),
     ),
     (
-        Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000),
-        Case("net6", lambda: instance("net6"), 0.0, intervals=True, sample=2, speed=200_000),
+        Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000, repeats=3),
+        Case("net6", lambda: instance("net6"), 0.0, intervals=True, sample=2, speed=200_000, repeats=3),
     ),
 )
 """The same structure at two sizes."""
