@@ -19,7 +19,7 @@ from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.protect.engine import protect
 from celosia.protect.protection import Protection
 
-CASES = 10
+CASES = 7
 SOLVERS = [
     "highs",
     pytest.param(
@@ -140,7 +140,7 @@ def test_whole_numbers_that_attackers_know_to_be_whole(solver: str) -> None:
 # What must hold of any protection
 
 
-@pytest.mark.parametrize("options", [{"time_limit": 1e-3}, {"time_limit": 0.02}, {"gap": 0.1}, {"gap": 1.0}], ids=str)
+@pytest.mark.parametrize("options", [{"time_limit": 1e-3}, {"time_limit": 0.02}, {"gap": 0.1}], ids=str)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_bound_holds_at_any_time(solver: str, options: dict[str, float]) -> None:
     for case, best in some_tables("tables", 2):
