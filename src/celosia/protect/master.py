@@ -184,17 +184,23 @@ class Master:
             self._inside = [place for k, place in enumerate(self._inside) if k not in gone]
             self._idle = [idle for k, idle in enumerate(self._idle) if k not in gone]
 
-    def program(self) -> LinearProgram:
-        """Return the master with whole numbers, with every cut of the pool."""
+    def program(self, limit: float = np.inf) -> LinearProgram:
+        """Return the master with whole numbers and every cut of the pool, for what costs no more than a limit."""
         everyone = list(range(len(self.pool.cuts)))
+        cost = self.cost / self._scale
+        rows = [self.pool.matrix(everyone, len(cost))]
+        lower, upper = self.pool.right(everyone), np.full(len(everyone), np.inf)
+        if np.isfinite(limit):
+            rows.append(sp.csr_array(cost[None, :]))
+            lower, upper = np.append(lower, -np.inf), np.append(upper, limit / self._scale)
         return LinearProgram(
-            self.pool.matrix(everyone, len(self.cost)),
-            self.pool.right(everyone),
-            np.full(len(everyone), np.inf),
+            sp.csr_array(sp.vstack(rows)),
+            lower,
+            upper,
             self.lower.copy(),
             self.upper.copy(),
-            self.cost / self._scale,
-            integer=np.ones(len(self.cost), dtype=bool),
+            cost,
+            integer=np.ones(len(cost), dtype=bool),
         )
 
     @property

@@ -12,10 +12,8 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cleaning import Cleaner
@@ -373,16 +371,7 @@ class Search(Standing):
 
     def _with_cutoff(self) -> LinearProgram:
         """Return the master with whole numbers, for patterns that are cheaper than the best."""
-        program = self._master.program()
-        if self.pattern is None:
-            return program
-        limit = self.step.below(self.cost - self.base) / self._master.scale
-        return replace(
-            program,
-            rows=sp.csr_array(sp.vstack([program.rows, sp.csr_array(program.cost[None, :])])),
-            row_lower=np.append(program.row_lower, -np.inf),
-            row_upper=np.append(program.row_upper, limit),
-        )
+        return self._master.program(self.step.below(self.cost - self.base))
 
     def _against(self, x: NDArray[np.float64]) -> list[Cut]:
         """Return cuts against a pattern, none where it is safe.
