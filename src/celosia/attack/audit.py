@@ -198,12 +198,14 @@ def audit(
         system = system_of(risk.table, known, names=names, integer=whole, redundant=redundant)
         systems.append(system)
         room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit, executor)
-        asked = np.flatnonzero(wanted.attackers == number)
-        cells, every = wanted.cells[asked], np.ones(len(asked), dtype=bool)
-        judged.append(room.findings(cells, room.far(wanted, asked, "lower"), room.far(wanted, asked, "upper"), every))
+        asked = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
-            seen.append(room.findings(hidden, endless, endless, release.status[hidden] == INTERVAL))
+            needed = (release.status[hidden] == INTERVAL) | np.isin(hidden, asked.cells)
+            seen.append(room.findings(hidden, endless, endless, needed))
+            judged.append(room.judged_by(asked, seen[-1]))
+        else:
+            judged.append(room.judged(asked))
     found = Findings.joined(judged)
     verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
     nobody = found.take(np.zeros(0, dtype=np.int64))
@@ -237,13 +239,28 @@ class _Room:
     time_limit: float | None
     executor: Executor | None
 
-    def far(
-        self, wanted: Requirements, places: NDArray[np.int64], side: Literal["lower", "upper"]
-    ) -> NDArray[np.int64]:
-        """Return how far some requirements make it necessary to follow their cells, in counts, ``(k,)``."""
-        decimals = np.full(len(places), self.system.decimals)
+    def far(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
+        """Return how far requirements make it necessary to follow their cells, in counts, ``(k,)``."""
+        decimals = np.full(len(wanted), self.system.decimals)
         level = wanted.lower if side == "lower" else wanted.upper
-        return np.maximum(in_counts(level[places], decimals), in_counts(wanted.sliding[places], decimals))
+        return np.maximum(in_counts(level, decimals), in_counts(wanted.sliding, decimals))
+
+    def judged(self, wanted: Requirements) -> Findings:
+        """Return what the attacker can conclude about cells, followed only as far as the requirements go."""
+        every = np.ones(len(wanted), dtype=bool)
+        return self.findings(wanted.cells, self.far(wanted, "lower"), self.far(wanted, "upper"), every)
+
+    def judged_by(self, wanted: Requirements, seen: Findings) -> Findings:
+        """Return the same, from intervals as far as they decide and come with tables; the rest is asked."""
+        place = np.minimum(np.searchsorted(seen.cells, wanted.cells), max(len(seen) - 1, 0))
+        known = np.flatnonzero(seen.cells[place] == wanted.cells) if len(seen) else place[:0]
+        found = seen.take(place[known])
+        ends = (found.down.reach < ENDLESS) & (found.up.reach < ENDLESS)
+        decides = ends & (results(wanted.take(known), found, by_distance=False) != OPEN)
+        sure = known[decides]
+        rest = np.setdiff1d(np.arange(len(wanted)), sure)
+        both = Findings.joined([found.take(np.flatnonzero(decides)), self.judged(wanted.take(rest))])
+        return both.take(np.argsort(np.concatenate([sure, rest]), kind="stable"))
 
     def findings(
         self,

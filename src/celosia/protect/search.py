@@ -53,7 +53,9 @@ _SHARE_OF_BUILDING = 0.2
 _SHARE_OF_CUTTING = 0.1
 """Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
 _SHARE_OF_ROUNDS = 0.5
-"""Of the time goes into rounds before a tree takes the rest."""
+"""Of the time goes into rounds before a tree takes the rest, ..."""
+_MOST_ROUNDS = 40
+"""... or so many of them, where there is no limit."""
 
 
 class _OutOfTimeError(Exception):
@@ -321,12 +323,14 @@ class Search(Standing):
 
         As long as that is quick, after every solution the linear master is cut again; then a tree takes the rest.
         """
-        lazy = Capability.LAZY in self._tree.capabilities
+        lazy, rounds = Capability.LAZY in self._tree.capabilities, 0
         while not self._good_enough:
             self._check_time()
-            if lazy and self._left < (1 - _SHARE_OF_ROUNDS) * (self._left + self.clock.seconds):
+            late = self._left < (1 - _SHARE_OF_ROUNDS) * (self._left + self.clock.seconds)
+            if lazy and (late or rounds >= _MOST_ROUNDS):
                 self._grow_tree()
                 return
+            rounds += 1
             solution = self._tree.open(self._with_cutoff()).solve(
                 time_limit=self._left, absolute_gap=self._absolute_gap()
             )

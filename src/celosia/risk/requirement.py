@@ -58,6 +58,12 @@ class Requirements:
     def __len__(self) -> int:
         return len(self.cells)
 
+    def take(self, places: NDArray[np.int64]) -> Requirements:
+        """Return some of the requirements."""
+        return Requirements(
+            self.cells[places], self.attackers[places], self.lower[places], self.upper[places], self.sliding[places]
+        )
+
     def __getitem__(self, place: int) -> Requirement:
         return Requirement(
             int(self.cells[place]),
