@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from celosia.pattern.release import publish as publish
     from celosia.pattern.release_file import read_release as read_release
     from celosia.pattern.release_file import write_release as write_release
-    from celosia.protect.engine import protect as protect
+    from celosia.protect.methods import protect as protect
     from celosia.protect.protection import Protection as Protection
     from celosia.protect.suppress import Suppress as Suppress
     from celosia.protect.why import Why as Why

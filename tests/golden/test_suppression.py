@@ -19,7 +19,7 @@ from tests.property.suppression_cases import lattice
 
 from celosia.attack.audit import Audit, audit
 from celosia.pattern.pattern import Pattern
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk

@@ -16,7 +16,7 @@ from tests.property import suppression_oracle as oracle
 from tests.property.suppression_cases import KINDS, drawn, put, seeded
 
 from celosia.errors import InfeasibleError, OutOfTimeError
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 
 CASES = 7

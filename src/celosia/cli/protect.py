@@ -69,7 +69,7 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
         risk = assess_file(what.source, progress)
         with answered_by_search():
             result = protect_risk(risk, what, progress)
-        written = write_outputs(result, what, progress) if result.audit.safe else []
+        written = write_outputs(result, what, progress) if result.safe else []
     if as_json:
         print_json(
             summary_of(result) | {"seconds": round(time.monotonic() - began, 3), "files": list(map(str, written))}
@@ -79,7 +79,7 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
     for name, path in what.outputs.items():
         secret = "" if name == "public" else " (confidential)"
         say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
-    return 0 if result.audit.safe else NOT_SAFE
+    return 0 if result.safe else NOT_SAFE
 
 
 def _options(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -103,7 +103,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
     return {
         "method": result.method.name,
         "criterion": result.pattern.criterion,
-        "safe": result.audit.safe,
+        "safe": result.safe,
         "objective": number(result.cost),
         "bound": number(result.bound),
         "gap": result.gap,

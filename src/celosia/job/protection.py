@@ -184,7 +184,7 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
     SpecError
         The protection is not safe, or a file cannot be written.
     """
-    if not result.audit.safe:
+    if not result.safe:
         raise SpecError.one(str(what.source), "is not safe yet: nothing is written.")
     release = publish(result.pattern)
     paths = list(what.outputs.values())

@@ -8,7 +8,7 @@ import numpy as np
 
 from celosia.job.method import LimitsPart, Wishes
 from celosia.progress import Progress
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk

@@ -2,4 +2,4 @@
 
 from celosia.verb import make_verb
 
-make_verb(__name__, home="engine")
+make_verb(__name__, home="methods")

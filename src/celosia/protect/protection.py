@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
+from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
-from celosia.protect.suppress import Suppress
+from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
+
+
+class Method(Protocol):
+    """A way of protecting tables, with its options."""
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +39,8 @@ class Protection:
         What that costs, the sensitive cells included.
     bound
         No safe pattern costs less.
-    audit
-        What attackers can conclude from it.
+    found
+        What attackers can conclude from it; for methods that move values, how far the sensitive ones moved.
     seconds
         How long the search took.
     solver
@@ -42,11 +52,11 @@ class Protection:
     """
 
     risk: Risk
-    method: Suppress
+    method: Method
     pattern: Pattern
     cost: float
     bound: float
-    audit: Audit
+    found: Audit | Distances
     seconds: float
     solver: str
     trace: tuple[tuple[float, float | None, float, int], ...]
@@ -64,8 +74,28 @@ class Protection:
 
     @property
     def safe(self) -> bool:
-        """Whether the audit shows it safe; it always does."""
-        return self.audit.safe
+        """Whether the criterion of the method is met; see `criterion`."""
+        return self.found.safe
+
+    @property
+    def criterion(self) -> str:
+        """What protects: ``intervals`` that attackers cannot narrow, or ``distance`` of the values that moved."""
+        return self.pattern.criterion
+
+    @property
+    def audit(self) -> Audit:
+        """What attackers can conclude.
+
+        Raises
+        ------
+        SpecError
+            The method publishes one plausible table and protects by distance: there are no intervals to audit.
+        """
+        if isinstance(self.found, Audit):
+            return self.found
+        raise SpecError.one(
+            "method", f"{self.method.name!r} protects by distance: there are no intervals.", "See `Protection.found`."
+        )
 
     @property
     def secondary(self) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
 from celosia.protect.engine import protect_again
 from celosia.protect.protection import Protection
+from celosia.protect.suppress import Suppress
 from celosia.risk.risk import HIDE, Risk
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -112,7 +113,8 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
     answer = Why(cell, unsafe, asked, None, protection.cost, None, protection.bound, _NONE, _NONE, risk)
     if asked:
         return replace(answer, possible=True)
-    method = replace(protection.method, must_show=_and(protection.method.must_show, cell, len(risk)))
+    wishes = _suppression(protection)
+    method = replace(wishes, must_show=_and(wishes.must_show, cell, len(risk)))
     try:
         found = protect_again(protection, method, time_limit)
     except OutOfTimeError:
@@ -167,7 +169,7 @@ def _unsafe(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> NDA
     """Return the cells that are no longer safe when a cell alone is shown."""
     less = hidden.copy()
     less[cell] = False
-    risk = protection.method.conditional(protection.risk, less)
+    risk = _suppression(protection).conditional(protection.risk, less)
     checked = audit(Pattern.suppressing(risk.table, less), risk, integer=protection.audit.integer)
     missed = [verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET]
     return np.unique(np.array(missed, dtype=np.int64))
@@ -178,3 +180,9 @@ def _and(cells: object, cell: int, n: int) -> NDArray[np.int64]:
     array = np.asarray(cells)
     places = np.flatnonzero(array) if array.dtype == bool and array.shape == (n,) else array.astype(np.int64)
     return np.union1d(places, [cell]).astype(np.int64)
+
+
+def _suppression(protection: Protection) -> Suppress:
+    if isinstance(protection.method, Suppress):
+        return protection.method
+    raise SpecError.one("protection", f"is by {protection.method.name!r}.", "Only suppression explains cells.")

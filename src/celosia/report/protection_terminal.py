@@ -35,7 +35,7 @@ def protection_panel(result: Protection) -> RenderableType:
 def _verdict(result: Protection) -> Text:
     met = sum(verdict.result == MET for verdict in result.audit.verdicts)
     asked = counted(len(result.audit.verdicts), "requirement")
-    if result.audit.safe:
+    if result.safe:
         return Text(f"Safe: all of {asked} met, audited.", style=f"bold {_GOOD}")
     return Text(f"Not shown safe: {met:,} of {asked} met.", style=f"bold {_BAD}")
 

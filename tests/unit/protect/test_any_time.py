@@ -16,7 +16,7 @@ from benchmarks.instances import OPTIMA, instance
 
 from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.progress import Silent
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +86,7 @@ def test_ctrl_c_by_a_signal() -> None:
     program = """
 import json, sys
 from benchmarks.instances import instance
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 protect(instance("t20x10"))  # everything is compiled
 print("ready", flush=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels, Risk

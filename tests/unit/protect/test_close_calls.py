@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.property.suppression_cases import lattice
 
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 
 if TYPE_CHECKING:

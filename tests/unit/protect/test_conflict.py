@@ -14,7 +14,7 @@ from tests.property.suppression_cases import KINDS, drawn, put, seeded
 
 from celosia.errors import InfeasibleError
 from celosia.protect.conflict import Conflict, conflict_of
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
 

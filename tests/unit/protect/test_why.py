@@ -11,7 +11,7 @@ from tests.property.suppression_cases import KINDS, drawn, put, seeded
 
 import celosia as cz
 from celosia.errors import SpecError
-from celosia.protect.engine import protect
+from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 from celosia.protect.why import why, whys
 from celosia.risk.risk import Risk

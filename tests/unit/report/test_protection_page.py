@@ -140,7 +140,7 @@ def test_ranges_stand_in_the_table_as_they_are_published(two_way: Risk) -> None:
     cell = two_way.table.find(industry="F", region="Alten")
     ranged = Interval(np.array([cell]), Fixed(np.array([5_000])), Fixed(np.array([7_500])))
     pattern = Pattern.of(two_way.table, ranged)
-    html = page_of(replace(result, pattern=pattern, audit=audit(pattern, result.risk, intervals=True)))
+    html = page_of(replace(result, pattern=pattern, found=audit(pattern, result.risk, intervals=True)))
     assert ">5,000 .. 7,500</td>" in html
     assert "1 in other ways" in plain(html)
 

@@ -1,0 +1,50 @@
+"""How a protection is asked for: when to stop, with what to solve, and who listens."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+from celosia.progress import SILENT, Progress
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What holds for every method of protection.
+
+    Parameters
+    ----------
+    clock
+        When to stop.
+    gap
+        End when the cost is within this share of the bound.
+    solver
+        Solves programs with whole numbers.
+    seed
+        From which everything random is drawn. Secret where values are drawn by it.
+    integer
+        Attackers know that values are whole numbers.
+    executor
+        Shares out the components of the problem.
+    progress
+        Hears of every better pattern and bound.
+    """
+
+    clock: Clock
+    gap: float
+    solver: Backend
+    seed: int
+    integer: bool
+    executor: Executor | None = None
+    progress: Progress = SILENT
+
+    @property
+    def solver_name(self) -> str:
+        """The solver and its version."""
+        return f"{self.solver.name} {self.solver.version}"
+
+    def shortly(self, seconds: float) -> Call:
+        """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
+        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT)

@@ -1,0 +1,108 @@
+"""The verb: from a risk to what may be published, by any method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any
+
+from celosia.errors import SpecError
+from celosia.progress import SILENT, Progress
+from celosia.protect.call import Call
+from celosia.protect.engine import suppress
+from celosia.protect.protection import Method, Protection
+from celosia.protect.suppress import Suppress
+from celosia.protect.warm_up import warm_up
+from celosia.risk.risk import Risk
+from celosia.solve.backend import Backend, Capability
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+
+_METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
+    Suppress: suppress,
+}
+"""What each method does."""
+
+
+def protect(
+    risk: Risk,
+    method: Method | None = None,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    solver: str | None = None,
+    seed: int = 0,
+    integer: bool | None = None,
+    executor: Executor | None = None,
+    progress: Progress = SILENT,
+) -> Protection:
+    """Return a safe pattern with its cost and a bound on what any safe pattern costs.
+
+    Guarantee: a pattern whose criterion is ``intervals`` has passed `celosia.audit`, whatever the search believes;
+    without one that has, an error is raised. Ctrl-C and the time limit end the search with the best safe pattern so
+    far. Unless they do, the same risk, method, seed and versions give the same pattern, with any number of workers.
+
+    Parameters
+    ----------
+    risk
+        The table with its sensitive cells, who attacks, and what hiding costs.
+    method
+        How to protect: `celosia.Suppress`, the default, or another method.
+    time_limit
+        Seconds for the search.
+    gap
+        End when the cost is within this share of the bound.
+    solver
+        ``scip`` or ``highs``; by default the best that is installed.
+    seed
+        Another seed, another path through the search.
+    integer
+        Attackers know that values are whole numbers; by default where all variables are counts.
+    executor
+        Shares out the components of the problem.
+    progress
+        Hears of every better pattern and bound.
+
+    Raises
+    ------
+    SpecError
+        The wishes contradict themselves or each other.
+    InfeasibleError
+        No safe pattern exists, with the cells that stand in the way.
+    OutOfTimeError
+        Time was up before a safe pattern was known.
+    """
+    _check(time_limit, gap)
+    warm_up()
+    how = method or Suppress()
+    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress)
+    done = _METHODS.get(type(how))
+    if done is None:
+        known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
+        raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
+    progress.start("protecting")
+    try:
+        return done(risk, how, call)
+    finally:
+        progress.done()
+
+
+def _check(time_limit: float | None, gap: float) -> None:
+    if time_limit is not None and not time_limit > 0:
+        raise SpecError.one(
+            "time_limit", f"must be above zero, not {time_limit}.", "It is in seconds; leave it out for none."
+        )
+    if not 0 <= gap <= 1:
+        raise SpecError.one(
+            "gap", f"must lie between 0 and 1, not {gap}.", "0.01 ends within one percent of the bound."
+        )
+
+
+def _solver(name: str | None) -> Backend:
+    """Return the solver of masters with whole numbers."""
+    if name is not None:
+        return backend_named(name)
+    lazy = backends(Capability.MIP | Capability.LAZY)
+    return lazy[0] if lazy else backends(Capability.MIP)[0]
