@@ -1,16 +1,16 @@
-"""The master: which cells to hide at least cost, as far as the cuts found so far tell."""
+"""The master: what to publish at least cost, as far as the cuts found so far tell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cuts import Cut
-from celosia.solve.backend import Backend, Model
+from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
@@ -34,11 +34,12 @@ class Point:
     Parameters
     ----------
     x
-        By how much every column is hidden, ``(n,)``, 1 for forced ones.
+        The value of every column, ``(n,)``.
     bound
-        No pattern that satisfies the cuts costs less, forced cells left out: from the duals, whatever their accuracy.
+        Nothing that satisfies the cuts costs less: from the duals, whatever their accuracy.
     reduced
-        What hiding a column adds to the bound at least; negative for what showing it adds, ``(n,)``.
+        What a column adds to the bound at least, by unit above its lower bound; negative for what it adds by unit below
+        its upper one, ``(n,)``.
     """
 
     x: NDArray[np.float64]
@@ -87,35 +88,24 @@ class Master:
 
     Parameters
     ----------
-    cost
-        What hiding each column costs, ``(n,)``.
-    forced
-        Columns that are hidden anyway.
+    base
+        What holds before any cut: costs, bounds, which columns are whole numbers, and rows.
     backend
         The solver.
     pool
         Where cuts are kept.
     """
 
-    def __init__(self, cost: NDArray[np.float64], forced: NDArray[np.bool_], backend: Backend, pool: Pool) -> None:
-        self.cost = np.where(forced, 0.0, cost)
-        self.forced = forced
-        self.lower = forced.astype(np.float64)
-        self.upper = np.ones(len(cost))
+    def __init__(self, base: LinearProgram, backend: Backend, pool: Pool) -> None:
+        self.base = base
+        self.cost, self.lower, self.upper = base.cost, base.lower.copy(), base.upper.copy()
         self.pool = pool
-        self._scale = float(np.median(cost[~forced & (cost > 0)])) if bool((~forced & (cost > 0)).any()) else 1.0
+        priced = self.cost[(self.lower < self.upper) & (self.cost > 0)]
+        self._scale = float(np.median(priced)) if len(priced) else 1.0
         self._inside: list[int] = []
         self._idle: list[int] = []
-        self._model = self._opened(backend)
-
-    def _opened(self, backend: Backend) -> Model:
-        n = len(self.cost)
-        nothing = np.zeros(0)
-        return backend.open(
-            LinearProgram(
-                sp.csr_array((0, n)), nothing, nothing, self.lower.copy(), self.upper.copy(), self.cost / self._scale
-            )
-        )
+        relaxed = replace(base, cost=self.cost / self._scale, integer=None)
+        self._model = backend.open(replace(relaxed, lower=self.lower.copy(), upper=self.upper.copy()))
 
     def __len__(self) -> int:
         return len(self._inside)
@@ -137,17 +127,17 @@ class Master:
         waiting = [place for place in range(len(self.pool.cuts)) if place not in inside]
         return self.add(self.pool.cuts[place] for place in waiting if self.pool.cuts[place].missing(x) > _RETURNS)
 
-    def fix(self, columns: NDArray[np.int64], *, hidden: bool) -> None:
-        """Hide or show some columns from now on."""
-        value = np.full(len(columns), float(hidden))
-        self.lower[columns] = self.upper[columns] = value
-        self._model.change_bounds(columns, value, value)
+    def fix(self, columns: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
+        """Give some columns a value from now on."""
+        at = np.broadcast_to(np.asarray(values, dtype=np.float64), len(columns)).copy()
+        self.lower[columns] = self.upper[columns] = at
+        self._model.change_bounds(columns, at, at)
 
     def release(self) -> None:
         """Leave every column open again that was fixed."""
-        columns = np.flatnonzero((self.lower == self.upper) & ~self.forced)
-        self.lower[columns], self.upper[columns] = 0.0, 1.0
-        self._model.change_bounds(columns, np.zeros(len(columns)), np.ones(len(columns)))
+        columns = np.flatnonzero((self.lower != self.base.lower) | (self.upper != self.base.upper))
+        self.lower[columns], self.upper[columns] = self.base.lower[columns], self.base.upper[columns]
+        self._model.change_bounds(columns, self.lower[columns], self.upper[columns])
 
     def solve(self) -> Point | None:
         """Return the cheapest point, None where no point satisfies the cuts.
@@ -159,17 +149,33 @@ class Master:
             return None
         if solution.x is None or solution.duals is None:
             raise ArithmeticError(f"the master ended with {solution.status}")
-        duals = np.maximum(solution.duals, 0.0) * self._scale
         rows = self.pool.matrix(self._inside, len(self.cost))
-        terms = rows.T @ duals
-        reduced = self.cost - terms
-        low, high = np.minimum(reduced, 0.0) @ self.upper, np.maximum(reduced, 0.0) @ self.lower
         right = self.pool.right(self._inside)
-        bound = float(duals @ right + low + high)
-        size = float(duals @ np.abs(right) + np.abs(low) + high)
+        bound, reduced = self._bound(rows, right, solution.duals * self._scale)
         x = np.clip(solution.x, self.lower, self.upper)
         self._tend(rows @ x - right)
-        return Point(x, bound - _ROUNDING * size, reduced)
+        return Point(x, bound, reduced)
+
+    def _bound(
+        self, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return what any duals prove, and the reduced costs that go with it.
+
+        Where a column without an upper bound has a negative reduced cost, the duals are taken a little smaller.
+        """
+        given = self.base.rows.shape[0]
+        side = np.where(duals[:given] > 0, self.base.row_lower, self.base.row_upper)
+        base = np.where(np.isfinite(side), duals[:given], 0.0)
+        side = np.where(np.isfinite(side), side, 0.0)
+        cuts = np.maximum(duals[given:], 0.0)
+        terms = self.base.rows.T @ base + rows.T @ cuts
+        over = np.isinf(self.upper) & (terms > self.cost)
+        part = float((self.cost[over] / terms[over]).min(initial=1.0))
+        reduced = self.cost - part * terms
+        reduced[over] = np.maximum(reduced[over], 0.0)
+        ends = np.where(reduced < 0, np.where(np.isinf(self.upper), 0.0, self.upper), self.lower)
+        products = np.concatenate([part * base * side, part * cuts * right, reduced * ends])
+        return float(products.sum()) - _ROUNDING * float(np.abs(products).sum()), reduced
 
     def _tend(self, slack: NDArray[np.float64]) -> None:
         """Count how long each cut has been slack."""
@@ -179,7 +185,7 @@ class Master:
         """Send cuts that have been slack for long to wait in the pool."""
         leaving = np.flatnonzero(np.array(self._idle) >= _PATIENCE)
         if len(leaving):
-            self._model.delete_rows(leaving)
+            self._model.delete_rows(leaving + self.base.rows.shape[0])
             gone = set(leaving.tolist())
             self._inside = [place for k, place in enumerate(self._inside) if k not in gone]
             self._idle = [idle for k, idle in enumerate(self._idle) if k not in gone]
@@ -188,8 +194,9 @@ class Master:
         """Return the master with whole numbers and every cut of the pool, for what costs no more than a limit."""
         everyone = list(range(len(self.pool.cuts)))
         cost = self.cost / self._scale
-        rows = [self.pool.matrix(everyone, len(cost))]
-        lower, upper = self.pool.right(everyone), np.full(len(everyone), np.inf)
+        rows = [self.base.rows, self.pool.matrix(everyone, len(cost))]
+        lower = np.concatenate([self.base.row_lower, self.pool.right(everyone)])
+        upper = np.concatenate([self.base.row_upper, np.full(len(everyone), np.inf)])
         if np.isfinite(limit):
             rows.append(sp.csr_array(cost[None, :]))
             lower, upper = np.append(lower, -np.inf), np.append(upper, limit / self._scale)
@@ -200,7 +207,7 @@ class Master:
             self.lower.copy(),
             self.upper.copy(),
             cost,
-            integer=np.ones(len(cost), dtype=bool),
+            integer=self.base.integer,
         )
 
     @property

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cleaning import Cleaner
@@ -101,7 +102,7 @@ class Search(Standing):
         self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend)
         self._tree = tree
         self._tell = listen
-        self._master = Master(task.cost, task.forced, backend, self.pool)
+        self._master = Master(_program(task), backend, self.pool)
         self._cleaner = Cleaner(self.separator, self.pool, self._late)
         self._random = np.random.default_rng(seed)
         self._gap = 0.0
@@ -314,9 +315,9 @@ class Search(Standing):
         shown = np.flatnonzero(open_ & (self._point.reduced > room))
         hidden = np.flatnonzero(open_ & (-self._point.reduced > room))
         if len(shown):
-            self._master.fix(shown, hidden=False)
+            self._master.fix(shown, 0.0)
         if len(hidden):
-            self._master.fix(hidden, hidden=True)
+            self._master.fix(hidden, 1.0)
 
     def _branch(self) -> None:
         """Solve the master with whole numbers until nothing is found against its solution.
@@ -406,3 +407,11 @@ class Search(Standing):
 
 def _hardly_rises(history: list[float], base: float) -> bool:
     return history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))
+
+
+def _program(task: Task) -> LinearProgram:
+    """Return what is known without cuts: cells are shown or hidden, and forced ones are hidden at no further cost."""
+    nothing, n = np.zeros(0), len(task)
+    cost = np.where(task.forced, 0.0, task.cost)
+    lower, upper = task.forced.astype(np.float64), np.ones(n)
+    return LinearProgram(sp.csr_array((0, n)), nothing, nothing, lower, upper, cost, integer=np.ones(n, dtype=bool))
