@@ -1,0 +1,299 @@
+"""The width model by cuts: solve the master, attack it with a little room to spare, add the cuts, repeat.
+
+The room to spare (perturbed separation) makes one cut do the work of several: it is taken away in steps, and without it
+the search ends at the optimum. Every attack that reaches its level leaves a certificate, which is tried first
+when the same or another cell is attacked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import SolverError
+from celosia.protect.cuts import Cut
+from celosia.protect.master import Pool
+from celosia.protect.widths import WidthTask
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+from celosia.solve.problem import LinearProgram
+from celosia.solve.solution import Status
+
+SPARE = (0.1, 0.01, 0.001, 0.0)
+"""How much room attackers get on top of the widths, in mean levels, step by step."""
+
+_REACHED = 1.0 - 1e-9
+"""A level that is reached but for this is reached; the certificate is scaled up by what is missing."""
+
+_MISSED = 1e-7
+"""A cut that is missed by no more, in parts of its level, is satisfied."""
+
+_FIT = 1e-9
+"""A certificate fits within widths that it exceeds by no more."""
+
+_PATIENCE = 20
+"""A cut that was slack so many rounds in a row leaves the master."""
+
+_FEWEST = 100
+"""So many slack cuts, and three in ten of all, are borne before they leave."""
+
+_ROUNDING = 1e-9
+"""More than the rounding errors of doubles in a bound, relative to its terms."""
+
+_SLACK = 1e-6
+_STEADY = 1e-6
+
+
+class WidthMaster:
+    """The cheapest widths that satisfy the cuts so far, as a linear program that stays open.
+
+    Parameters
+    ----------
+    task
+        The width model.
+    backend
+        The solver.
+    """
+
+    def __init__(self, task: WidthTask, backend: Backend) -> None:
+        self.task = task
+        self.pool = Pool()
+        positive = task.cost[task.cost > 0]
+        self._scale = float(np.median(positive)) if len(positive) else 1.0
+        self._inside: list[int] = []
+        self._idle = np.zeros(0, dtype=np.int64)
+        nothing, n = np.zeros(0), len(task)
+        self._model = backend.open(
+            LinearProgram(sp.csr_array((0, n)), nothing, nothing, task.least, task.most, task.cost / self._scale)
+        )
+
+    def __len__(self) -> int:
+        return len(self._inside)
+
+    def add(self, cuts: list[Cut]) -> int:
+        """Take cuts in; return how many were not there."""
+        inside = set(self._inside)
+        new = [place for place in dict.fromkeys(self.pool.add(cuts)) if place not in inside]
+        if new:
+            rows = self.pool.matrix(new, len(self.task))
+            self._model.add_rows(rows, self.pool.right(new), np.full(len(new), np.inf))
+            self._inside += new
+            self._idle = np.append(self._idle, np.zeros(len(new), dtype=np.int64))
+        return len(new)
+
+    def solve(self) -> tuple[NDArray[np.float64], float] | None:
+        """Return the cheapest widths, and a bound on what any cost; None where no widths satisfy the cuts.
+
+        Guarantee: the bound is computed from the duals by weak duality, and holds for any duals.
+        """
+        solution = self._model.solve(method="dual")
+        if solution.status is Status.INFEASIBLE:
+            return None
+        if solution.x is None or solution.duals is None:
+            raise SolverError.one("widths", f"the master ended with {solution.status.value}.", "Scale the costs.")
+        rows = self.pool.matrix(self._inside, len(self.task))
+        right = self.pool.right(self._inside)
+        bound = weak_bound(self.task, rows, right, solution.duals * self._scale)
+        widths = np.clip(solution.x, self.task.least, self.task.most)
+        self._idle = np.where(rows @ widths - right > _SLACK, self._idle + 1, 0)
+        return widths, bound
+
+    def purge(self) -> None:
+        """Let cuts go that have been slack for long; the pool keeps them."""
+        leaving = np.flatnonzero(self._idle >= _PATIENCE)
+        if len(leaving) > _FEWEST + 0.3 * len(self):
+            self._model.delete_rows(leaving)
+            gone = set(leaving.tolist())
+            self._inside = [place for k, place in enumerate(self._inside) if k not in gone]
+            self._idle = np.delete(self._idle, leaving)
+
+
+def weak_bound(
+    task: WidthTask, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]
+) -> float:
+    """Return what any widths that satisfy the rows cost at least, by weak duality, from any duals."""
+    weight = np.maximum(duals, 0.0)
+    reduced = task.cost - rows.T @ weight
+    endless = np.isinf(task.most)
+    if bool((reduced[endless] < 0).any()):  # such a column would make the bound useless: shrink all multipliers
+        share = np.min(task.cost[endless] / np.maximum(task.cost[endless] - reduced[endless], 1e-300), initial=1.0)
+        weight = weight * max(0.0, share - _ROUNDING)
+        reduced = task.cost - rows.T @ weight
+    low = np.minimum(reduced, 0.0) @ np.where(endless, 0.0, task.most)
+    high = np.maximum(reduced, 0.0) @ task.least
+    total = float(weight @ right)
+    if bool((reduced[endless] < 0).any()):
+        return float(task.cost @ task.least)
+    return total + float(low + high) - _ROUNDING * (total + abs(float(low)) + float(high))
+
+
+class WidthAttacker:
+    """How far targets move within widths, as one linear program that stays open.
+
+    Parameters
+    ----------
+    task
+        The width model.
+    backend
+        The solver.
+    """
+
+    def __init__(self, task: WidthTask, backend: Backend) -> None:
+        self.task = task
+        self.solves = 0
+        self._rows = np.flatnonzero(~task.task.implied)
+        matrix = sp.csr_array(task.task.matrix[self._rows], dtype=np.float64)
+        n, m = len(task), matrix.shape[0]
+        self._all = np.arange(n)
+        self._asked: NDArray[np.int64] = self._all[:0]
+        none = np.zeros(n)
+        self._model = backend.open(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))
+
+    def within(self, widths: NDArray[np.float64]) -> None:
+        """Attack these widths from now on."""
+        self._model.change_bounds(self._all, -widths, widths)
+
+    def push(self, place: int) -> tuple[float, NDArray[np.float64], Cut | None]:
+        """Return how far a target moves, as a part of its level, the move, and the cut that says why no further."""
+        target = self.task.targets[place : place + 1]
+        if len(self._asked):
+            self._model.change_costs(self._asked, np.zeros(len(self._asked)))
+        self._model.change_costs(target, -np.ones(1))
+        self._asked = target
+        solution = self._model.solve(method="primal")
+        self.solves += 1
+        if solution.x is None or solution.duals is None:
+            raise SolverError.one("widths", f"an attack ended with {solution.status.value}.", "Scale the table.")
+        moved = float(solution.x[target[0]]) / float(self.task.levels[place])
+        return moved, solution.x, self.task.cut(solution.duals, place, self._rows)
+
+
+class CutSearch:
+    """The width model by cuts, true at any moment.
+
+    Parameters
+    ----------
+    task
+        The width model.
+    backend
+        The solver.
+    clock
+        When to stop.
+    listen
+        Hears of every better bound and widths.
+
+    Attributes
+    ----------
+    widths
+        The cheapest safe widths so far, None where there are none, ``(n,)``.
+    moves
+        Moves that show it, one per target, as far as they are known, ``(q, n)``.
+    bound
+        No safe widths cost less.
+    impossible
+        Targets that no widths protect, as places.
+    """
+
+    def __init__(
+        self, task: WidthTask, backend: Backend, clock: Clock, listen: Callable[[CutSearch], None] = lambda _: None
+    ) -> None:
+        self.task = task
+        self.master = WidthMaster(task, backend)
+        self.attacker = WidthAttacker(task, backend)
+        self.clock = clock
+        self.widths: NDArray[np.float64] | None = None
+        self.bound = float(task.cost @ task.least)
+        self.moves = np.zeros((len(task.targets), len(task)))
+        self.impossible: list[int] = []
+        self.rounds = 0
+        self._known = np.zeros(len(task.targets), dtype=bool)
+        self._listen = listen
+        self._start = 0
+
+    @property
+    def cost(self) -> float:
+        """What the best widths cost, infinite where there are none."""
+        return np.inf if self.widths is None else self.task.price(self.widths)
+
+    def run(self, gap: float) -> None:
+        """Search until the cost is within a share of the bound, or time is up."""
+        task = self.task
+        positive = task.cost[task.cost > 0]
+        usual = float(np.median(positive)) if len(positive) else 1.0
+        core = np.minimum(1.0, usual / np.maximum(task.cost, 1e-300))
+        for spare in SPARE:
+            while self.clock.left > 0:
+                self.rounds += 1
+                solved = self.master.solve()
+                if solved is None:
+                    self._find_impossible()
+                    return
+                widths, bound = solved
+                self.bound = max(self.bound, bound)
+                cuts, complete = self._attack(widths, np.minimum(widths + spare * core, task.most))
+                self._take()
+                self._listen(self)
+                if self.impossible or self.bound >= (1 - max(gap, _STEADY)) * self.cost:
+                    return
+                if not self.master.add(cuts) and complete:
+                    break
+                self.master.purge()
+
+    def _attack(self, widths: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[list[Cut], bool]:
+        """Attack every target that no certificate covers; return the cuts that the widths miss, and if all were asked.
+
+        After enough cuts the rest waits for the next round.
+        """
+        levels, targets = self.task.levels, self.task.targets
+        fits = self._known & np.all(np.abs(self.moves) <= room + _FIT, axis=1)
+        self.attacker.within(room)
+        open_ = np.flatnonzero(~fits)
+        open_ = np.concatenate([open_[open_ >= self._start], open_[open_ < self._start]])
+        cuts: list[Cut] = []
+        enough = max(10, len(targets) // 4)
+        for k, place in enumerate(open_.tolist()):
+            if fits[place]:
+                continue
+            if self.clock.left <= 0 or len(cuts) >= enough:
+                self._start = place
+                return cuts, False
+            moved, move, cut = self.attacker.push(place)
+            self._keep(place, move, moved)
+            if moved >= _REACHED:
+                rest = open_[k + 1 :]
+                able = np.abs(move[targets[rest]]) >= levels[rest] * _REACHED
+                for other in rest[able].tolist():
+                    fits[other] = True
+                    self._keep(other, move, float(move[targets[other]] / levels[other]))
+            elif not moved > 0:
+                self.impossible.append(place)
+            if cut is not None and cut.missing(widths) > _MISSED * cut.right:
+                cuts.append(cut)
+        return cuts, True
+
+    def _keep(self, place: int, move: NDArray[np.float64], moved: float) -> None:
+        """Keep a move, scaled to the target's level, where the greatest widths allow it."""
+        if moved == 0:
+            return
+        scaled = move / moved
+        if bool(np.all(np.abs(scaled) <= self.task.most * (1 + _FIT))):
+            self.moves[place] = scaled
+            self._known[place] = True
+
+    def _take(self) -> None:
+        """Take the widths of the moves where they are the best so far."""
+        if bool(self._known.all()):
+            widths = np.maximum(np.abs(self.moves).max(axis=0), self.task.least)
+            if self.task.price(widths) < self.cost:
+                self.widths = np.minimum(widths, self.task.most)
+                self.best_moves = self.moves.copy()
+
+    def _find_impossible(self) -> None:
+        """Find out which targets no widths protect."""
+        self.attacker.within(np.where(np.isinf(self.task.most), 1e9, self.task.most))
+        for place in range(len(self.task.targets)):
+            if self.attacker.push(place)[0] < _REACHED:
+                self.impossible.append(place)
