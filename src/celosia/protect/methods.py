@@ -10,7 +10,9 @@ from celosia.errors import SpecError
 from celosia.progress import SILENT, Progress
 from celosia.protect.call import Call
 from celosia.protect.engine import suppress
+from celosia.protect.intervals import Intervals
 from celosia.protect.protection import Method, Protection
+from celosia.protect.ranging import publish_ranges
 from celosia.protect.suppress import Suppress
 from celosia.protect.warm_up import warm_up
 from celosia.risk.risk import Risk
@@ -21,6 +23,7 @@ from celosia.solve.registry import backends
 
 _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     Suppress: suppress,
+    Intervals: publish_ranges,
 }
 """What each method does."""
 

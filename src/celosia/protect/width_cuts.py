@@ -8,16 +8,20 @@ when the same or another cell is attacked again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.parts import adjacency
 from celosia.errors import SolverError
 from celosia.protect.cuts import Cut
 from celosia.protect.master import Pool
+from celosia.protect.width_flows import pushed
 from celosia.protect.widths import WidthTask
-from celosia.solve.backend import Backend
+from celosia.solve.backend import Backend, Model
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
@@ -111,9 +115,7 @@ class WidthMaster:
             self._idle = np.delete(self._idle, leaving)
 
 
-def weak_bound(
-    task: WidthTask, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]
-) -> float:
+def weak_bound(task: WidthTask, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]) -> float:
     """Return what any widths that satisfy the rows cost at least, by weak duality, from any duals."""
     weight = np.maximum(duals, 0.0)
     reduced = task.cost - rows.T @ weight
@@ -130,8 +132,27 @@ def weak_bound(
     return total + float(low + high) - _ROUNDING * (total + abs(float(low)) + float(high))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pushed:
+    """The answer to an attack on a target.
+
+    Parameters
+    ----------
+    moved
+        How far it moves, as a part of its level.
+    move
+        The move, ``(n,)``.
+    cuts
+        Why no further.
+    """
+
+    moved: float
+    move: NDArray[np.float64]
+    cuts: list[Cut]
+
+
 class WidthAttacker:
-    """How far targets move within widths, as one linear program that stays open.
+    """How far targets move within widths: by flows in networks, elsewhere by one linear program that stays open.
 
     Parameters
     ----------
@@ -144,31 +165,53 @@ class WidthAttacker:
     def __init__(self, task: WidthTask, backend: Backend) -> None:
         self.task = task
         self.solves = 0
+        self._backend = backend
         self._rows = np.flatnonzero(~task.task.implied)
-        matrix = sp.csr_array(task.task.matrix[self._rows], dtype=np.float64)
-        n, m = len(task), matrix.shape[0]
-        self._all = np.arange(n)
+        self._all = np.arange(len(task))
         self._asked: NDArray[np.int64] = self._all[:0]
-        none = np.zeros(n)
-        self._model = backend.open(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))
+        self._widths = np.zeros(len(task))
+        self._parts = task.parts()
+        component = self._parts.component[task.targets]
+        self._flows = (component >= 0) & self._parts.network[component] if len(self._parts) else component > 0
+        self._adjacency = adjacency(self._parts.tail, self._parts.head, task.task.matrix.shape[0] + len(self._parts))
+        self._fresh = False
+
+    @cached_property
+    def _model(self) -> Model:
+        matrix = sp.csr_array(self.task.task.matrix[self._rows], dtype=np.float64)
+        m, none = matrix.shape[0], np.zeros(len(self.task))
+        return self._backend.open(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))
 
     def within(self, widths: NDArray[np.float64]) -> None:
         """Attack these widths from now on."""
-        self._model.change_bounds(self._all, -widths, widths)
+        self._widths = widths
+        self._fresh = True
 
-    def push(self, place: int) -> tuple[float, NDArray[np.float64], Cut | None]:
-        """Return how far a target moves, as a part of its level, the move, and the cut that says why no further."""
-        target = self.task.targets[place : place + 1]
-        if len(self._asked):
-            self._model.change_costs(self._asked, np.zeros(len(self._asked)))
-        self._model.change_costs(target, -np.ones(1))
-        self._asked = target
-        solution = self._model.solve(method="primal")
+    def push(self, place: int) -> Pushed:
+        """Return how far a target moves, at least if that is less than its level."""
         self.solves += 1
+        if not self._flows[place]:
+            return self._solved(place)
+        target, level = int(self.task.targets[place]), float(self.task.levels[place])
+        moved, move, *sides = pushed(target, level, self._widths, self._parts.tail, self._parts.head, *self._adjacency)
+        cuts = [Cut(side, np.ones(len(side)), level) for side in sides if moved < level]
+        return Pushed(moved / level, move, cuts)
+
+    def _solved(self, place: int) -> Pushed:
+        target, model = self.task.targets[place : place + 1], self._model
+        if self._fresh:
+            model.change_bounds(self._all, -self._widths, self._widths)
+            self._fresh = False
+        if len(self._asked):
+            model.change_costs(self._asked, np.zeros(len(self._asked)))
+        model.change_costs(target, -np.ones(1))
+        self._asked = target
+        solution = model.solve(method="primal")
         if solution.x is None or solution.duals is None:
             raise SolverError.one("widths", f"an attack ended with {solution.status.value}.", "Scale the table.")
+        cut = self.task.cut(solution.duals, place, self._rows)
         moved = float(solution.x[target[0]]) / float(self.task.levels[place])
-        return moved, solution.x, self.task.cut(solution.duals, place, self._rows)
+        return Pushed(moved, solution.x, [] if cut is None else [cut])
 
 
 class CutSearch:
@@ -204,6 +247,7 @@ class CutSearch:
         self.master = WidthMaster(task, backend)
         self.attacker = WidthAttacker(task, backend)
         self.clock = clock
+        self._backend = backend
         self.widths: NDArray[np.float64] | None = None
         self.bound = float(task.cost @ task.least)
         self.moves = np.zeros((len(task.targets), len(task)))
@@ -260,7 +304,8 @@ class CutSearch:
             if self.clock.left <= 0 or len(cuts) >= enough:
                 self._start = place
                 return cuts, False
-            moved, move, cut = self.attacker.push(place)
+            answer = self.attacker.push(place)
+            moved, move = answer.moved, answer.move
             self._keep(place, move, moved)
             if moved >= _REACHED:
                 rest = open_[k + 1 :]
@@ -268,10 +313,9 @@ class CutSearch:
                 for other in rest[able].tolist():
                     fits[other] = True
                     self._keep(other, move, float(move[targets[other]] / levels[other]))
-            elif not moved > 0:
+            elif not all(len(cut.columns) for cut in answer.cuts):
                 self.impossible.append(place)
-            if cut is not None and cut.missing(widths) > _MISSED * cut.right:
-                cuts.append(cut)
+            cuts += [cut for cut in answer.cuts if cut.missing(widths) > _MISSED * cut.right]
         return cuts, True
 
     def _keep(self, place: int, move: NDArray[np.float64], moved: float) -> None:
@@ -291,9 +335,30 @@ class CutSearch:
                 self.widths = np.minimum(widths, self.task.most)
                 self.best_moves = self.moves.copy()
 
+    def complete(self) -> None:
+        """Find a move for every target that has none yet, however wide, where time is up: cheap, but not together."""
+        task, n = self.task, len(self.task)
+        matrix = sp.csr_array(task.task.matrix[~task.task.implied], dtype=np.float64)
+        none, zero = np.zeros(matrix.shape[0]), np.zeros(2 * n)
+        cost = np.tile(np.maximum(task.cost, 1e-9 * task.cost.max(initial=1.0)), 2)
+        model = self._backend.open(
+            LinearProgram(sp.csr_array(sp.hstack([matrix, -matrix])), none, none, zero, np.tile(task.most, 2), cost)
+        )
+        for place in np.flatnonzero(~self._known).tolist():
+            pair = np.array([task.targets[place], n + task.targets[place]])
+            level = task.levels[place]
+            model.change_bounds(pair, np.array([level, 0.0]), np.array([level, 0.0]))
+            solution = model.solve(duals=False)
+            model.change_bounds(pair, np.zeros(2), np.repeat(task.most[pair[:1]], 2))
+            if solution.x is None:
+                self.impossible.append(place)
+            else:
+                self._keep(place, solution.x[:n] - solution.x[n:], 1.0)
+        self._take()
+
     def _find_impossible(self) -> None:
         """Find out which targets no widths protect."""
         self.attacker.within(np.where(np.isinf(self.task.most), 1e9, self.task.most))
         for place in range(len(self.task.targets)):
-            if self.attacker.push(place)[0] < _REACHED:
+            if self.attacker.push(place).moved < _REACHED:
                 self.impossible.append(place)

@@ -49,7 +49,7 @@ class WidthTask:
     task
         What it was made of.
     cost
-        What a unit of width costs, ``(n,)``.
+        What a width of one mean level costs, ``(n,)``.
     most
         The greatest widths, infinite where there is no end, ``(n,)``.
     targets
@@ -78,7 +78,7 @@ class WidthTask:
         unit = float(level[targets].mean()) if len(targets) else 1.0
         room = _rooms(task)
         room = room if most is None else np.minimum(room, most)
-        return cls(task, task.cost * unit, room / unit, targets, level[targets] / unit, unit)
+        return cls(task, task.cost * (unit / 10**task.decimals), room / unit, targets, level[targets] / unit, unit)
 
     def __len__(self) -> int:
         return len(self.cost)

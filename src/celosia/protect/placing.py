@@ -1,0 +1,302 @@
+"""From slacks in doubles to published ranges: on decimals, audited, as narrow as what can be concluded.
+
+The search believes doubles. Here ends are rounded outward to the grid, the audit says exactly what attackers can
+conclude, ranges that are too narrow are widened until every requirement is met, and what nobody can conclude anyway is
+taken away again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.findings import Findings
+from celosia.attack.system import ENDLESS
+from celosia.errors import SolverError, SpecError, listed
+from celosia.pattern.interval import Interval
+from celosia.pattern.pattern import Pattern
+from celosia.protect.call import Call
+from celosia.protect.intervals import Intervals
+from celosia.protect.mending import mended
+from celosia.protect.task import Task
+from celosia.risk.risk import Risk
+from celosia.table.fixed import Fixed
+
+_NEAR = 1e-5
+"""A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
+
+_NEAR_SHARE = 1e-9
+"""The same relative to the slack."""
+
+_LOSS = 1e-4
+"""Decimals are added until rounding ends outward costs no more than this share of the whole."""
+
+_MOST_DECIMALS = 6
+"""So many decimals more than those of the table are tried."""
+
+_ROUNDS = 50
+"""Ranges are widened so many times before something must be wrong."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slacks:
+    """How far ranges reach from the truth, in counts of a task, ``(n,)`` each."""
+
+    down: NDArray[np.float64]
+    up: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """Ranges that have passed the audit.
+
+    Parameters
+    ----------
+    pattern, audit
+        How every cell is published, and what attackers can conclude.
+    tight
+        Every end is reached in some table that an attacker cannot rule out.
+    """
+
+    pattern: Pattern
+    audit: Audit
+    tight: bool
+
+
+@dataclass(eq=False)
+class Placing:
+    """Ranges on their way to publication.
+
+    Parameters
+    ----------
+    risk
+        What must be met, least widths included.
+    method, call
+        How ranges are published, and when to stop.
+    task
+        The cells that may be ranges.
+    costs
+        What a unit below and above the truth costs, of every cell of the table.
+    most
+        The greatest widths in counts of the task, ``(n,)``.
+    """
+
+    risk: Risk
+    method: Intervals
+    call: Call
+    task: Task
+    costs: tuple[NDArray[np.float64], NDArray[np.float64]]
+    most: NDArray[np.float64]
+
+    def place(self, slacks: Slacks) -> Placed:
+        """Return published ranges.
+
+        Guarantee: the audit calls every requirement met. Without rounding on request every end is what an attacker can
+        conclude, rounded outward to the grid.
+        """
+        grid = self._grid(slacks)
+        down, up = (
+            grid.outward(slacks.down, grid.room(self.task.down)),
+            grid.outward(slacks.up, grid.room(self.task.up)),
+        )
+        down, up, checked = self._widened(grid, down, up)
+        ends = self._concluded(grid, down, up, checked.intervals)
+        if self.method.rounds:
+            ends = self._rounded(grid, *ends)
+        tight = not self.method.rounds and self._reached(grid, *ends, checked.intervals)
+        if not (np.array_equal(ends[0], down) and np.array_equal(ends[1], up)):
+            down, up, checked = self._widened(grid, *ends, intervals=False)
+            tight = tight and np.array_equal(ends[0], down) and np.array_equal(ends[1], up)
+        return Placed(self._pattern(grid, down, up), checked, tight)
+
+    def _grid(self, slacks: Slacks) -> _Grid:
+        """Return the decimals in which ends are published."""
+        task = self.task
+        if self.call.integer:
+            return _Grid(task, self.risk.table.decimals, 0)
+        if self.method.decimals is not None:
+            return _Grid(task, max(task.decimals, self.method.decimals), self.method.decimals)
+        unit = 10.0**-task.decimals
+        below, above = (cost[task.cells] for cost in self.costs)
+        whole = (below @ slacks.down + above @ slacks.up) * unit
+        ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
+        for more in range(_MOST_DECIMALS):
+            decimals = self.risk.table.decimals + more
+            grid = _Grid(task, max(task.decimals, decimals), decimals)
+            exact = all(grid.exact(side) for side in (slacks.down, slacks.up))
+            if exact or ends * 10.0**-decimals <= _LOSS * whole:
+                break
+        return grid
+
+    def _pattern(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
+        wide = np.flatnonzero(down + up)
+        table, cells = self.risk.table, self.task.cells[wide]
+        truth = table.amounts[cells].to(grid.fine).counts
+        return Pattern.of(
+            table,
+            Interval(
+                cells,
+                Fixed.of_counts(truth - down[wide], grid.fine),
+                Fixed.of_counts(truth + up[wide], grid.fine),
+                self.costs[0][cells],
+                self.costs[1][cells],
+            ),
+        )
+
+    def _widened(
+        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Audit]:
+        """Return ranges that pass the audit, widened where they must be."""
+        down, up = self._on_grid(grid, down, up)
+        for _ in range(_ROUNDS):
+            checked = audit(self._pattern(grid, down, up), self.risk, intervals=intervals, integer=self.call.integer)
+            if checked.safe:
+                return down, up, checked
+            missed = np.array([k for k, verdict in enumerate(checked.verdicts) if verdict.result != MET])
+            down, up = self._on_grid(grid, *self._mended(grid, down, up, missed))
+        raise SolverError.one("intervals", "could not be widened until they are safe.", "Report this.")
+
+    def _mended(
+        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        factor = float(grid.factor)
+        for goal in missed.tolist():
+            wider = mended(
+                self.task,
+                goal,
+                Fraction(1, grid.factor),
+                (down / factor, up / factor),
+                (self.costs[0][self.task.cells], self.costs[1][self.task.cells]),
+                self.most,
+                self.call,
+            )
+            down = np.maximum(down, grid.outward(wider[0], grid.room(self.task.down)))
+            up = np.maximum(up, grid.outward(wider[1], grid.room(self.task.up)))
+        return down, up
+
+    def _on_grid(
+        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ends that have no more decimals than are published; ends at the attackers' bounds stay there."""
+        if grid.step == 1:
+            return down, up
+        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts
+        lower, upper = truth - down, truth + up
+        lower, upper = (
+            np.where(down + up > 0, lower // grid.step * grid.step, lower),
+            np.where(down + up > 0, -(-upper // grid.step) * grid.step, upper),
+        )
+        return (
+            np.minimum(truth - lower, np.maximum(grid.room(self.task.down), down)),
+            np.minimum(upper - truth, np.maximum(grid.room(self.task.up), up)),
+        )
+
+    def _concluded(
+        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
+        column = np.full(len(self.risk), -1, dtype=np.int64)
+        column[self.task.cells] = np.arange(len(self.task))
+        ends = []
+        for answers, published in ((found.down, down), (found.up, up)):
+            reach = np.zeros(len(self.task), dtype=np.int64)
+            for place, cell in enumerate(found.cells.tolist()):
+                k = column[cell]
+                if not answers.furthest[place] or answers.endless[place]:
+                    reach[k] = published[k]
+                    continue
+                scale = 10 ** (grid.fine - int(found.decimals[place]))
+                exact = Fraction(int(answers.reach[place]) * scale, int(answers.denominator[place]))
+                reach[k] = max(reach[k], min(published[k], math.ceil(exact)))
+            ends.append(reach)
+        return ends[0], ends[1]
+
+    def _reached(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> bool:
+        """Return whether ends are exactly what is concluded: none had to be rounded."""
+        fine = 10 ** (grid.fine - found.decimals.astype(object))
+        for answers, ends in ((found.down, down), (found.up, up)):
+            del ends
+            if bool(((answers.reach.astype(object) * fine) % answers.denominator.astype(object) != 0).any()):
+                return False
+            if not bool(answers.furthest.all()):
+                return False
+        return grid.step == 1
+
+    def _rounded(
+        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ends rounded outward as was asked.
+
+        Raises
+        ------
+        SpecError
+            They would leave an attacker's bounds, which tells readers nothing; or the base is finer than the grid.
+        """
+        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts.astype(object)
+        lower, upper = truth - down, truth + up
+        wide = np.flatnonzero(down + up)
+        for k in wide.tolist():
+            lower[k] = _outward(int(lower[k]), grid.fine, self.method, up=False)
+            upper[k] = _outward(int(upper[k]), grid.fine, self.method, up=True)
+        new_down, new_up = (truth - lower).astype(np.int64), (upper - truth).astype(np.int64)
+        beyond = (new_down > np.maximum(grid.room(self.task.down), down)) | (
+            new_up > np.maximum(grid.room(self.task.up), up)
+        )
+        if bool(beyond.any()):
+            labels = listed([self.risk.table.label(int(cell)) for cell in self.task.cells[beyond]])
+            name = "digits" if self.method.digits is not None else "base"
+            raise SpecError.one(
+                name, f"would round ends beyond what attackers know anyway: {labels}.", "Round less, or not at all."
+            )
+        return new_down, new_up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """The decimals in which ends are counted (`fine`) and published."""
+
+    task: Task
+    fine: int
+    published: int
+
+    @property
+    def step(self) -> int:
+        """The grid in fine counts."""
+        return int(10 ** (self.fine - self.published))
+
+    @property
+    def factor(self) -> int:
+        """How many fine counts a count of the task is."""
+        return int(10 ** (self.fine - self.task.decimals))
+
+    def room(self, rooms: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the widest room of any attacker in fine counts."""
+        widest = rooms.max(axis=0)
+        return np.where(widest >= ENDLESS // self.factor, ENDLESS, widest * self.factor)
+
+    def outward(self, slack: NDArray[np.float64], room: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return slacks in fine counts, rounded up."""
+        counts = slack * self.factor
+        return np.minimum(np.ceil(counts - (_NEAR + _NEAR_SHARE * counts)), room).astype(np.int64).clip(0)
+
+    def exact(self, slack: NDArray[np.float64]) -> bool:
+        """Return whether slacks lie on the grid."""
+        counts = slack * self.factor / self.step
+        return bool(np.all(np.abs(counts - np.rint(counts)) <= _NEAR + _NEAR_SHARE * counts))
+
+
+def _outward(count: int, decimals: int, method: Intervals, *, up: bool) -> int:
+    """Return an end rounded outward to significant digits or to a base, in the same counts."""
+    if method.base is not None:
+        base = Fraction(str(method.base)) * 10**decimals
+    else:
+        size = max(0, len(str(abs(count))) - (method.digits or 1)) if count else 0
+        base = Fraction(10**size)
+    steps = count / base
+    rounded: Fraction = (math.ceil(steps) if up else math.floor(steps)) * base
+    return math.ceil(rounded) if up else math.floor(rounded)

@@ -1,0 +1,194 @@
+"""From a risk to published ranges, as narrow as safety allows, with a bound."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.protect.call import Call
+from celosia.protect.intervals import Intervals
+from celosia.protect.levels import refuse_levels_that_nobody_meets
+from celosia.protect.placing import Placed, Placing, Slacks
+from celosia.protect.protection import Protection
+from celosia.protect.shifting import shift
+from celosia.protect.task import Task, task_of
+from celosia.protect.width_cuts import CutSearch
+from celosia.protect.widths import WidthTask
+from celosia.risk.risk import HIDE, Risk
+from celosia.solve.registry import backends
+
+_SECRET_BITS = 64
+
+
+def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
+    """Return ranges that are safe, as narrow as time allows, with a bound on what any safe ranges cost.
+
+    Guarantee: see `celosia.protect`; every range is what attackers can conclude, rounded outward where it does not end
+    on the published decimals, or where that was asked for.
+    """
+    asked = method.applied(risk)
+    if method.shift and method.secret is None:
+        method = replace(method, secret=secrets.randbits(_SECRET_BITS))
+    required = method.required(asked)
+    _refuse_widths(required, method)
+    refuse_levels_that_nobody_meets(required)
+    return _Work(asked, required, method, call).protection()
+
+
+def _refuse_widths(risk: Risk, method: Intervals) -> None:
+    """Refuse widths that contradict the attackers' bounds, the levels, or each other.
+
+    Raises
+    ------
+    SpecError
+        With the cells by their labels.
+    """
+    least, most = method.least, method.most
+    wide: list[str] = []
+    for cell, width in least.items():
+        truth = risk.table.amounts.fraction(cell)
+        for attacker in risk.attackers:
+            lower, upper = attacker.bounds(cell)
+            if lower is not None and upper is not None and upper - lower < width and truth is not None:
+                wide.append(f"{risk.table.label(cell)} (attacker {attacker.name!r})")
+                break
+    if wide:
+        raise SpecError.one(
+            "least_width", f"is more than attackers' bounds leave open: {listed(wide)}.", "Ask for less there."
+        )
+    levels = risk.levels
+    narrow = [
+        cell
+        for cell, width in most.items()
+        if risk.sensitive[cell]
+        and width < max(levels.sliding.fraction(cell), levels.lower.fraction(cell) + levels.upper.fraction(cell))
+    ]
+    if narrow:
+        labels = listed([risk.table.label(cell) for cell in narrow])
+        raise SpecError.one("most_width", f"is less than what must be reached: {labels}.", "Allow more, or ask less.")
+
+
+@dataclass(eq=False)
+class _Work:
+    """One publication of ranges at work."""
+
+    asked: Risk
+    required: Risk
+    method: Intervals
+    call: Call
+    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+
+    @cached_property
+    def task(self) -> Task:
+        """The cells that may be ranges, and what must be reached."""
+        return task_of(self.required, integer=self.call.integer)
+
+    @cached_property
+    def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a unit below and above the truth costs, of every cell of the table."""
+        return self.method.costs(self.asked)
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """The greatest widths in counts of the task."""
+        most = np.full(len(self.task), np.inf)
+        for cell, width in self.method.most.items():
+            most[self.task.cells == cell] = width * 10**self.task.decimals
+        return most
+
+    @property
+    def sliding(self) -> bool:
+        """Whether only sliding levels are asked for."""
+        return not bool(self.task.goals.up.any() or self.task.goals.down.any())
+
+    @property
+    def by_width(self) -> bool:
+        """Whether the width model holds: one attacker, equal costs, sliding levels or symmetric ones."""
+        goals = self.task.goals
+        alike = bool(np.array_equal(self.costs[0][self.task.cells], self.costs[1][self.task.cells]))
+        symmetric = bool(np.all((goals.up == goals.down) & (goals.sliding <= goals.up + goals.down)))
+        hidden = bool((self.required.status[self.task.cells] == HIDE).any())
+        return self.task.n_attackers == 1 and alike and not hidden and (self.sliding or symmetric)
+
+    def protection(self) -> Protection:
+        """Return published ranges."""
+        if not len(self.task.goals):
+            return self._result(self._placed(Slacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
+        found = self._by_width() if self.by_width else None
+        slacks, bound = found if found is not None else self._in_general()
+        return self._result(self._placed(slacks), bound)
+
+    def _placed(self, slacks: Slacks) -> Placed:
+        placing = Placing(self.required, self.method, self.call, self.task, self.costs, self.most)
+        try:
+            return placing.place(slacks)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+            return placing.place(slacks)
+
+    def _by_width(self) -> tuple[Slacks, float] | None:
+        """Return slacks by the width model and a bound; None where its widths cannot be placed."""
+        task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
+        search = CutSearch(task, backends()[0], self.call.clock, self._listen)
+        try:
+            search.run(self.call.gap)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if search.widths is None and not search.impossible:
+            search.complete()
+        if search.impossible:
+            raise self._refusal(task.targets[search.impossible])
+        if search.widths is None:
+            raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
+        random = np.random.default_rng(self.method.secret) if self.method.shift and self.sliding else None
+        centre = shift(task, search.widths, backends()[0], random)
+        if centre is None or not (self.sliding or not centre.any()):
+            return None
+        half = search.widths / 2
+        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), search.bound
+
+    def _in_general(self) -> tuple[Slacks, float]:
+        """Return slacks by the general model and a bound."""
+        raise SpecError.one(
+            "levels",
+            "of this kind (separate, of several attackers, or with ranges that cannot be placed) are not handled yet.",
+            "Say levels='sliding'.",
+        )
+
+    def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
+        cells = np.unique(self.task.cells[columns])
+        labels = listed([self.required.table.label(int(cell)) for cell in cells])
+        wished = [int(cell) for cell in cells if int(cell) in self.method.least_width]
+        place = "least_width" if wished else "protection"
+        return InfeasibleError.one(
+            place,
+            f"is impossible: even with the widest ranges that are allowed attackers come too close to {labels}.",
+            "Ask for less there, or allow more cells to be ranges, or wider ones.",
+        )
+
+    def _result(self, placed: Placed, bound: float) -> Protection:
+        cost = sum(mode.loss(self.asked.table, self.asked.cost) for mode in placed.pattern.modes)
+        return Protection(
+            risk=self.asked,
+            method=self.method,
+            pattern=placed.pattern,
+            cost=cost,
+            bound=min(bound, cost),
+            found=placed.audit,
+            seconds=self.call.clock.seconds,
+            solver=f"{backends()[0].name} {backends()[0].version}",
+            trace=tuple(self.trace),
+            seed=self.call.seed,
+        )
+
+    def _listen(self, search: CutSearch) -> None:
+        """Note how far the search has come."""
+        cost = search.cost if np.isfinite(search.cost) else None
+        cuts = len(search.master.pool.cuts)
+        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
+        self.call.progress.search(cost, search.bound, cuts)
