@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.parts import adjacency
+from celosia.attack.parts import Parts, adjacency, parts_of
+from celosia.attack.redundancy import coloured
 from celosia.errors import SolverError
 from celosia.protect.cuts import Cut
 from celosia.protect.master import Pool
@@ -26,7 +28,7 @@ from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
-SPARE = (0.1, 0.01, 0.001, 0.0)
+SPARE = (0.1, 0.01, 0.001, 0.0001, 0.0)
 """How much room attackers get on top of the widths, in mean levels, step by step."""
 
 _REACHED = 1.0 - 1e-9
@@ -151,6 +153,38 @@ class Pushed:
     cuts: list[Cut]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Network:
+    """Relations that form a network, wholly or in part.
+
+    Parameters
+    ----------
+    parts
+        The relations taken apart.
+    adjacency
+        The arcs at every node.
+    """
+
+    parts: Parts
+    adjacency: tuple[NDArray[np.int64], NDArray[np.int32]]
+
+    @classmethod
+    def of(cls, task: WidthTask, rows: NDArray[np.int64] | None = None) -> _Network:
+        system = task.task.system(np.arange(len(task)), rows)
+        parts = parts_of(system)
+        return cls(parts, adjacency(parts.tail, parts.head, system.matrix.shape[0] + len(parts)))
+
+    def holds(self, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which columns are arcs of a network."""
+        return np.asarray(self.parts.tail[columns] >= 0)
+
+    def push(self, column: int, level: float, widths: NDArray[np.float64]) -> Pushed:
+        """Return how far a cell moves if these relations were all."""
+        moved, move, *sides = pushed(column, level, widths, self.parts.tail, self.parts.head, *self.adjacency)
+        cuts = [Cut(side, np.ones(len(side)), level) for side in sides if moved < level]
+        return Pushed(moved / level, move, cuts)
+
+
 class WidthAttacker:
     """How far targets move within widths: by flows in networks, elsewhere by one linear program that stays open.
 
@@ -170,11 +204,17 @@ class WidthAttacker:
         self._all = np.arange(len(task))
         self._asked: NDArray[np.int64] = self._all[:0]
         self._widths = np.zeros(len(task))
-        self._parts = task.parts()
-        component = self._parts.component[task.targets]
-        self._flows = (component >= 0) & self._parts.network[component] if len(self._parts) else component > 0
-        self._adjacency = adjacency(self._parts.tail, self._parts.head, task.task.matrix.shape[0] + len(self._parts))
+        self._whole = _Network.of(task)
+        self._flows = self._whole.holds(task.targets)
         self._fresh = False
+
+    @cached_property
+    def _planes(self) -> list[_Network]:
+        """Networks of some of the relations, such as planes of a table: what their cuts demand all of them demand."""
+        matrix = self.task.task.matrix
+        colour = coloured(matrix.indptr, matrix.indices, len(self.task))
+        pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
+        return [_Network.of(self.task, np.flatnonzero(np.isin(colour, pair))) for pair in pairs]
 
     @cached_property
     def _model(self) -> Model:
@@ -192,10 +232,17 @@ class WidthAttacker:
         self.solves += 1
         if not self._flows[place]:
             return self._solved(place)
-        target, level = int(self.task.targets[place]), float(self.task.levels[place])
-        moved, move, *sides = pushed(target, level, self._widths, self._parts.tail, self._parts.head, *self._adjacency)
-        cuts = [Cut(side, np.ones(len(side)), level) for side in sides if moved < level]
-        return Pushed(moved / level, move, cuts)
+        return self._whole.push(int(self.task.targets[place]), float(self.task.levels[place]), self._widths)
+
+    def glance(self, places: NDArray[np.int64]) -> list[Cut]:
+        """Return cuts that networks of some of the relations find, for targets that would need a program."""
+        cuts = []
+        for place in places[~self._flows[places]].tolist():
+            target, level = int(self.task.targets[place]), float(self.task.levels[place])
+            for network in self._planes:
+                if network.parts.tail[target] >= 0:
+                    cuts += network.push(target, level, self._widths).cuts
+        return cuts
 
     def _solved(self, place: int) -> Pushed:
         target, model = self.task.targets[place : place + 1], self._model
@@ -296,8 +343,10 @@ class CutSearch:
         self.attacker.within(room)
         open_ = np.flatnonzero(~fits)
         open_ = np.concatenate([open_[open_ >= self._start], open_[open_ < self._start]])
-        cuts: list[Cut] = []
+        cuts = [cut for cut in self.attacker.glance(open_) if cut.missing(widths) > _MISSED * cut.right]
         enough = max(10, len(targets) // 4)
+        if cuts:
+            return cuts, False
         for k, place in enumerate(open_.tolist()):
             if fits[place]:
                 continue
