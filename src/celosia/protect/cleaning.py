@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.protect.cuts import Workshop
 from celosia.protect.detours import Detours
-from celosia.protect.flows import NOTHING, Workspace, clear, pushed, workspace
+from celosia.protect.flows import NOTHING, Asked, Desk, Network, Rooms, clear, desk_of, pushed
 from celosia.protect.hidden import Hidden
 from celosia.protect.master import Pool
 from celosia.protect.programs import REACHED, Program
@@ -66,31 +67,47 @@ class Cleaner:
         asked = self._targets(pattern)
         if asked is None:
             return None
+        order = np.flatnonzero(pattern & ~task.forced)
+        order = order[np.argsort(-weight[order], kind="stable")]
+        kept = task.forced & pattern
+        if self.separator.is_network:
+            stays = _clean_network(workshop, self.separator.networks[0], pattern, asked, order)
+        else:
+            stays = self._clean_parts(pattern, asked, order, known)
+        if stays is None:
+            return None
+        kept[stays] = True
+        return kept
+
+    def _clean_parts(
+        self, pattern: NDArray[np.bool_], asked: Sides, order: NDArray[np.int64], known: Known | None
+    ) -> NDArray[np.int64] | None:
+        """Return the columns that stay hidden: those of networks together, those of other components apart."""
+        workshop = self.separator.workshop
+        task = workshop.task
         hidden = Hidden.of(task, np.flatnonzero(pattern))
         place = hidden.place(len(task))
-        component = hidden.parts.component[place[asked.columns]]
+        component, own = hidden.parts.component[place[asked.columns]], hidden.parts.component[place[order]]
         if bool((component < 0).any()):
             return None
-        kept = task.forced & pattern
-        for number in np.unique(component).tolist():
+        flows = np.append(hidden.parts.network, np.False_)  # the last for cells that follow at once
+        stays = _clean_network(workshop, hidden, pattern, asked.take(flows[component]), order[flows[own]])
+        if stays is None:
+            return None
+        found = [stays]
+        split = bool(self.separator.sides.sliding.any())  # then levels are not those of the task
+        for number in np.unique(component[~flows[component]]).tolist():
             members = hidden.columns[hidden.parts.members(number)]
-            mine = asked.take(component == number)
-            order = members[~task.forced[members]]
-            order = order[np.argsort(-weight[order], kind="stable")]
-            if hidden.parts.network[number]:
-                stays = _clean_network(workshop, hidden, mine, order)
-            else:
-                split = bool(self.separator.sides.sliding.any())  # then levels are not those of the task
-                learned = Learned(workshop, self.pool, members, known=not split)
-                program = Program.of(workshop, members, np.ones(len(members)), self.separator.backend)
-                detours = Detours.of(workshop, members, self.separator.backend)
-                tables = Tables(program, mine, learned, detours)
-                given = None if known is None else known[component == number][:, members]
-                stays = clean_program(tables, order, given, self.late)
+            learned = Learned(workshop, self.pool, members, known=not split)
+            program = Program.of(workshop, members, np.ones(len(members)), self.separator.backend)
+            detours = Detours.of(workshop, members, self.separator.backend)
+            tables = Tables(program, asked.take(component == number), learned, detours)
+            given = None if known is None else known[component == number][:, members]
+            stays = clean_program(tables, order[own == number], given, self.late)
             if stays is None:
                 return None
-            kept[stays] = True
-        return kept
+            found.append(stays)
+        return np.concatenate(found)
 
     def settled(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the largest part of a pattern in which cells that keep a width if they are hidden do so.
@@ -138,107 +155,121 @@ class Cleaner:
 
 
 def _clean_network(
-    workshop: Workshop, hidden: Hidden, asked: Sides, order: NDArray[np.int64]
+    workshop: Workshop, hidden: Hidden, pattern: NDArray[np.bool_], asked: Sides, order: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """Return the columns of a network that stay hidden."""
+    """Return the columns of the networks of a pattern that stay hidden, None where a question has no answer."""
     place = hidden.place(len(workshop.task))
+    network = hidden.among(pattern[hidden.columns])
+    put = Asked(place[asked.columns], asked.attackers, asked.upward, asked.levels)
+    if bool((network.tail[put.columns] < 0).any()):
+        return None
+    rooms = (workshop.up, workshop.down)
+    if len(hidden.columns) < len(workshop.task):
+        rooms = (workshop.up[:, hidden.columns], workshop.down[:, hidden.columns])
     share = np.ones(len(hidden.columns))
-    safe = _reverse_delete(
-        place[asked.columns],
-        asked.attackers,
-        asked.upward,
-        asked.levels,
-        place[order],
-        workshop.up[:, hidden.columns],
-        workshop.down[:, hidden.columns],
-        share,
-        hidden.parts.tail,
-        hidden.parts.head,
-        *hidden.adjacency,
-    )
+    safe = _reverse_delete(put, place[order], Rooms(*rooms, share), network)
     return order[share[place[order]] > 0] if safe else None
 
 
+class _Used(NamedTuple):
+    """Which questions' tables move a cell: a list for every cell, and for every question which table it has now.
+
+    Entry e of a list says that table ``stamp[e]`` of ``question[e]`` moves the cell, ``after[e]`` which entry follows;
+    ``first`` holds where the list of a cell begins, -1 for none. Entries of earlier tables stay: a table that did not
+    do is taken back by its stamp.
+    """
+
+    first: NDArray[np.int64]
+    after: NDArray[np.int64]
+    question: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    now: NDArray[np.int64]
+
+
 @njit(cache=True, nogil=True)
-def _reverse_delete(
-    columns: NDArray[np.int64],
-    attackers: NDArray[np.int64],
-    upward: NDArray[np.bool_],
-    levels: NDArray[np.float64],
-    order: NDArray[np.int64],
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-) -> bool:
+def _reverse_delete(asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network) -> bool:
     """Set the share of cells to zero that need not be hidden; return whether all questions are answered at all."""
-    work = workspace(len(tail), len(starts) - 1)
-    rank = np.full(len(tail), -1, dtype=np.int64)
-    for k in range(len(order)):
-        rank[order[k]] = k
-    uses = np.zeros((len(columns), len(order)), dtype=np.bool_)
-    before = np.zeros((len(columns), len(order)), dtype=np.bool_)
-    renewed = np.empty(len(columns), dtype=np.int64)
-    for question in range(len(columns)):
-        if not _answered(
-            question, columns, attackers, upward, levels, up, down, share, tail, head, starts, arcs, work, rank, uses
-        ):
+    n_questions, n = len(asked.columns), len(network.tail)
+    desk, share = desk_of(network), rooms.share
+    candidate, asks = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    candidate[order], asks[asked.columns] = True, True
+    size = 16 * (n_questions + 16)
+    used = _Used(
+        np.full(n, -1),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.full(n_questions, -1),
+    )
+    renewed, before = np.empty(n_questions, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
+    n_entries = n_tables = 0
+    for question in range(n_questions):
+        used, n_entries, reached = _answered(
+            question, n_tables, asked, rooms, network, desk, candidate, used, n_entries
+        )
+        if not reached:
             return False
-    for k in range(len(order)):
-        share[order[k]] = 0.0
+        n_tables += 1
+    for cell in order:
+        share[cell] = 0.0
         n_renewed = 0
         safe = True
-        for question in range(len(columns)):
-            if safe and uses[question, k] and columns[question] != order[k]:
-                renewed[n_renewed] = question
-                before[question] = uses[question]
+        entry = used.first[cell]
+        while safe and entry >= 0:
+            question = used.question[entry]
+            if used.stamp[entry] == used.now[question] and asked.columns[question] != cell:
+                renewed[n_renewed], before[n_renewed] = question, used.now[question]
                 n_renewed += 1
-                safe = _answered(
-                    *(question, columns, attackers, upward, levels, up, down, share, tail, head, starts, arcs),
-                    *(work, rank, uses),
+                used, n_entries, safe = _answered(
+                    question, n_tables, asked, rooms, network, desk, candidate, used, n_entries
                 )
-        if safe:
-            uses[columns == order[k]] = False  # a cell that is shown has nothing to keep
-            continue
-        share[order[k]] = 1.0
-        for place in range(n_renewed):
-            uses[renewed[place]] = before[renewed[place]]
+                n_tables += 1
+            entry = used.after[entry]
+        if not safe:
+            share[cell] = 1.0
+            for k in range(n_renewed):
+                used.now[renewed[k]] = before[k]
+        elif asks[cell]:
+            used.now[asked.columns == cell] = -1  # a cell that is shown has nothing to keep
     return True
 
 
 @njit(cache=True, nogil=True)
 def _answered(
     question: int,
-    columns: NDArray[np.int64],
-    attackers: NDArray[np.int64],
-    upward: NDArray[np.bool_],
-    levels: NDArray[np.float64],
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-    work: Workspace,
-    rank: NDArray[np.int64],
-    uses: NDArray[np.bool_],
-) -> bool:
-    """Return whether a question is answered, and note which cells its table moves."""
-    cell, who = columns[question], attackers[question]
-    source, sink = (head[cell], tail[cell]) if upward[question] else (tail[cell], head[cell])
-    total, n_touched = pushed(
-        source, sink, cell, levels[question], up[who], down[who], share, tail, head, starts, arcs, work
-    )
+    table: int,
+    asked: Asked,
+    rooms: Rooms,
+    network: Network,
+    desk: Desk,
+    candidate: NDArray[np.bool_],
+    used: _Used,
+    n_entries: int,
+) -> tuple[_Used, int, bool]:
+    """Return whether a question is answered, and note which candidates its table moves."""
+    total, n_touched = pushed(question, asked, rooms, network, desk)
     reached = total >= 1.0 - NOTHING
     if reached:
-        uses[question] = False
+        if n_entries + n_touched > len(used.after):
+            more = np.empty(len(used.after) + n_touched, dtype=np.int64)
+            used = _Used(
+                used.first,
+                np.append(used.after, more),
+                np.append(used.question, more),
+                np.append(used.stamp, more),
+                used.now,
+            )
+        least = NOTHING * asked.levels[question]
         for k in range(n_touched):
-            arc = work[1][k]
-            if abs(work[0][arc]) > NOTHING and rank[arc] >= 0:
-                uses[question, rank[arc]] = True
-    clear(work, n_touched)
-    return reached
+            arc = desk.touched[k]
+            if candidate[arc] and abs(desk.flow[arc]) > least:
+                used.after[n_entries], used.question[n_entries], used.stamp[n_entries] = (
+                    used.first[arc],
+                    question,
+                    table,
+                )
+                used.first[arc] = n_entries
+                n_entries += 1
+        used.now[question] = table
+    clear(desk, n_touched)
+    return used, n_entries, reached

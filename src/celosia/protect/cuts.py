@@ -24,10 +24,10 @@ from celosia.protect.task import Task
 _GRID = 2.0**-40
 """Multipliers are rounded to this grid, so that sums over relations of a table are exact in doubles."""
 
-_UP = 1e-7
+UP = 1e-7
 """Coefficients of cuts are rounded up to multiples of this: larger coefficients keep a cut valid."""
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """More than what rounding errors of doubles add up to in the right side of a cut, relative to its terms."""
 
 _SMALLEST_PIVOT = 1e-6
@@ -147,12 +147,12 @@ class Workshop:
             columns, values = _added(reaches)
         forced = self.task.forced[columns]
         given = float(values[forced].sum())
-        right = level - given - _ROUNDING * (level + given)
+        right = level - given - ROUNDING * (level + given)
         if not right > 0:
             return None
         free = ~forced
         columns = columns[free]
-        scaled = np.ceil(np.minimum(values[free] / right * (1 + _ROUNDING), 1.0) / _UP) * _UP
+        scaled = np.ceil(np.minimum(values[free] / right * (1 + ROUNDING), 1.0) / UP) * UP
         scaled, side = np.minimum(scaled, 1.0), 1.0
         if not self.task.forced[column]:
             columns, scaled, side = np.append(columns, column), np.append(scaled, -1.0), 0.0
@@ -171,7 +171,7 @@ def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
         return None
     values, point = cut.values[small], x[cut.columns[small]]
     order = np.argsort(-(point / values), kind="stable")
-    fits = np.cumsum(values[order]) < 1.0 - _ROUNDING
+    fits = np.cumsum(values[order]) < 1.0 - ROUNDING
     if not fits.any():
         return None
     dropped = np.flatnonzero(small)[order[fits]]

@@ -8,6 +8,8 @@ multipliers of a capacity cut (`celosia.protect.cuts`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -15,83 +17,169 @@ from numpy.typing import NDArray
 NOTHING = 1e-11
 """Less than this part of a level is no room."""
 
-Workspace = tuple[
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.bool_],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    NDArray[np.int32],
-]
-"""See `workspace`."""
+
+class Network(NamedTuple):
+    """Cells as arcs between relations.
+
+    Parameters
+    ----------
+    tail, head
+        The ends of every arc, -1 for cells that are none, ``(n,)``.
+    starts, arcs
+        The arcs at every node, compressed by rows.
+    """
+
+    tail: NDArray[np.int32]
+    head: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    arcs: NDArray[np.int32]
+
+
+class Rooms(NamedTuple):
+    """How far cells can move.
+
+    Parameters
+    ----------
+    up, down
+        Every attacker's rooms, infinite where there is no end, ``(k, n)``.
+    share
+        By how much every cell is hidden, ``(n,)``.
+    """
+
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """One-sided questions about arcs: see `celosia.protect.sides.Sides`, ``(q,)`` each."""
+
+    columns: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+    upward: NDArray[np.bool_]
+    levels: NDArray[np.float64]
+
+
+class Desk(NamedTuple):
+    """What the search for a flow writes on; clean between two searches.
+
+    `flow` is the flow through every arc, `touched` the arcs that have had some, `mark` says so; `depth` is a node's
+    distance from the source, -1 where none is known, `queue` the nodes that have one; a node's `pointer` stands at its
+    first arc that may still lead on, and `path` holds the arcs of one way.
+    """
+
+    flow: NDArray[np.float64]
+    touched: NDArray[np.int64]
+    mark: NDArray[np.bool_]
+    depth: NDArray[np.int32]
+    queue: NDArray[np.int32]
+    pointer: NDArray[np.int64]
+    path: NDArray[np.int32]
+
+
+class _Push(NamedTuple):
+    """One question at work: from where to where, of which cell, how far, and one attacker's rooms."""
+
+    source: int
+    sink: int
+    cell: int
+    level: float
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+    share: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
 def minimum_cuts(
-    columns: NDArray[np.int64],
-    attackers: NDArray[np.int64],
-    upward: NDArray[np.bool_],
-    levels: NDArray[np.float64],
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
+    asked: Asked, rooms: Rooms, network: Network, creep: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return how far every question gets, as a part of its level, and the sides of its minimum cuts.
 
-    A question that reaches its level has no cut. Otherwise two lists of nodes follow: the side of the source, and that
-    of the sink; ``ends[2 q + 1]`` and ``ends[2 q + 2]`` say where in `nodes` they end.
+    A question that reaches its level has no cut. For another two lists of nodes follow: the side of the source, and
+    that of the sink; ``ends[2 q + 1]`` and ``ends[2 q + 2]`` say where in `nodes` they end. Where it does not get there
+    even if every cell is hidden by at least `creep`, those are the cuts: such with few other cells.
     """
-    work = workspace(len(tail), len(starts) - 1)
-    flow, depth, queue = work[0], work[3], work[4]
-    got = np.zeros(len(columns))
-    ends = np.zeros(2 * len(columns) + 1, dtype=np.int64)
-    nodes = np.empty(16 * len(columns) + len(starts), dtype=np.int64)
+    n_questions = len(asked.columns)
+    desk = desk_of(network)
+    got = np.zeros(n_questions)
+    ends = np.zeros(2 * n_questions + 1, dtype=np.int64)
+    nodes = np.empty(16 * n_questions + len(network.starts), dtype=np.int64)
     n_out = 0
-    for question in range(len(columns)):
-        cell, level, who = columns[question], levels[question], attackers[question]
-        source, sink = (head[cell], tail[cell]) if upward[question] else (tail[cell], head[cell])
-        got[question], n_touched = pushed(
-            source, sink, cell, level, up[who], down[who], share, tail, head, starts, arcs, work
-        )
+    wide = Rooms(rooms.up, rooms.down, np.maximum(rooms.share, creep))
+    for question in range(n_questions):
+        push = _push(question, asked, rooms, network)
+        total, n_touched = _pushed(push, 0.0, 0, network, desk)
+        got[question] = total / push.level
+        if creep > 0.0 and got[question] < 1.0 - NOTHING:
+            push = _push(question, asked, wide, network)
+            total, n_touched = _pushed(push, total, n_touched, network, desk)
+            if total >= push.level * (1.0 - NOTHING):
+                clear(desk, n_touched)
+                push = _push(question, asked, rooms, network)
+                total, n_touched = _pushed(push, 0.0, 0, network, desk)
         for side in range(2):
             if got[question] < 1.0 - NOTHING:
-                start = source if side == 0 else sink
-                seen = _side(
-                    start,
-                    side == 0,
-                    cell,
-                    level,
-                    up[who],
-                    down[who],
-                    share,
-                    tail,
-                    head,
-                    flow,
-                    starts,
-                    arcs,
-                    depth,
-                    queue,
-                )
+                seen = _side(side == 0, push, network, desk)
                 if n_out + seen > len(nodes):
                     nodes = np.append(nodes, np.empty(len(nodes) + seen, dtype=np.int64))
                 for k in range(seen):
-                    nodes[n_out] = queue[k]
+                    nodes[n_out] = desk.queue[k]
                     n_out += 1
-                    depth[queue[k]] = -1
+                    desk.depth[desk.queue[k]] = -1
             ends[2 * question + side + 1] = n_out
-        clear(work, n_touched)
+        clear(desk, n_touched)
     return got, ends, nodes[:n_out].copy()
 
 
 @njit(cache=True, nogil=True)
-def workspace(n_arcs: int, n_nodes: int) -> Workspace:
-    """Return the arrays that a flow needs: flows, touched arcs and their marks; depths, queue, pointers and path."""
-    return (
+def crossings(
+    asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the cells that cross each side of `minimum_cuts`, but for the cell in question, and their rooms.
+
+    What a side's relations sum to are the arcs that lead out of it, minus those that lead into it; so these rooms are
+    those of a `celosia.protect.cuts.Reach`, if the network holds all cells of its relations that can move at all.
+    Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned.
+    """
+    inside = np.zeros(len(network.starts) - 1, dtype=np.bool_)
+    starts = np.zeros(len(ends), dtype=np.int64)
+    cells = np.empty(16 * len(ends), dtype=np.int64)
+    values = np.empty(16 * len(ends))
+    n_out = 0
+    for number in range(len(ends) - 1):
+        begin, end = ends[number], ends[number + 1]
+        if begin < end:
+            question = number // 2
+            cell, who = asked.columns[question], asked.attackers[question]
+            for k in range(begin, end):
+                inside[nodes[k]] = True
+            # The cell leads into the source's side when it is pushed up, and it moves as all that leads out of it.
+            outward = asked.upward[question] == (number % 2 == 0)
+            for k in range(begin, end):
+                node = nodes[k]
+                for place in range(network.starts[node], network.starts[node + 1]):
+                    arc = network.arcs[place]
+                    leaves = network.tail[arc] == node
+                    if arc != cell and not inside[network.head[arc] if leaves else network.tail[arc]]:
+                        with_it = leaves == outward
+                        room = rooms.up[who, arc] if with_it == asked.upward[question] else rooms.down[who, arc]
+                        if room > 0.0:
+                            if n_out == len(cells):
+                                cells = np.append(cells, np.empty_like(cells))
+                                values = np.append(values, np.empty_like(values))
+                            cells[n_out], values[n_out] = arc, room
+                            n_out += 1
+            for k in range(begin, end):
+                inside[nodes[k]] = False
+        starts[number + 1] = n_out
+    return starts, cells[:n_out].copy(), values[:n_out].copy()
+
+
+@njit(cache=True, nogil=True)
+def desk_of(network: Network) -> Desk:
+    """Return a desk for a network."""
+    n_arcs, n_nodes = len(network.tail), len(network.starts) - 1
+    return Desk(
         np.zeros(n_arcs),
         np.empty(n_arcs, dtype=np.int64),
         np.zeros(n_arcs, dtype=np.bool_),
@@ -103,144 +191,98 @@ def workspace(n_arcs: int, n_nodes: int) -> Workspace:
 
 
 @njit(cache=True, nogil=True)
-def clear(work: Workspace, n_touched: int) -> None:
+def clear(desk: Desk, n_touched: int) -> None:
     """Take a flow back."""
-    flow, touched, mark = work[0], work[1], work[2]
     for k in range(n_touched):
-        flow[touched[k]] = 0.0
-        mark[touched[k]] = False
+        desk.flow[desk.touched[k]] = 0.0
+        desk.mark[desk.touched[k]] = False
 
 
 @njit(cache=True, nogil=True)
-def pushed(
-    source: int,
-    sink: int,
-    cell: int,
-    level: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-    work: Workspace,
-) -> tuple[float, int]:
-    """Send a flow of up to one level from source to sink; return how much, and how many arcs it touched."""
-    flow, touched, mark, depth, queue, pointer, path = work
-    total = 1.0 if source == sink else 0.0
-    n_touched = 0
-    while total < 1.0 - NOTHING:
-        seen = _layers(source, sink, cell, level, up, down, share, tail, head, flow, starts, arcs, depth, queue)
-        amount = 1.0 if depth[sink] >= 0 else 0.0
+def pushed(question: int, asked: Asked, rooms: Rooms, network: Network, desk: Desk) -> tuple[float, int]:
+    """Send a flow for a question; return how much, as a part of the level, and how many arcs it touched."""
+    push = _push(question, asked, rooms, network)
+    total, n_touched = _pushed(push, 0.0, 0, network, desk)
+    return total / push.level, n_touched
+
+
+@njit(cache=True, nogil=True)
+def _push(question: int, asked: Asked, rooms: Rooms, network: Network) -> _Push:
+    cell, who = asked.columns[question], asked.attackers[question]
+    tail, head = network.tail[cell], network.head[cell]
+    source, sink = (head, tail) if asked.upward[question] else (tail, head)
+    return _Push(source, sink, cell, asked.levels[question], rooms.up[who], rooms.down[who], rooms.share)
+
+
+@njit(cache=True, nogil=True)
+def _pushed(push: _Push, total: float, n_touched: int, network: Network, desk: Desk) -> tuple[float, int]:
+    """Add to a flow from source to sink up to the level; return how much there is, and how many arcs it touches."""
+    enough = push.level * (1.0 - NOTHING)
+    if push.source == push.sink:
+        return push.level, n_touched
+    while total < enough:
+        seen = _layers(push, network, desk)
+        amount = 1.0 if desk.depth[push.sink] >= 0 else 0.0
         for k in range(seen):
-            pointer[queue[k]] = starts[queue[k]]
+            desk.pointer[desk.queue[k]] = network.starts[desk.queue[k]]
         found = 0.0
-        while amount > 0.0 and total < 1.0 - NOTHING:
-            amount, n_touched = _augment(
-                *(source, sink, cell, level, 1.0 - total, up, down, share, tail, head, flow, starts, arcs),
-                *(depth, pointer, path, touched, mark, n_touched),
-            )
+        while amount > 0.0 and total < enough:
+            amount, n_touched = _augment(push, push.level - total, network, desk, n_touched)
             total += amount
             found += amount
         for k in range(seen):
-            depth[queue[k]] = -1
+            desk.depth[desk.queue[k]] = -1
         if found <= 0.0:
             break
     return total, n_touched
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _room(
-    arc: int,
-    forward: bool,  # noqa: FBT001
-    level: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    flow: NDArray[np.float64],
-) -> float:
-    """Return how much more can go through an arc, as a part of the level."""
+def _room(arc: int, forward: bool, push: _Push, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
+    """Return how much more can go through an arc."""
     if forward:
-        return float(min(up[arc] / level, 1.0) * share[arc] - flow[arc])
-    return float(min(down[arc] / level, 1.0) * share[arc] + flow[arc])
+        return float(min(push.up[arc], push.level) * push.share[arc] - flow[arc])
+    return float(min(push.down[arc], push.level) * push.share[arc] + flow[arc])
 
 
 @njit(cache=True, nogil=True)
-def _layers(
-    source: int,
-    sink: int,
-    cell: int,
-    level: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    flow: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    queue: NDArray[np.int32],
-) -> int:
+def _layers(push: _Push, network: Network, desk: Desk) -> int:
     """Set the depth of nodes, their distance from the source, up to the sink; return how many were seen."""
-    queue[0] = source
-    depth[source] = 0
+    depth, queue = desk.depth, desk.queue
+    least = push.level * NOTHING
+    queue[0] = push.source
+    depth[push.source] = 0
     seen, place = 1, 0
     while place < seen:
         node = queue[place]
         place += 1
-        if node == sink:
-            break
-        for k in range(starts[node], starts[node + 1]):
-            arc = arcs[k]
-            if arc == cell:
-                continue
-            forward = tail[arc] == node
-            other = head[arc] if forward else tail[arc]
-            if depth[other] < 0 and _room(arc, forward, level, up, down, share, flow) > NOTHING:
+        for k in range(network.starts[node], network.starts[node + 1]):
+            arc = network.arcs[k]
+            forward = network.tail[arc] == node
+            other = network.head[arc] if forward else network.tail[arc]
+            if depth[other] < 0 and arc != push.cell and _room(arc, forward, push, desk.flow) > least:
                 depth[other] = depth[node] + 1
                 queue[seen] = other
                 seen += 1
+                if other == push.sink:
+                    return seen
     return seen
 
 
 @njit(cache=True, nogil=True)
-def _augment(
-    source: int,
-    sink: int,
-    cell: int,
-    level: float,
-    wanted: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    flow: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    pointer: NDArray[np.int64],
-    path: NDArray[np.int32],
-    touched: NDArray[np.int64],
-    mark: NDArray[np.bool_],
-    n_touched: int,
-) -> tuple[float, int]:
+def _augment(push: _Push, wanted: float, network: Network, desk: Desk, n_touched: int) -> tuple[float, int]:
     """Send flow along one way through the layers (Dinic); return how much, and how many arcs have been touched."""
-    node = source
+    depth, pointer, path, flow = desk.depth, desk.pointer, desk.path, desk.flow
+    least = push.level * NOTHING
+    node = push.source
     length = 0
-    while node != sink:
+    while node != push.sink:
         advanced = False
-        while pointer[node] < starts[node + 1]:
-            arc = arcs[pointer[node]]
-            forward = tail[arc] == node
-            other = head[arc] if forward else tail[arc]
-            if (
-                arc != cell
-                and depth[other] == depth[node] + 1
-                and _room(arc, forward, level, up, down, share, flow) > NOTHING
-            ):
+        while pointer[node] < network.starts[node + 1]:
+            arc = network.arcs[pointer[node]]
+            forward = network.tail[arc] == node
+            other = network.head[arc] if forward else network.tail[arc]
+            if depth[other] == depth[node] + 1 and arc != push.cell and _room(arc, forward, push, flow) > least:
                 path[length] = arc
                 length += 1
                 node = other
@@ -248,63 +290,48 @@ def _augment(
                 break
             pointer[node] += 1
         if not advanced:
-            if node == source:
+            if node == push.source:
                 return 0.0, n_touched
             length -= 1
             arc = path[length]
-            node = tail[arc] if head[arc] == node else head[arc]
+            node = network.tail[arc] if network.head[arc] == node else network.head[arc]
             pointer[node] += 1
     amount = wanted
-    node = source
+    node = push.source
     for k in range(length):
-        forward = tail[path[k]] == node
-        amount = min(amount, _room(path[k], forward, level, up, down, share, flow))
-        node = head[path[k]] if forward else tail[path[k]]
-    node = source
+        forward = network.tail[path[k]] == node
+        amount = min(amount, _room(path[k], forward, push, flow))
+        node = network.head[path[k]] if forward else network.tail[path[k]]
+    node = push.source
     for k in range(length):
         arc = path[k]
-        forward = tail[arc] == node
+        forward = network.tail[arc] == node
         flow[arc] += amount if forward else -amount
-        node = head[arc] if forward else tail[arc]
-        if not mark[arc]:
-            mark[arc] = True
-            touched[n_touched] = arc
+        node = network.head[arc] if forward else network.tail[arc]
+        if not desk.mark[arc]:
+            desk.mark[arc] = True
+            desk.touched[n_touched] = arc
             n_touched += 1
     return amount, n_touched
 
 
 @njit(cache=True, nogil=True)
-def _side(
-    start: int,
-    from_source: bool,  # noqa: FBT001
-    cell: int,
-    level: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    share: NDArray[np.float64],
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
-    flow: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    queue: NDArray[np.int32],
-) -> int:
+def _side(from_source: bool, push: _Push, network: Network, desk: Desk) -> int:  # noqa: FBT001
     """Collect the nodes that the source still reaches, or those that still reach the sink; return how many."""
-    queue[0] = start
-    depth[start] = 0
+    depth, queue = desk.depth, desk.queue
+    least = push.level * NOTHING
+    queue[0] = push.source if from_source else push.sink
+    depth[queue[0]] = 0
     seen, place = 1, 0
     while place < seen:
         node = queue[place]
         place += 1
-        for k in range(starts[node], starts[node + 1]):
-            arc = arcs[k]
-            if arc == cell:
-                continue
-            leaves = tail[arc] == node
-            other = head[arc] if leaves else tail[arc]
+        for k in range(network.starts[node], network.starts[node + 1]):
+            arc = network.arcs[k]
+            leaves = network.tail[arc] == node
+            other = network.head[arc] if leaves else network.tail[arc]
             forward = leaves if from_source else not leaves
-            if depth[other] < 0 and _room(arc, forward, level, up, down, share, flow) > NOTHING:
+            if depth[other] < 0 and arc != push.cell and _room(arc, forward, push, desk.flow) > least:
                 depth[other] = 0
                 queue[seen] = other
                 seen += 1

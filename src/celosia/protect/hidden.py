@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.parts import Parts, adjacency, parts_of
 from celosia.attack.system import System
+from celosia.protect.flows import Network
 from celosia.protect.task import Task
 
 _LONGEST = 200
@@ -52,9 +53,14 @@ class Hidden:
         return np.asarray(self.parts.network[np.maximum(component, 0)])
 
     @cached_property
-    def adjacency(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The arcs at every node."""
-        return adjacency(self.parts.tail, self.parts.head, self.system.matrix.shape[0] + len(self.parts))
+    def network(self) -> Network:
+        """The networks among the cells."""
+        return self.among(np.ones(len(self.columns), dtype=bool))
+
+    def among(self, some: NDArray[np.bool_]) -> Network:
+        """Return the networks among some of the cells, ``(n,)``; the others are no arcs."""
+        tail, head = (np.where(some, end, np.int32(-1)) for end in (self.parts.tail, self.parts.head))
+        return Network(tail, head, *adjacency(tail, head, self.system.matrix.shape[0] + len(self.parts)))
 
     @cached_property
     def turn(self) -> NDArray[np.float64]:

@@ -27,6 +27,12 @@ _ROUNDING = 1e-9
 """More than the rounding errors of doubles in a bound, relative to its terms."""
 
 
+Places = list[int] | NDArray[np.int64] | slice
+
+EVERY = slice(None)
+"""The places of all cuts."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
     """A solution of the relaxed master.
@@ -59,6 +65,11 @@ class Pool:
 
     cuts: list[Cut] = field(default_factory=list)
     _place: dict[bytes, int] = field(default_factory=dict)
+    _rows: sp.csr_array | None = None
+    _right: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.cuts)
 
     def add(self, cuts: Iterable[Cut]) -> list[int]:
         """Return the places of cuts, which enter where they are new."""
@@ -70,17 +81,24 @@ class Pool:
             places.append(place)
         return places
 
-    def right(self, places: list[int]) -> NDArray[np.float64]:
+    def right(self, places: Places) -> NDArray[np.float64]:
         """Return the right sides of some cuts."""
-        return np.array([self.cuts[place].right for place in places], dtype=np.float64)
+        new = self.cuts[len(self._right) :]
+        if new:
+            self._right = np.concatenate([self._right, [cut.right for cut in new]])
+        return np.asarray(self._right[places])
 
-    def matrix(self, places: list[int], n: int) -> sp.csr_array:
+    def matrix(self, places: Places, n: int) -> sp.csr_array:
         """Return some cuts as rows over `n` columns."""
-        rows = [self.cuts[place] for place in places]
-        starts = np.cumsum([0, *(len(cut.columns) for cut in rows)])
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *(cut.columns for cut in rows)])
-        values = np.concatenate([np.zeros(0), *(cut.values for cut in rows)])
-        return sp.csr_array((values, columns, starts), shape=(len(rows), n))
+        known = 0 if self._rows is None else self._rows.shape[0]
+        if self._rows is None or known < len(self.cuts):
+            new = self.cuts[known:]
+            starts = np.cumsum([0, *(len(cut.columns) for cut in new)])
+            columns = np.concatenate([np.zeros(0, dtype=np.int64), *(cut.columns for cut in new)])
+            values = np.concatenate([np.zeros(0), *(cut.values for cut in new)])
+            rows = sp.csr_array((values, columns, starts), shape=(len(new), n))
+            self._rows = rows if self._rows is None else sp.csr_array(sp.vstack([self._rows, rows], format="csr"))
+        return self._rows if isinstance(places, slice) else sp.csr_array(self._rows[places])
 
 
 class Master:
@@ -102,8 +120,8 @@ class Master:
         self.pool = pool
         priced = self.cost[(self.lower < self.upper) & (self.cost > 0)]
         self._scale = float(np.median(priced)) if len(priced) else 1.0
-        self._inside: list[int] = []
-        self._idle: list[int] = []
+        self._inside = np.zeros(0, dtype=np.int64)
+        self._idle = np.zeros(0, dtype=np.int64)
         relaxed = replace(base, cost=self.cost / self._scale, integer=None)
         self._model = backend.open(replace(relaxed, lower=self.lower.copy(), upper=self.upper.copy()))
 
@@ -112,20 +130,24 @@ class Master:
 
     def add(self, cuts: Iterable[Cut]) -> int:
         """Take cuts in; return how many were not there."""
-        inside = set(self._inside)
-        new = [place for place in dict.fromkeys(self.pool.add(cuts)) if place not in inside]
-        if new:
+        return self._enter(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
+
+    def _enter(self, places: NDArray[np.int64]) -> int:
+        new = np.setdiff1d(places, self._inside, assume_unique=True)
+        if len(new):
             rows = self.pool.matrix(new, len(self.cost))
             self._model.add_rows(rows, self.pool.right(new), np.full(len(new), np.inf))
-            self._inside += new
-            self._idle += [0] * len(new)
+            self._inside = np.concatenate([self._inside, new])
+            self._idle = np.concatenate([self._idle, np.zeros(len(new), dtype=np.int64)])
         return len(new)
 
     def recall(self, x: NDArray[np.float64]) -> int:
         """Take back the waiting cuts that a point misses; return how many."""
-        inside = set(self._inside)
-        waiting = [place for place in range(len(self.pool.cuts)) if place not in inside]
-        return self.add(self.pool.cuts[place] for place in waiting if self.pool.cuts[place].missing(x) > _RETURNS)
+        if len(self._inside) == len(self.pool):
+            return 0
+        return self._enter(
+            np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > _RETURNS)
+        )
 
     def fix(self, columns: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
         """Give some columns a value from now on."""
@@ -149,8 +171,7 @@ class Master:
             return None
         if solution.x is None or solution.duals is None:
             raise ArithmeticError(f"the master ended with {solution.status}")
-        rows = self.pool.matrix(self._inside, len(self.cost))
-        right = self.pool.right(self._inside)
+        rows, right = self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
         bound, reduced = self._bound(rows, right, solution.duals * self._scale)
         x = np.clip(solution.x, self.lower, self.upper)
         self._tend(rows @ x - right)
@@ -179,38 +200,16 @@ class Master:
 
     def _tend(self, slack: NDArray[np.float64]) -> None:
         """Count how long each cut has been slack."""
-        self._idle = [idle + 1 if free else 0 for idle, free in zip(self._idle, (slack > _SLACK).tolist(), strict=True)]
+        self._idle = np.where(slack > _SLACK, self._idle + 1, 0)
 
     def purge(self) -> None:
         """Send cuts that have been slack for long to wait in the pool."""
-        leaving = np.flatnonzero(np.array(self._idle) >= _PATIENCE)
+        leaving = np.flatnonzero(self._idle >= _PATIENCE)
         if len(leaving):
             self._model.delete_rows(leaving + self.base.rows.shape[0])
-            gone = set(leaving.tolist())
-            self._inside = [place for k, place in enumerate(self._inside) if k not in gone]
-            self._idle = [idle for k, idle in enumerate(self._idle) if k not in gone]
-
-    def program(self, limit: float = np.inf) -> LinearProgram:
-        """Return the master with whole numbers and every cut of the pool, for what costs no more than a limit."""
-        everyone = list(range(len(self.pool.cuts)))
-        cost = self.cost / self._scale
-        rows = [self.base.rows, self.pool.matrix(everyone, len(cost))]
-        lower = np.concatenate([self.base.row_lower, self.pool.right(everyone)])
-        upper = np.concatenate([self.base.row_upper, np.full(len(everyone), np.inf)])
-        if np.isfinite(limit):
-            rows.append(sp.csr_array(cost[None, :]))
-            lower, upper = np.append(lower, -np.inf), np.append(upper, limit / self._scale)
-        return LinearProgram(
-            sp.csr_array(sp.vstack(rows)),
-            lower,
-            upper,
-            self.lower.copy(),
-            self.upper.copy(),
-            cost,
-            integer=self.base.integer,
-        )
+            self._inside, self._idle = np.delete(self._inside, leaving), np.delete(self._idle, leaving)
 
     @property
     def scale(self) -> float:
-        """By what the costs of `program` are divided."""
+        """By what costs are divided where a solver sees them."""
         return self._scale

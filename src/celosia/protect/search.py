@@ -27,10 +27,11 @@ from celosia.protect.sides import sides_of
 from celosia.protect.standing import Outcome, Standing, refusals
 from celosia.protect.starting import bridgeless_cuts, one_row_cuts
 from celosia.protect.task import Task
+from celosia.protect.whole import Whole
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Status
+from celosia.solve.solution import Solution, Status
 
 _HIDDEN = 1e-6
 _HALF = 0.5
@@ -39,8 +40,11 @@ _LITTLE = 1e-4
 """When the bound has risen by less than this part of itself ..."""
 _LONG = 6
 """... in so many rounds, cutting at the root ends."""
-_RESTARTS = 8
+_RESTARTS, _FEW_RESTARTS = 3, 2
+"""So many clean-ups in a row that come to nothing end the drawing, at the root and later."""
 _SPREAD = 0.3
+_LARGE = 1_000_000
+"""With so many cells times questions cutting takes its time, and a pattern comes first."""
 _SMALL = 40
 """Parts of a pattern up to this size are cleaned up in no time, even where they are no networks."""
 _TOO_MANY = 4000
@@ -57,6 +61,8 @@ _SHARE_OF_ROUNDS = 0.5
 """Of the time goes into rounds before a tree takes the rest, ..."""
 _MOST_ROUNDS = 40
 """... or so many of them, where there is no limit."""
+_EASY_ROUNDS = 5
+"""The first rounds go to the solver of the linear masters, which opens faster than a tree."""
 
 
 class _OutOfTimeError(Exception):
@@ -192,13 +198,17 @@ class Search(Standing):
         return min(self.clock.left, self._until - self.clock.seconds)
 
     def _first_pattern(self) -> None:
-        """Hide everything, and show again what need not be hidden, where that is quick."""
+        """Hide everything, and show again what need not be hidden, where that is quick and needed soon."""
         self._master.add(self.rows)
         self._master.add(one_row_cuts(self.separator))
-        if self.separator.is_network:
-            self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
-            if self.pattern is None:
-                self.impossible = not self.rows and not self.refuted
+        if self.separator.is_network and len(self.task) * len(self.separator.sides) > _LARGE:
+            self._clean_everything(self.task.cost)
+
+    def _clean_everything(self, weight: NDArray[np.float64]) -> None:
+        """Make a pattern of a network: one that is not safe when everything is hidden is never."""
+        self._offer(np.ones(len(self.task), dtype=bool), weight)
+        if self.pattern is None and not self.rows and not self.refuted:
+            self.impossible = True
 
     def _cut_off_root(self, *, deep: bool) -> None:
         """Cut until nothing is found, or the bound hardly rises for the time that it takes.
@@ -239,6 +249,8 @@ class Search(Standing):
 
     def _round(self) -> None:
         """Make patterns of the point: where cells form networks by cleaning up, else by building."""
+        if self._good_enough:
+            return
         start = self._point.x > _HIDDEN
         if self.separator.is_network or self._cleans_quickly(start):
             self._clean_up(start)
@@ -254,14 +266,22 @@ class Search(Standing):
     def _clean_up(self, start: NDArray[np.bool_]) -> None:
         """Clean up what the point hides, with its own weights first, then with weights drawn around them."""
         weight = self.task.cost * (1.0 - self._point.x)
-        if self._offer(start, weight) is None and self.pattern is not None:
-            self._offer(self.pattern, weight)
-        for _ in range(_RESTARTS):
-            if self._good_enough:
-                return
+        if self._offer(start, weight) is None:
+            if self.pattern is not None:
+                self._offer(self.pattern, weight)
+            elif self.separator.is_network:
+                self._clean_everything(weight)
+        self._draw(weight, start, _RESTARTS)
+
+    def _draw(self, weight: NDArray[np.float64], start: NDArray[np.bool_], most: int) -> None:
+        """Clean up with weights drawn around some, until that has come to nothing so many times in a row."""
+        idle = 0
+        while idle < most and not self._good_enough:
             self._check_time()
+            before = self.cost
             noisy = weight * np.exp(_SPREAD * self._random.standard_normal(len(weight)))
-            self._offer(start if not self.separator.is_network else np.ones(len(weight), dtype=bool), noisy)
+            self._offer(start if not self.separator.is_network else self._master.upper > 0, noisy)
+            idle = 0 if self.cost < before else idle + 1
 
     def _candidates(self) -> NDArray[np.int64]:
         """Return the columns that a good pattern may hide: not those whose reduced cost is too high."""
@@ -331,29 +351,39 @@ class Search(Standing):
             if lazy and (late or rounds >= _MOST_ROUNDS):
                 self._grow_tree()
                 return
+            solver = self.separator.backend if rounds < _EASY_ROUNDS else self._tree
             rounds += 1
-            solution = self._tree.open(self._with_cutoff()).solve(
-                time_limit=self._left, absolute_gap=self._absolute_gap()
-            )
-            if solution.status is Status.INFEASIBLE:
-                self.conclude()
+            whole = self._with_cutoff()
+            solution = solver.open(whole.problem).solve(time_limit=self._left, absolute_gap=self._absolute_gap())
+            x = self._concluded(whole, solution)
+            if x is None:
                 return
-            self.raise_bound(solution.bound * self._master.scale)
-            if solution.status is Status.STOPPED or solution.x is None:
-                if solution.x is not None:
-                    self._offer(solution.x > _HALF, self.task.cost)
-                raise _OutOfTimeError
-            if not self._add(solution.x, whole=True):
-                self._take(solution.x)
+            if not self._add(x, whole=True):
+                self._take(x)
                 return
-            self._repair(solution.x)
+            self._repair(x)
             self._cut_off_root(deep=False)
+
+    def _concluded(self, whole: Whole, solution: Solution) -> NDArray[np.float64] | None:
+        """Take note of what a solver says of the master; return its point, None where it has none, and all is said."""
+        if solution.status is Status.INFEASIBLE:
+            self.conclude()
+            return None
+        self.raise_bound(whole.bound(solution.bound))
+        point = None if solution.x is None else whole.point(solution.x)
+        if solution.status is Status.STOPPED or point is None:
+            if point is not None:
+                self._offer(point > _HALF, self.task.cost)
+            raise _OutOfTimeError
+        return point
 
     def _repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the master, where that is quick."""
         together = np.maximum(x, self._point.x) > _HIDDEN
         if self.separator.is_network or self._cleans_quickly(together):
-            self._offer(together, self.task.cost * (1.0 - x))
+            weight = self.task.cost * (1.0 - x)
+            self._offer(together, weight)
+            self._draw(self.task.cost * (1.0 - self._point.x), together, _FEW_RESTARTS)
         else:
             self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
 
@@ -362,21 +392,20 @@ class Search(Standing):
 
     def _grow_tree(self) -> None:
         """Let the solver branch, and attack every pattern that it finds."""
-        model = self._tree.open(self._with_cutoff())
-        solution = model.solve_lazily(self._separate, time_limit=self._left, absolute_gap=self._absolute_gap())
-        if solution.status is Status.INFEASIBLE:
-            self.conclude()
-            return
-        self.raise_bound(solution.bound * self._master.scale)
-        if solution.status is Status.STOPPED or solution.x is None:
-            if solution.x is not None:
-                self._offer(solution.x > _HALF, self.task.cost)
-            raise _OutOfTimeError
-        self._take(solution.x)
+        whole = self._with_cutoff()
 
-    def _with_cutoff(self) -> LinearProgram:
+        def separate(x: NDArray[np.float64]) -> list[Row]:
+            return [whole.row(cut) for cut in self._separate(whole.point(x))]
+
+        model = self._tree.open(whole.problem)
+        solution = model.solve_lazily(separate, time_limit=self._left, absolute_gap=self._absolute_gap())
+        x = self._concluded(whole, solution)
+        if x is not None:
+            self._take(x)
+
+    def _with_cutoff(self) -> Whole:
         """Return the master with whole numbers, for patterns that are cheaper than the best."""
-        return self._master.program(self.step.below(self.cost - self.base))
+        return Whole.of(self._master, self.step.below(self.cost - self.base))
 
     def _against(self, x: NDArray[np.float64]) -> list[Cut]:
         """Return cuts against a pattern, none where it is safe.
@@ -388,12 +417,12 @@ class Search(Standing):
             return refusals(self.task, x > _HIDDEN, self.task.goals.columns[found.open])
         return found.cuts
 
-    def _separate(self, x: NDArray[np.float64]) -> list[Row]:
+    def _separate(self, x: NDArray[np.float64]) -> list[Cut]:
         cuts = self._against(x)
         self.pool.add(cuts)
         if cuts and self.separator.is_network:
             self._offer(np.maximum(x, self._point.x) > _HIDDEN, self.task.cost * (1.0 - x))
-        return [Row(cut.columns, cut.values, cut.right, np.inf) for cut in cuts]
+        return cuts
 
     def _take(self, x: NDArray[np.float64]) -> None:
         """Keep the cheapest pattern against which nothing was found.

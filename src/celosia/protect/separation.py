@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from celosia.attack.redundancy import coloured
 from celosia.protect.cuts import Cut, Reach, Workshop, cover
-from celosia.protect.flows import minimum_cuts
+from celosia.protect.cutting import Reaches, made
+from celosia.protect.flows import Asked, Rooms, crossings, minimum_cuts
 from celosia.protect.hidden import Hidden
 from celosia.protect.programs import Program
 from celosia.protect.sides import Sides
@@ -120,16 +121,38 @@ class Separator:
 
     def _attack_networks(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> Found:
         """Return what flows in the networks of the task find; exact where the task is one."""
-        share = x if whole and self.is_network else np.maximum(x, _CREEP)
         answers = _Answers.of(len(asked))
+        threshold = _HIDDEN if whole else VIOLATED
         for hidden in self.networks:
-            place = hidden.place(len(self.task))
-            component = hidden.parts.component[place[asked.columns]].astype(np.int64)
+            component = hidden.parts.component[asked.columns].astype(np.int64)
             network = np.flatnonzero((component >= 0) & hidden.is_network(component))
-            self._follow_flows(hidden, share, asked, network, answers)
+            reaches = self._crossed(hidden, x, asked, network, answers)
+            answers.cuts.extend(made(reaches, self.task.forced, x, threshold, True).cuts)  # noqa: FBT003 - compiled
             if self.is_network:
                 self._explain_stuck(hidden, asked, np.flatnonzero(component < 0), answers)
-        return self._found(x, asked, answers, _HIDDEN if whole else VIOLATED)
+        return self._found(x, asked, answers, threshold)
+
+    def _crossed(
+        self,
+        hidden: Hidden,
+        share: NDArray[np.float64],
+        asked: Sides,
+        places: NDArray[np.int64],
+        answers: _Answers,
+    ) -> Reaches:
+        """Answer the questions about networks of all cells; return what stopped those that do not slide."""
+        mine = asked.take(places)
+        put = Asked(mine.columns, mine.attackers, mine.upward, mine.levels)
+        rooms = Rooms(self.workshop.up, self.workshop.down, share)
+        got, ends, nodes = minimum_cuts(put, rooms, hidden.network, _CREEP)
+        answers.reached[places] = np.maximum(answers.reached[places], got)
+        starts, columns, values = crossings(put, rooms, hidden.network, ends, nodes)
+        stopped, both = np.diff(ends) > 0, np.repeat(np.arange(len(mine)), 2)
+        for number in np.flatnonzero(stopped & mine.sliding[both]).tolist():
+            terms = slice(starts[number], starts[number + 1])
+            answers.reaches[places[number // 2]].append(Reach(columns[terms], values[terms]))
+        levels = np.where(stopped & ~mine.sliding[both], mine.levels[both], 0.0)  # no level, no cut
+        return Reaches(starts, columns, values, mine.columns[both], levels)
 
     def _attack_hidden(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> Found:
         """Return what attackers find among the cells that the point hides, with all relations."""
@@ -173,16 +196,10 @@ class Separator:
         order = np.argsort(hidden.parts.component[place[mine.columns]], kind="stable")
         mine, places = mine.take(order), places[order]
         got, ends, nodes = minimum_cuts(
-            place[mine.columns],
-            mine.attackers,
-            mine.upward,
-            mine.levels,
-            self.workshop.up[:, hidden.columns],
-            self.workshop.down[:, hidden.columns],
-            share[hidden.columns],
-            hidden.parts.tail,
-            hidden.parts.head,
-            *hidden.adjacency,
+            Asked(place[mine.columns], mine.attackers, mine.upward, mine.levels),
+            Rooms(self.workshop.up[:, hidden.columns], self.workshop.down[:, hidden.columns], share[hidden.columns]),
+            hidden.network,
+            0.0,
         )
         answers.reached[places] = np.maximum(answers.reached[places], got)
         for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist():
@@ -233,7 +250,7 @@ class Separator:
         threshold: float,
     ) -> Found:
         """Return the cuts that the point violates, and the goals that it misses."""
-        cuts: dict[bytes, Cut] = {}
+        cuts = {cut.key: cut for cut in answers.cuts}
         for cut in self._candidates(asked, answers.reaches):
             wider = cover(cut, x)
             for one in (cut, wider):
@@ -287,11 +304,12 @@ class Separator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answers:
-    """How far every question gets, as a part of its level, and multipliers that say why no further."""
+    """How far every question gets, as a part of its level, multipliers that say why no further, and cuts of such."""
 
     reached: NDArray[np.float64]
     reaches: list[list[Reach]]
+    cuts: list[Cut]
 
     @classmethod
     def of(cls, n: int) -> _Answers:
-        return cls(np.zeros(n), [[] for _ in range(n)])
+        return cls(np.zeros(n), [[] for _ in range(n)], [])

@@ -2,43 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from celosia.protect.cuts import Cut, Reach, Workshop
+from celosia.protect.cuts import Cut, Workshop
+from celosia.protect.cutting import Reaches, made
+from celosia.protect.flows import Asked, Rooms
 from celosia.protect.separation import VIOLATED, Separator
 
 
-def one_row_cuts(separator: Separator) -> Iterator[Cut]:
-    """Yield the cuts of every relation of a sensitive cell: something else in it must be hidden, and enough of it."""
+def one_row_cuts(separator: Separator) -> list[Cut]:
+    """Return the cuts of every relation of a sensitive cell: something else in it must be hidden, and enough of it."""
     workshop, sides = separator.workshop, separator.sides
     columns = workshop.task.matrix.tocsc()
-    for k in range(len(sides)):
-        column = int(sides.columns[k])
+    plain = sides.take(~sides.sliding)
+    asked = Asked(plain.columns, plain.attackers, plain.upward, plain.levels)
+    rooms = Rooms(workshop.up, workshop.down, np.zeros(0))
+    relations = (workshop.starts, workshop.columns, workshop.data)
+    reaches = _reaches(asked, rooms, *relations, columns.indptr, columns.indices)
+    nowhere = np.zeros(len(workshop.task))
+    cuts = made(reaches, workshop.task.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
+    for k in np.flatnonzero(sides.sliding & sides.upward).tolist():
+        column, who = int(sides.columns[k]), int(sides.attackers[k])
         for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]].tolist():
-            reaches = [
-                workshop.reach(np.array([row]), np.ones(1), column, int(sides.attackers[k]), upward=upward)
-                if sides.sliding[k] or upward == sides.upward[k]
-                else None
-                for upward in (True, False)
-            ]
-            yield from _cuts(separator, k, reaches)
+            up, down = (
+                workshop.reach(np.array([row]), np.ones(1), column, who, upward=upward) for upward in (True, False)
+            )
+            cuts += separator.sliding_cuts(k, sides, up, down)
+    return cuts
 
 
-def _cuts(separator: Separator, k: int, reaches: list[Reach | None]) -> Iterator[Cut]:
-    workshop, sides = separator.workshop, separator.sides
-    up, down = reaches
-    level = float(sides.levels[k])
-    if sides.sliding[k]:
-        if sides.upward[k]:
-            yield from separator.sliding_cuts(k, sides, up, down)
-        return
-    reach = up if sides.upward[k] else down
-    cut = None if reach is None else workshop.cut([reach], level, int(sides.columns[k]))
-    if cut is not None:
-        yield cut
+@njit(cache=True, nogil=True)
+def _reaches(
+    asked: Asked,
+    rooms: Rooms,
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    data: NDArray[np.float64],
+    own_starts: NDArray[np.int32],
+    own_rows: NDArray[np.int32],
+) -> Reaches:
+    """Return how far every question gets by each relation of its cell alone."""
+    n_reaches = size = 0
+    for question in range(len(asked.columns)):
+        for place in range(own_starts[asked.columns[question]], own_starts[asked.columns[question] + 1]):
+            n_reaches += 1
+            size += starts[own_rows[place] + 1] - starts[own_rows[place]]
+    ends, cells, values = np.zeros(n_reaches + 1, dtype=np.int64), np.empty(size, dtype=np.int64), np.empty(size)
+    targets, levels = np.empty(n_reaches, dtype=np.int64), np.empty(n_reaches)
+    number = end = 0
+    for question in range(len(asked.columns)):
+        cell, who = asked.columns[question], asked.attackers[question]
+        for place in range(own_starts[cell], own_starts[cell + 1]):
+            first, last = starts[own_rows[place]], starts[own_rows[place] + 1]
+            pivot = 0.0
+            for k in range(first, last):
+                if columns[k] == cell:
+                    pivot = data[k]
+            for k in range(first, last):
+                ratio = -data[k] / pivot
+                room = (
+                    rooms.up[who, columns[k]] if (ratio > 0) == asked.upward[question] else rooms.down[who, columns[k]]
+                )
+                if columns[k] != cell and room > 0.0:
+                    cells[end], values[end] = columns[k], abs(ratio) * room
+                    end += 1
+            targets[number], levels[number] = cell, asked.levels[question]
+            number += 1
+            ends[number] = end
+    return Reaches(ends, cells[:end].copy(), values[:end].copy(), targets, levels)
 
 
 def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:
