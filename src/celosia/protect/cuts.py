@@ -116,10 +116,10 @@ class Workshop:
             np.where(task.down >= ENDLESS, np.inf, task.down.astype(np.float64)),
         )
 
-    def reach(
-        self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
-    ) -> Reach | None:
-        """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
+    def ratios(
+        self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Return r of the other columns by these multipliers of some rows; None where they say nothing about the cell."""
         rounded = _tidied(gamma)
         if rounded is None:
             return None
@@ -129,9 +129,16 @@ class Workshop:
         if not len(own) or abs(g[own[0]]) < _SMALLEST_PIVOT:
             return None
         others = np.delete(np.arange(len(columns)), own[0])
-        columns, r = columns[others], -g[others] / g[own[0]]
-        if not upward:
-            r = -r
+        return columns[others], -g[others] / g[own[0]]
+
+    def reach(
+        self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
+    ) -> Reach | None:
+        """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
+        found = self.ratios(rows, gamma, column)
+        if found is None:
+            return None
+        columns, r = found if upward else (found[0], -found[1])
         room = np.where(r > 0, self.up[attacker][columns], self.down[attacker][columns])
         moving = room > 0
         return Reach(columns[moving], np.abs(r[moving]) * room[moving])

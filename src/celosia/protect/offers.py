@@ -1,0 +1,204 @@
+"""The ways in which columns of a task may be published: the rows of the design's table of modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protect.modes import Entries, Offer
+
+
+def _diagonal(values: NDArray[np.float64], start: int = 0) -> Entries:
+    places = np.arange(len(values))
+    return places, places + start, values
+
+
+_NOTHING: Entries = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def hidden(columns: NDArray[np.int64], cost: NDArray[np.float64], forced: NDArray[np.bool_]) -> Offer:
+    """Return the offer to hide columns: x in {0, 1}, cost w x (Salazar 2003, section 3).
+
+    Parameters
+    ----------
+    columns
+        Columns of a task, ``(m,)``.
+    cost
+        What hiding each costs, ``(m,)``.
+    forced
+        Which are hidden in any case, ``(m,)``.
+    """
+    m = len(columns)
+    return Offer(
+        columns,
+        lower=forced.astype(np.float64),
+        upper=np.ones(m),
+        cost=cost,
+        integer=np.ones(m, dtype=bool),
+        up=_NOTHING,
+        down=_NOTHING,
+        hiding=np.arange(m),
+    )
+
+
+def ranged(
+    columns: NDArray[np.int64],
+    cost: tuple[NDArray[np.float64], NDArray[np.float64]],
+    most: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> Offer:
+    """Return the offer to publish ranges: z-, z+ >= 0, cost w- z- + w+ z+ (Salazar 2003, section 4).
+
+    Parameters
+    ----------
+    columns
+        Columns of a task, ``(m,)``.
+    cost
+        By unit up and by unit down, ``(m,)`` each.
+    most
+        How far ranges may go up and down, ``(m,)`` each.
+    """
+    m = len(columns)
+    return Offer(
+        columns,
+        lower=np.zeros(2 * m),
+        upper=np.concatenate(most),
+        cost=np.concatenate(cost),
+        integer=np.zeros(2 * m, dtype=bool),
+        up=_diagonal(np.ones(m)),
+        down=_diagonal(np.ones(m), m),
+    )
+
+
+def opened(
+    columns: NDArray[np.int64],
+    cost: tuple[NDArray[np.float64], NDArray[np.float64]],
+    most: tuple[NDArray[np.float64], NDArray[np.float64]],
+    fixed: NDArray[np.float64],
+    forced: NDArray[np.bool_],
+) -> Offer:
+    """Return the offer to publish ranges that cost something each: z <= room x on top (thesis 3.28).
+
+    Parameters
+    ----------
+    columns, cost, most
+        As for `ranged`; `most` is finite.
+    fixed
+        What a range costs whatever its width, ``(m,)``.
+    forced
+        Which columns are ranges in any case, ``(m,)``.
+    """
+    m = len(columns)
+    bare = ranged(columns, cost, most)
+    both = np.concatenate(most)
+    rows = sp.csr_array(sp.hstack([-sp.eye_array(2 * m), sp.csr_array(sp.vstack([sp.diags_array(side) for side in most]))]))
+    kept = np.flatnonzero(both > 0)
+    return Offer(
+        columns,
+        lower=np.concatenate([bare.lower, forced.astype(np.float64)]),
+        upper=np.concatenate([bare.upper, np.ones(m)]),
+        cost=np.concatenate([bare.cost, fixed]),
+        integer=np.concatenate([bare.integer, np.ones(m, dtype=bool)]),
+        up=bare.up,
+        down=bare.down,
+        opening=2 * m + np.arange(m),
+        rows=sp.csr_array(rows[kept]),
+        row_lower=np.zeros(len(kept)),
+        row_upper=np.full(len(kept), np.inf),
+    )
+
+
+def rounded(
+    columns: NDArray[np.int64],
+    cost: NDArray[np.float64],
+    remainder: NDArray[np.float64],
+    base: NDArray[np.float64],
+    unit: float,
+    frozen: NDArray[np.bool_],
+    extra: int = 0,
+) -> Offer:
+    """Return the offer to round: v = floor + r (x + p - m), and the truth within v - R + u .. v + R - u.
+
+    Zero-restricted rounding has R = r and no p and m; with K extra multiples R = (K + 1) r (Salazar 2003, section 5).
+
+    Parameters
+    ----------
+    columns
+        Columns of a task, ``(m,)``.
+    cost
+        By unit of distance, ``(m,)``.
+    remainder
+        How far each truth lies above the multiple of the base below it, ``(m,)``.
+    base
+        The bases, ``(m,)``.
+    unit
+        One unit of the last decimal.
+    frozen
+        Which columns stay on the multiple that they are, ``(m,)``.
+    extra
+        K.
+    """
+    m = len(columns)
+    places = np.arange(m)
+    step = np.tile(base, 3) * np.repeat([1.0, 1.0, -1.0], m)
+    moves: Entries = (np.tile(places, 3), np.arange(3 * m), step)
+    reach = base * (extra + 1) - unit
+    whole = remainder == 0
+    first = np.where(whole | frozen, 0.0, 1.0)
+    more = np.where(frozen, 0.0, float(extra))
+    return Offer(
+        columns,
+        lower=np.zeros(3 * m),
+        upper=np.concatenate([first, more, more]),
+        cost=np.concatenate([cost * np.where(whole, base, base - 2 * remainder), cost * base, cost * base]),
+        integer=np.ones(3 * m, dtype=bool),
+        up=moves,
+        down=(moves[0], moves[1], -step),
+        up_constant=reach - remainder,
+        down_constant=reach + remainder,
+        published=moves,
+        published_constant=-remainder,
+        constant=float(cost @ remainder),
+    )
+
+
+def perturbed(
+    columns: NDArray[np.int64],
+    cost: tuple[NDArray[np.float64], NDArray[np.float64]],
+    reach: NDArray[np.float64],
+    most: tuple[NDArray[np.float64], NDArray[np.float64]],
+    least: tuple[NDArray[np.float64], NDArray[np.float64]],
+    *,
+    integer: bool,
+) -> Offer:
+    """Return the offer to move values within a reach: v = a + z+ - z-, the truth within v +- r (section 6).
+
+    Parameters
+    ----------
+    columns
+        Columns of a task, ``(m,)``.
+    cost
+        By unit up and by unit down, ``(m,)`` each.
+    reach
+        r, published with the table, ``(m,)``.
+    most, least
+        How far up and down values may and must move, ``(m,)`` each.
+    integer
+        They move by whole numbers.
+    """
+    m = len(columns)
+    places = np.arange(m)
+    step = np.repeat([1.0, -1.0], m)
+    moves: Entries = (np.tile(places, 2), np.arange(2 * m), step)
+    return Offer(
+        columns,
+        lower=np.concatenate(least),
+        upper=np.concatenate(most),
+        cost=np.concatenate(cost),
+        integer=np.full(2 * m, integer),
+        up=moves,
+        down=(moves[0], moves[1], -step),
+        up_constant=reach,
+        down_constant=reach,
+        published=moves,
+    )
