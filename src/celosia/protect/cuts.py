@@ -119,7 +119,7 @@ class Workshop:
     def ratios(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-        """Return r of the other columns by these multipliers of some rows; None where they say nothing about the cell."""
+        """Return r of the other columns by multipliers of some rows; None where they say nothing about the cell."""
         rounded = _tidied(gamma)
         if rounded is None:
             return None

@@ -32,10 +32,14 @@ _WHOLE = 1e-6
 _HALF = 0.5
 _PURGE_EVERY = 10
 _LITTLE, _LONG = 1e-4, 15
-"""When the bound has risen by less than this part in so many rounds, cutting at the root ends, if there are integers."""
+"""When the bound has risen by less than this part in so many rounds, a point with fractions is cut no more."""
 _QUARTER = 4
 _GAP_OF_ROUNDS = 3
 """A master with whole numbers is solved to this part of the gap that is left."""
+
+
+_BRANCHED = 1e-5
+"""By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
 
 
 class _OutOfTimeError(Exception):
@@ -90,16 +94,16 @@ class ModeSearch:
         """Whether the best point is as good as was asked for, or there is none."""
         if self.best is None:
             return self.impossible
-        return self.cost - self.bound <= max(self.call.gap, REACHED) * abs(self.cost)
+        close = 2 * _BRANCHED if len(self._integer) else REACHED
+        return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
 
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
         try:
-            point = self._cut_off(rising=bool(len(self._integer)))
+            point = self._cut_off(whole=not len(self._integer))
             if point is None:
-                self.impossible = not self._fixed
-                return
-            if len(self._integer):
+                self.impossible = self.best is None
+            elif len(self._integer):
                 self._dive(point)
                 self._branch()
         except _OutOfTimeError:
@@ -107,6 +111,7 @@ class ModeSearch:
 
     @property
     def _fixed(self) -> bool:
+        """Whether the master is fixed somewhere, so that its bound is not one of all points."""
         base = self._master.base
         return bool(((self._master.lower != base.lower) | (self._master.upper != base.upper)).any())
 
@@ -114,49 +119,52 @@ class ModeSearch:
         if self.call.clock.left <= 0:
             raise _OutOfTimeError
 
-    def _cut_off(self, *, rising: bool = False, whole: bool = False) -> Point | None:
-        """Cut until every level is reached, and keep the point where it is whole; None where no point is left.
+    def _cut_off(self, *, whole: bool) -> Point | None:
+        """Cut until every level is reached; None where no point is left that is cheaper than the best.
 
         Parameters
         ----------
-        rising
-            End when the bound hardly rises.
         whole
-            All integers are fixed: the point that is left is a safe one.
+            No integer is open: the point that is left is a safe one. Otherwise cutting ends when the bound hardly
+            rises.
         """
         history: list[float] = []
         stage = 0
         while True:
             self._check_time()
             point = self._master.solve()
-            if point is None:
-                return None
-            history.append(point.bound)
-            if not self._fixed:
+            if point is not None:
+                history.append(point.bound)
                 self._raise_bound(point.bound)
-            if whole and self.modes.constant + point.bound > self.cost:
+            if point is None or self.modes.constant + point.bound >= self.cost:
                 return None
             if self._master.recall(point.x):
                 continue
-            exact = stage == len(_WIDER) - 1
-            found = self.press.attack(point.x, wider=_WIDER[stage], missing=REACHED if exact and not rising else _MISSING)
-            if (exact or not found.cuts) and (whole or not len(self._integer)):
-                self._offer_scaled(point.x, found.least if exact else self.press.attack(point.x).least)
-                if self.done:
+            found = self._attacked(point.x, stage, whole=whole)
+            if whole and self.done:
+                return point
+            if self._master.add(found):
+                if len(history) % _PURGE_EVERY == 0:
+                    self._master.purge()
+                if not whole and len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * abs(history[-1]):
                     return point
-            if not self._master.add(found.cuts):
-                if exact:
-                    return point
+            elif stage < len(_WIDER) - 1:
                 stage += 1
-                continue
-            if len(history) % _PURGE_EVERY == 0:
-                self._master.purge()
-            if rising and len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * abs(history[-1]):
+            else:
                 return point
 
+    def _attacked(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> list[Cut]:
+        """Return the cuts that a point violates; keep it, made a little wider, where it is nearly safe."""
+        exact = stage == len(_WIDER) - 1
+        found = self.press.attack(v, wider=_WIDER[stage], missing=REACHED if exact and whole else _MISSING)
+        if whole and (exact or not found.cuts):
+            self._offer_scaled(v, found.least if exact else self.press.attack(v).least)
+        return found.cuts
+
     def _raise_bound(self, bound: float) -> None:
+        """Take note of a bound, unless it holds for a part of all points only."""
         bound += self.modes.constant
-        if bound > self.bound:
+        if bound > self.bound and not self._fixed:
             self.bound = min(bound, self.cost)
             self._listen(self)
 
@@ -181,27 +189,15 @@ class ModeSearch:
 
     def _dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
+        at: Point | None = point
         try:
-            while True:
-                self._check_time()
+            while at is not None:
                 open_ = self._integer[self._master.lower[self._integer] < self._master.upper[self._integer]]
                 if not len(open_):
                     self._cut_off(whole=True)
                     return
-                x = point.x[open_]
-                base = np.floor(x + _WHOLE)
-                part = x - base
-                sure = open_[part <= _WHOLE]
-                half = open_[part >= _HALF]
-                chosen = half if len(half) else open_[np.argsort(-part)[: max(1, int((part > _WHOLE).sum()) // _QUARTER)]]
-                if not bool((part > _WHOLE).any()):
-                    self._master.fix(sure, base[part <= _WHOLE])
-                else:
-                    self._master.fix(chosen, np.floor(point.x[chosen] + _WHOLE) + (point.x[chosen] % 1.0 > _WHOLE))
-                after = self._cut_off(rising=True)
-                if after is None:
-                    return
-                point = after
+                self._master.fix(*_surest(open_, at.x[open_]))
+                at = self._cut_off(whole=False)
         finally:
             self._master.release()
 
@@ -215,31 +211,36 @@ class ModeSearch:
 
     def _branch(self) -> None:
         """Solve the master with whole numbers until nothing is found against its solution."""
+        lazy, exact = Capability.LAZY in self.call.solver.capabilities, False
         while not self.done:
             self._check_time()
-            gap = max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / _GAP_OF_ROUNDS) if self.cost else 0.0
             model = self.call.solver.open(self._master.program(self.cost - self.modes.constant))
-            if Capability.LAZY in self.call.solver.capabilities:
+            if lazy:
                 solution = model.solve_lazily(self._separate, time_limit=self.call.clock.left, gap=self.call.gap)
             else:
+                gap = self.call.gap if exact else self._gap_of_a_round()
                 solution = model.solve(time_limit=self.call.clock.left, gap=gap)
             if solution.status is Status.INFEASIBLE:
                 self._conclude()
                 return
-            self._raise_bound(solution.bound * self._master.scale)
+            self._raise_bound(_lowered(solution.bound * self._master.scale, self.modes.constant))
             if solution.x is None or solution.status is Status.STOPPED:
                 raise _OutOfTimeError
             found = self.press.attack(solution.x)
-            added = self._master.add(found.cuts)
+            new = self._master.add(found.cuts)
             if found.least >= 1 - REACHED:
                 self._offer(solution.x)
             else:
                 self._complete(solution.x)
-            if not added and self.done:
+            if not new and (lazy or exact):
                 return
-            if not added:
-                self._conclude()
-                return
+            exact = not new
+
+    def _gap_of_a_round(self) -> float:
+        """Return how exactly a master is solved that will be cut again."""
+        if self.best is None or not self.cost:
+            return self.call.gap
+        return max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / _GAP_OF_ROUNDS)
 
     def _separate(self, v: NDArray[np.float64]) -> list[Row]:
         cuts = self.press.attack(v).cuts
@@ -251,10 +252,27 @@ class ModeSearch:
         if self.best is None:
             self.impossible = True
         else:
-            self.bound = max(self.bound, self.cost * (1 - REACHED))
+            self.bound = max(self.bound, self.cost - _BRANCHED * abs(self.cost))
         self._listen(self)
 
     @property
     def cuts(self) -> list[Cut]:
         """All cuts so far."""
         return self.pool.cuts
+
+
+def _lowered(bound: float, constant: float) -> float:
+    return bound - _BRANCHED * abs(bound + constant)
+
+
+def _surest(columns: NDArray[np.int64], x: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return columns to fix, and their values: all that are half or more up, else some of the largest fractions."""
+    down = np.floor(x + _WHOLE)
+    part = x - down
+    broken = np.flatnonzero(part > _WHOLE)
+    if not len(broken):
+        return columns, down
+    chosen = np.flatnonzero(part >= _HALF)
+    if not len(chosen):
+        chosen = broken[np.argsort(-part[broken], kind="stable")[: max(1, len(broken) // _QUARTER)]]
+    return columns[chosen], down[chosen] + 1.0

@@ -5,8 +5,8 @@ A mode of publication gives variables, and the slacks that they open are linear 
 .. math:: \text{upper slack of column } i = u_i + \sum_j U_{ij} v_j + \mathrm{UB}_i^k\, x_i, \qquad
           \text{lower slack} = l_i + \sum_j L_{ij} v_j + \mathrm{LB}_i^k\, x_i,
 
-where :math:`x_i` is the variable that hides the column, if there is one, and :math:`\mathrm{UB}^k, \mathrm{LB}^k` are the
-rooms of attacker k (Salazar 2003, sections 3 to 6). A column may be offered in several modes, which add up.
+where :math:`x_i` is the variable that hides the column, if there is one, and :math:`\mathrm{UB}^k, \mathrm{LB}^k` are
+the rooms of attacker k (Salazar 2003, sections 3 to 6). A column may be offered in several modes, which add up.
 """
 
 from __future__ import annotations
@@ -135,7 +135,18 @@ class Modes:
             for side in ([offer.up for offer in offers], [offer.down for offer in offers])
         ]
         constant = float(sum(offer.constant for offer in offers))
-        return cls(program, starts, slacks[0], slacks[1], *constants, *variables, constant, unit)
+        return cls(
+            program=program,
+            starts=starts,
+            up=slacks[0],
+            down=slacks[1],
+            up_constant=constants[0],
+            down_constant=constants[1],
+            hiding=variables[0],
+            opening=variables[1],
+            constant=constant,
+            unit=unit,
+        )
 
     def slacks(self, v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what is published about every column at a point, hiding left out: slacks up and down, ``(n,)``."""
@@ -161,7 +172,10 @@ def _placed(
     empty = np.zeros(0, dtype=np.int64)
     return sp.csr_array(
         sp.coo_array(
-            (np.concatenate([np.zeros(0), *values]), (np.concatenate([empty, *rows]), np.concatenate([empty, *places]))),
+            (
+                np.concatenate([np.zeros(0), *values]),
+                (np.concatenate([empty, *rows]), np.concatenate([empty, *places])),
+            ),
             shape=shape,
         )
     )

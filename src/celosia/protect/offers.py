@@ -91,7 +91,9 @@ def opened(
     m = len(columns)
     bare = ranged(columns, cost, most)
     both = np.concatenate(most)
-    rows = sp.csr_array(sp.hstack([-sp.eye_array(2 * m), sp.csr_array(sp.vstack([sp.diags_array(side) for side in most]))]))
+    rows = sp.csr_array(
+        sp.hstack([-sp.eye_array(2 * m), sp.csr_array(sp.vstack([sp.diags_array(side) for side in most]))])
+    )
     kept = np.flatnonzero(both > 0)
     return Offer(
         columns,

@@ -143,9 +143,15 @@ class Press:
     @cached_property
     def _network(self) -> NDArray[np.bool_]:
         """Which questions are about networks."""
-        return self.whole.is_network(self.whole.parts.component[self.sides.columns]) & (
-            self.whole.parts.component[self.sides.columns] >= 0
-        )
+        component = self.whole.parts.component[self.sides.columns].astype(np.int64)
+        return self.whole.is_network(component) & (component >= 0)
+
+    @cached_property
+    def _binary(self) -> NDArray[np.bool_]:
+        """Which variables are 0 or 1."""
+        program = self.modes.program
+        whole = np.zeros(len(program.cost), dtype=bool) if program.integer is None else program.integer
+        return np.asarray(whole & (program.upper <= 1.0))
 
     def is_network(self, side: int) -> bool:
         """Return whether the component of a question is a network."""
@@ -198,12 +204,10 @@ class Press:
             got, ratios = self._flow(k, up, down)
             found = [one for one in ratios if one is not None]
         else:
-            got, found = self._program(k).pushed(self, state, k, up, down)
+            got, found = self._program(k).pushed(self, k, up, down)
         return _Answer(min(own, got, level), found)
 
-    def _flow(
-        self, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
-    ) -> tuple[float, list[Ratios | None]]:
+    def _flow(self, k: int, up: NDArray[np.float64], down: NDArray[np.float64]) -> tuple[float, list[Ratios | None]]:
         """Return how far a cell of a network moves, and the ratios of both minimum cuts."""
         whole, sides = self.whole, self.sides
         column, level = int(sides.columns[k]), float(sides.levels[k])
@@ -229,7 +233,9 @@ class Press:
     def _program(self, k: int) -> _Program:
         component = int(self.whole.parts.component[self.sides.columns[k]])
         if component not in self._programs:
-            self._programs[component] = _Program.of(self.task, np.sort(self.whole.parts.members(component)), self.backend)
+            self._programs[component] = _Program.of(
+                self.task, np.sort(self.whole.parts.members(component)), self.backend
+            )
         return self._programs[component]
 
     def _cuts(self, state: _State, first: int, answers: Sequence[_Answer], missing: float) -> Iterator[Cut]:
@@ -239,10 +245,12 @@ class Press:
             [state.own_expression(first + place), *(state.expression(first + place, one) for one in answer.ratios)]
             for place, answer in enumerate(answers)
         ]
-        combinations = [(one,) for one in options[0]] if len(options) == 1 else [(a, b) for a in options[0] for b in options[1]]
+        combinations = (
+            [(one,) for one in options[0]] if len(options) == 1 else [(a, b) for a in options[0] for b in options[1]]
+        )
         for parts in combinations:
             if sum(part.at(state.v) for part in parts) < level - missing:
-                yield _cut(parts, level)
+                yield _cut(parts, level, self._binary)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,12 +269,14 @@ class _State:
     v: NDArray[np.float64]
     slack: NDArray[np.float64]
     hidden: NDArray[np.float64]
+    opened: NDArray[np.float64]
     wider: float
 
     @classmethod
     def of(cls, press: Press, v: NDArray[np.float64], wider: float) -> _State:
         modes = press.modes
-        return cls(press, v, np.concatenate(modes.slacks(v)), modes.hidden(v), wider)
+        opened = np.where(modes.opening >= 0, v[np.maximum(modes.opening, 0)], np.inf)
+        return cls(press, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, wider)
 
     def _limit(self, k: int) -> float:
         """Return the level where the component is a network, else no limit."""
@@ -280,7 +290,7 @@ class _State:
         for side, rooms in enumerate(self.press.rooms):
             room = np.minimum(rooms[who], _FAR)
             share = np.where(self.hidden >= 1.0 - _WHOLE, room, np.minimum(room, level) * self.hidden)
-            slack = self.slack[side * n : (side + 1) * n] + share
+            slack = np.minimum(self.slack[side * n : (side + 1) * n], _times(self._limit(k), self.opened)) + share
             if self.wider:
                 slack = slack + self.wider
             found.append(np.minimum(slack, np.minimum(room, self._limit(k))))
@@ -308,7 +318,15 @@ class _State:
         up, down = press.rooms
         return Linear(
             *_smallest(
-                columns, r, float(press.sides.levels[k]), limit, up[who], down[who], self.slack, self.hidden, self.v,
+                columns,
+                r,
+                float(press.sides.levels[k]),
+                limit,
+                up[who],
+                down[who],
+                self.slack,
+                self.hidden,
+                self.v,
                 *press.opened,
             )
         )
@@ -387,18 +405,29 @@ def _put(
     return count
 
 
-def _cut(parts: Sequence[Linear], level: float) -> Cut:
-    """Return the cut that says: these together are at least the level."""
+def _times(limit: float, opened: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the limit times how far columns are opened; no limit where there is none."""
+    return np.full(len(opened), np.inf) if np.isinf(limit) else limit * opened
+
+
+def _cut(parts: Sequence[Linear], level: float, binary: NDArray[np.bool_]) -> Cut:
+    """Return the cut that says: these together are at least the level.
+
+    Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing.
+    """
     columns, total, constant = parts[0].columns, parts[0].values, parts[0].constant
     if len(parts) > 1:
         columns, where = np.unique(np.concatenate([part.columns for part in parts]), return_inverse=True)
-        total = np.bincount(where, np.concatenate([part.values for part in parts]), len(columns))
+        total = np.zeros(len(columns))
+        np.add.at(total, where, np.concatenate([part.values for part in parts]))
         constant = sum(part.constant for part in parts)
+    right = level - constant - _ROUNDING * (level + abs(constant))
+    if right > 0 and bool((total >= 0).all()):
+        total = np.where(binary[columns], np.minimum(total, right), total)
     scale = max(float(np.abs(total).max(initial=0.0)), level * _UP)
     raised = np.ceil(total / scale * (1 + np.sign(total) * _ROUNDING) / _UP) * _UP
     kept = raised != 0
-    right = (level - constant - _ROUNDING * (level + abs(constant))) / scale
-    return Cut(columns[kept], raised[kept], right)
+    return Cut(columns[kept], raised[kept], right / scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,7 +449,7 @@ class _Program:
         return cls(columns, rows, backend.open(problem), (none.copy(), none.copy()))
 
     def pushed(
-        self, press: Press, state: _State, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
+        self, press: Press, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
     ) -> tuple[float, list[Ratios]]:
         """Return how far a cell moves, as far as its level, and ratios that say why no further."""
         sides = press.sides
@@ -470,7 +499,9 @@ class _Program:
             del self.moves[0]
         gamma = np.where(np.abs(solution.duals) > _NOISE, solution.duals, 0.0)
         used = np.flatnonzero(gamma)
-        ratios = press.workshop.ratios(
-            *press.whole.completed(self.rows[used], gamma[used]), int(press.sides.columns[k])
-        ) if len(used) else None
+        ratios = (
+            press.workshop.ratios(*press.whole.completed(self.rows[used], gamma[used]), int(press.sides.columns[k]))
+            if len(used)
+            else None
+        )
         return abs(float(solution.x[target])), [] if ratios is None else [ratios]

@@ -1,0 +1,90 @@
+"""Any mix of modes against one program with a copy of the table for every question (Salazar 2003, Figure 6)."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.property.mode_oracle import cheapest
+from tests.property.suppression_cases import KINDS, drawn, put, seeded
+
+from celosia.protect import offers
+from celosia.protect.call import Call
+from celosia.protect.mode_search import ModeSearch
+from celosia.protect.modes import Modes, Offer
+from celosia.protect.task import Task, task_of
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
+
+_FAR = 50.0
+_ROUNDS, _MANY = 2, 40
+
+MIXES = ("ranged", "opened", "hidden", "mixed", "rounded", "perturbed", "ranged and hidden")
+
+
+def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Offer]:
+    """Return offers of one mix for the columns of a task."""
+    n = len(task)
+    costs = np.array([chance.choice([0.5, 1.0, 1.0, 2.0, 3.0]) for _ in range(2 * n)])
+    fixed = np.array([chance.choice([0.0, 1.0, 5.0]) for _ in range(n)])
+    kind = np.array([chance.choice([0, 1, 2]) for _ in range(n)])
+    base = np.full(n, float(chance.choice([2, 3, 5])) * 1000 / unit)
+    remainder = np.array([float(chance.randint(0, 2)) for _ in range(n)]) % (base * unit / 1000) * 1000 / unit
+    extra = chance.choice([0, 1])
+    reach = np.array([chance.choice([1.0, 3.0, 8.0]) for _ in range(n)])
+
+    def one(word: str, at: NDArray[np.int64]) -> Offer:
+        wide, far, nobody = (costs[at], costs[n + at]), np.full(len(at), _FAR), np.zeros(len(at), dtype=bool)
+        none = np.zeros(len(at))
+        return {
+            "ranged": lambda: offers.ranged(at, wide, (far, far)),
+            "opened": lambda: offers.opened(at, wide, (far, far), fixed[at], nobody),
+            "hidden": lambda: offers.hidden(at, costs[at] * 5, nobody),
+            "rounded": lambda: offers.rounded(at, costs[at], remainder[at], base[at], 1000 / unit, nobody, extra),
+            "perturbed": lambda: offers.perturbed(
+                at, wide, reach[at], (reach[at], reach[at]), (none, none), integer=False
+            ),
+        }[word]()
+
+    if mix == "mixed":
+        words = enumerate(("ranged", "hidden", "opened"))
+        return [one(word, np.flatnonzero(kind == which)) for which, word in words]
+    return [one(word, np.arange(n)) for word in mix.split(" and ")]
+
+
+def compare(name: str, kind: str, mix: str, solver: int) -> None:
+    chance = seeded(name)
+    risk, _ = put(drawn(chance, kind, wishes=False))
+    task = task_of(risk, integer=False)
+    task = task.part(np.arange(len(task)), np.flatnonzero(~task.beyond))
+    if not len(task.goals):
+        return
+    levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+    unit = float(np.median(levels))
+    modes = Modes.of(task, offered(chance, task, mix, unit), unit)
+    call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
+    search = ModeSearch(task, modes, backends()[0], call, lambda _: None)
+    search.run()
+    wanted = cheapest(task, modes)
+    assert search.impossible == np.isinf(wanted)
+    if search.best is not None:
+        assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
+        assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
+        assert search.press.attack(search.best).least >= 1 - 1e-6
+
+
+@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_finds_what_one_large_program_finds(kind: str, mix: str) -> None:
+    for number in range(_ROUNDS):
+        compare(f"{kind} {mix} {number}", kind, mix, number % len(backends()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_finds_it_many_times(kind: str, mix: str) -> None:
+    for number in range(_MANY):
+        compare(f"slow {kind} {mix} {number}", kind, mix, number % len(backends()))
