@@ -11,6 +11,7 @@ is audited afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from celosia.protect.master import Master, Point, Pool
 from celosia.protect.modes import Modes
 from celosia.protect.pressing import REACHED, Press
 from celosia.protect.task import Task
+from celosia.protect.whole import Whole
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.solution import Status
 
@@ -214,24 +216,27 @@ class ModeSearch:
         lazy, exact = Capability.LAZY in self.call.solver.capabilities, False
         while not self.done:
             self._check_time()
-            model = self.call.solver.open(self._master.program(self.cost - self.modes.constant))
+            whole = Whole.of(self._master, self.cost - self.modes.constant)
+            model = self.call.solver.open(whole.problem)
             if lazy:
-                solution = model.solve_lazily(self._separate, time_limit=self.call.clock.left, gap=self.call.gap)
+                attack = partial(self._separate, whole)
+                solution = model.solve_lazily(attack, time_limit=self.call.clock.left, gap=self.call.gap)
             else:
                 gap = self.call.gap if exact else self._gap_of_a_round()
                 solution = model.solve(time_limit=self.call.clock.left, gap=gap)
             if solution.status is Status.INFEASIBLE:
                 self._conclude()
                 return
-            self._raise_bound(_lowered(solution.bound * self._master.scale, self.modes.constant))
+            self._raise_bound(_lowered(whole.bound(solution.bound), self.modes.constant))
             if solution.x is None or solution.status is Status.STOPPED:
                 raise _OutOfTimeError
-            found = self.press.attack(solution.x)
+            v = whole.point(solution.x)
+            found = self.press.attack(v)
             new = self._master.add(found.cuts)
             if found.least >= 1 - REACHED:
-                self._offer(solution.x)
+                self._offer(v)
             else:
-                self._complete(solution.x)
+                self._complete(v)
             if not new and (lazy or exact):
                 return
             exact = not new
@@ -242,10 +247,10 @@ class ModeSearch:
             return self.call.gap
         return max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / _GAP_OF_ROUNDS)
 
-    def _separate(self, v: NDArray[np.float64]) -> list[Row]:
-        cuts = self.press.attack(v).cuts
+    def _separate(self, whole: Whole, x: NDArray[np.float64]) -> list[Row]:
+        cuts = self.press.attack(whole.point(x)).cuts
         self.pool.add(cuts)
-        return [Row(cut.columns, cut.values, cut.right, np.inf) for cut in cuts]
+        return [whole.row(cut) for cut in cuts]
 
     def _conclude(self) -> None:
         """Conclude that the best point is optimal, or that there is none."""

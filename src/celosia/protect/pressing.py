@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from celosia.protect.cuts import Cut, Workshop
-from celosia.protect.flows import minimum_cuts
+from celosia.protect.flows import Asked, Rooms, minimum_cuts
 from celosia.protect.hidden import Hidden
 from celosia.protect.modes import Modes
 from celosia.protect.sides import Sides, sides_of
@@ -211,18 +211,9 @@ class Press:
         """Return how far a cell of a network moves, and the ratios of both minimum cuts."""
         whole, sides = self.whole, self.sides
         column, level = int(sides.columns[k]), float(sides.levels[k])
-        got, ends, nodes = minimum_cuts(
-            np.array([column]),
-            np.array([0]),
-            sides.upward[k : k + 1],
-            sides.levels[k : k + 1],
-            up[None, :],
-            down[None, :],
-            np.ones(len(up)),
-            whole.parts.tail,
-            whole.parts.head,
-            *whole.adjacency,
-        )
+        asked = Asked(np.array([column]), np.array([0]), sides.upward[k : k + 1], sides.levels[k : k + 1])
+        rooms = Rooms(up[None, :], down[None, :], np.ones(len(up)))
+        got, ends, nodes = minimum_cuts(asked, rooms, whole.network, 0.0)
         ratios = []
         for side in range(2):
             part = nodes[ends[side] : ends[side + 1]]
