@@ -26,7 +26,7 @@ risk
 pattern
     What is published about each cell, and what that gives away: `Pattern`, `Release`, `publish`.
 attack
-    What can be computed from a release: `audit`; and how: `explain`.
+    What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
 protect
     What to hide: `protect`, `Suppress`, `Intervals`, `Protection`.
 certify
@@ -55,9 +55,12 @@ from typing import TYPE_CHECKING
 from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from celosia.attack.aggregations import worst_aggregation as worst_aggregation
     from celosia.attack.audit import audit as audit
     from celosia.attack.explanation import Explanation as Explanation
     from celosia.attack.explanation import explain as explain
+    from celosia.attack.respondents import RespondentAudit as RespondentAudit
+    from celosia.attack.respondents import audit_respondents as audit_respondents
     from celosia.certify.certificate import certify as certify
     from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
@@ -93,6 +96,7 @@ if TYPE_CHECKING:
     from celosia.risk.cell_rules import ZeroCells as ZeroCells
     from celosia.risk.cost import Cost as Cost
     from celosia.risk.finding import Finding as Finding
+    from celosia.risk.given_contributions import with_contributions as with_contributions
     from celosia.risk.requirement import Requirement as Requirement
     from celosia.risk.risk import Risk as Risk
     from celosia.risk.rules import Dominance as Dominance
@@ -107,8 +111,10 @@ if TYPE_CHECKING:
     from celosia.table.table import Table as Table
 
 _ROOMS = {
+    "celosia.attack.aggregations": ("worst_aggregation",),
     "celosia.attack.audit": ("audit",),
     "celosia.attack.explanation": ("Explanation", "explain"),
+    "celosia.attack.respondents": ("RespondentAudit", "audit_respondents"),
     "celosia.certify.verify": ("verify",),
     "celosia.errors": (
         "CelosiaError",
@@ -135,6 +141,7 @@ _ROOMS = {
     "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
     "celosia.risk.cost": ("Cost",),
     "celosia.risk.finding": ("Finding",),
+    "celosia.risk.given_contributions": ("with_contributions",),
     "celosia.risk.requirement": ("Requirement",),
     "celosia.risk.risk": ("Risk",),
     "celosia.risk.rules": ("Dominance", "MinFrequency", "PPercent", "PriorPosterior"),

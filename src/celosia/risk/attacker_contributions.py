@@ -23,13 +23,13 @@ KINDS = ("respondent", "holding")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
+class Steps:
     """How cells follow from leaf cells, one step after the other.
 
     Parameters
     ----------
     leaf
-        The cells whose contributions are listed, ``(n_cells,)``.
+        The cells whose contributions are listed, and those that have none, ``(n_cells,)``.
     cells, signs, matrices
         For every step the cells that follow, and for each its relation and its coefficient there.
     """
@@ -87,14 +87,14 @@ def own_contributions(
     DataError
         The contributions to some cells are not known.
     """
-    said = _contributions(table)
-    number = _numbers(said, kind)
+    said = single_contributions(table)
+    number = numbers_of(said, kind)
     unknown = sorted(set(members) - set(np.unique(number).tolist()))
     if unknown:
         remedy = f"Numbers are those of celosia.contributors; there are {counted(len(np.unique(number)), kind)}."
         raise SpecError.one(f"{kind}s", f"hold numbers that nobody has: {listed(unknown)}.", remedy)
     inside = np.isin(number, list(members))
-    steps = _steps(table, said)
+    steps = steps_of(table, said)
     at_leaves = np.zeros((2, len(table)), dtype=np.int64)
     np.add.at(at_leaves[0], said.cell[inside], said.amount[inside])
     np.add.at(at_leaves[1], said.cell[~inside], (said.amount[~inside] != 0).astype(np.int64))
@@ -121,10 +121,10 @@ def contributors(table: Table, cell: int, kind: str = "respondent") -> tuple[int
     SpecError
         The table knows no single contributions, or not this cell.
     """
-    said = _contributions(table)
-    number = _numbers(said, kind)
+    said = single_contributions(table)
+    number = numbers_of(said, kind)
     check_cell(table, cell)
-    weight = _steps(table, said).parts(cell)[said.cell]
+    weight = steps_of(table, said).parts(cell)[said.cell]
     counted_in = np.flatnonzero(weight)
     who, place = np.unique(number[counted_in], return_inverse=True)
     amount = np.zeros(len(who), dtype=np.int64)
@@ -138,26 +138,31 @@ def check_cell(table: Table, cell: int) -> None:
         raise SpecError.one("cell", f"there is no cell {cell}.", f"Cells are 0 to {len(table) - 1}; see Table.find.")
 
 
-def _contributions(table: Table) -> Contributions:
+def single_contributions(table: Table) -> Contributions:
+    """Return the single contributions of a table; SpecError where it does not know them."""
     if table.contributions is None:
         remedy = "Tabulate with contributions=True, or say what he knows: Attacker.external(table).knowing(table, ...)."
         raise SpecError.one("contributions", "the table does not know single contributions.", remedy)
     return table.contributions
 
 
-def _numbers(said: Contributions, kind: str) -> NDArray[np.int64]:
+def numbers_of(said: Contributions, kind: str) -> NDArray[np.int64]:
+    """Return the anonymous number behind every contribution, of respondents or of holdings, ``(m,)``."""
     if kind not in KINDS:
         raise SpecError.one("kind", f"must be {' or '.join(KINDS)}, not {kind!r}.")
     return said.respondent if kind == "respondent" else said.holding
 
 
-def _steps(table: Table, said: Contributions) -> _Steps:
-    """Return how all cells follow from those with contributions."""
+def steps_of(table: Table, said: Contributions) -> Steps:
+    """Return how all cells follow from those with contributions.
+
+    A zero that nothing leads to is a cell without contributors.
+    """
     matrix = table.relations.matrix
     leaf = np.zeros(len(table), dtype=bool)
     leaf[said.cell] = True
     known = leaf.copy()
-    steps = _Steps(leaf, [], [], [])
+    steps = Steps(leaf, [], [], [])
     terms = sp.csr_array((np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
     while not known.all():
         last = np.flatnonzero(terms @ (~known).astype(np.int64) == 1)
@@ -165,6 +170,11 @@ def _steps(table: Table, said: Contributions) -> _Steps:
         row = np.repeat(np.arange(len(last)), np.diff(part.indptr))
         entry = np.flatnonzero(~known[part.indices] & (np.abs(part.data) == 1))
         cells, first = np.unique(part.indices[entry], return_index=True)
+        empty = ~known & (table.amounts.counts == 0)
+        if not len(cells) and bool(empty.any()):
+            leaf |= empty
+            known |= empty
+            continue
         if not len(cells):
             missing = np.flatnonzero(~known)
             message = (

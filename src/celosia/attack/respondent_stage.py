@@ -1,0 +1,151 @@
+r"""What respondents have to solve: leaf cells with capacities, and who takes how much of them away.
+
+Notation: leaf cell l has absolute contributions :math:`x_l^r` with sum :math:`T_l`. To a coalition S everything but its
+own contributions is open by q percent, so that leaf l can be wrong by :math:`q\,(T_l - \sum_{r \in S} x_l^r)` either
+way, and by what is published about it. Totals can be wrong by whatever their leaves allow and they themselves publish.
+All amounts are counts of one decimal in which p and q percent of any contribution are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.parts import Parts, parts_of
+from celosia.attack.pushes import Pushes
+from celosia.attack.system import System, system_of
+from celosia.pattern.release import Release
+from celosia.risk.respondents import Knowledge, Respondents
+from celosia.solve.backend import Backend
+from celosia.table.fixed import INFINITE, Fixed
+from celosia.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    r"""A release, and everybody who contributes to it. Leaves are places in `Respondents.leaves`.
+
+    Parameters
+    ----------
+    table, respondents, knowledge
+        What the attacks are about.
+    system, parts, pushes
+        The cells that somebody who contributes nothing does not know.
+    p, q
+        As whole numbers: a contribution of n counts of the table is known within ``q * n`` counts of the system.
+    column
+        The column of every leaf in the system, -1 where it is known, ``(k,)``.
+    component
+        Leaves with different numbers have nothing to do with each other, ``(k,)``.
+    published_up, published_down
+        How far what is published lets columns go, ``(n,)`` each.
+    capacity
+        :math:`q\,T_l`, ``(k,)``.
+    """
+
+    table: Table
+    respondents: Respondents
+    knowledge: Knowledge
+    system: System
+    parts: Parts
+    pushes: Pushes
+    p: int
+    q: int
+    column: NDArray[np.int64]
+    component: NDArray[np.int64]
+    published_up: NDArray[np.int64]
+    published_down: NDArray[np.int64]
+    capacity: NDArray[np.int64]
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whatever can go up can go down as far."""
+        return bool(np.array_equal(self.published_up, self.published_down))
+
+    @cached_property
+    def contributors(self) -> list[list[tuple[int, int]]]:
+        """The contributors to every leaf, as (size, place), the largest first."""
+        sizes = self.respondents.sizes
+        out = []
+        for leaf in range(len(self.respondents.leaves)):
+            part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
+            own, places = sizes.data[part], sizes.indices[part]
+            order = np.lexsort((places, -own))
+            out.append(list(zip(own[order].tolist(), places[order].tolist(), strict=True)))
+        return out
+
+    @cached_property
+    def holdings(self) -> list[dict[int, int]]:
+        """What everybody contributes to which leaf."""
+        out: list[dict[int, int]] = [{} for _ in range(len(self.respondents))]
+        for leaf, own in enumerate(self.contributors):
+            for size, place in own:
+                out[place][leaf] = size
+        return out
+
+    def together(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component to which somebody contributes."""
+        return [leaf for leaf in self.holdings[place] if self.component[leaf] == component]
+
+    def alone(self, place: int, leaf: int) -> bool:
+        """Return whether somebody contributes to no other leaf of the component."""
+        return len(self.together(place, int(self.component[leaf]))) == 1
+
+    def taken(self, members: Collection[int], leaf: int) -> int:
+        """Return what some contribute to a leaf together."""
+        return sum(self.holdings[place].get(leaf, 0) for place in members)
+
+    def rooms(self, taken: dict[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rooms up and down of all columns when so much is taken from some leaves, ``(n,)`` each."""
+        up, down = self.system.up.copy(), self.system.down.copy()
+        for leaf, size in taken.items():
+            column = int(self.column[leaf])
+            if column >= 0:
+                room = int(self.capacity[leaf]) - self.q * size
+                up[column] = min(int(self.published_up[column]), room)
+                down[column] = min(int(self.published_down[column]), room)
+        return up, down
+
+
+def stage_of(table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend) -> Stage:
+    """Return the stage for a release.
+
+    Raises
+    ------
+    DataError
+        Numbers have too many digits.
+    """
+    leaves, totals = respondents.leaves, respondents.totals.astype(object)
+    decimals = table.decimals + knowledge.decimals
+    middle = table.amounts.counts[leaves].astype(object) * knowledge.unit
+    ends = []
+    for sign in (-1, 1):
+        counts = np.full(len(table), sign * INFINITE, dtype=object)
+        counts[leaves] = middle + sign * knowledge.q * totals
+        ends.append(Fixed.of_counts(counts, decimals))
+    said = [release.bounds(), (ends[0], ends[1])]
+    system = system_of(table, said, names=["release", "knowledge of the respondents"])
+    parts = parts_of(system)
+    published = system_of(table, [release.bounds(), _nothing(len(table), system.decimals)], names=["release", ""])
+    scale = 10 ** (system.decimals - decimals)
+    place_of = np.full(len(table), -1, dtype=np.int64)
+    place_of[system.cells] = np.arange(len(system))
+    column = place_of[leaves]
+    component = np.append(parts.component, -1)[column].astype(np.int64)
+    known = np.flatnonzero(component < 0)
+    component[known] = len(parts) + np.arange(len(known))
+    also = np.searchsorted(published.cells, system.cells)  # whatever is open to respondents is not published
+    return Stage(
+        *(table, respondents, knowledge, system, parts, Pushes(system, parts, backend)),
+        *(knowledge.p * scale, knowledge.q * scale, column, component),
+        *(published.up[also], published.down[also]),
+        np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
+    )
+
+
+def _nothing(n: int, decimals: int) -> tuple[Fixed, Fixed]:
+    return Fixed(np.full(n, -INFINITE), decimals), Fixed(np.full(n, INFINITE), decimals)

@@ -1,0 +1,312 @@
+r"""The audit of respondents: who comes too close to whom, using what he contributes himself.
+
+The criterion is that of Daalmans and de Waal (2010): no aggregation of hidden cells may be sensitive. For a target t
+that contributes to one leaf cell :math:`i_0` it is a linear program for every coalition S (its dual is the search for
+the aggregation, with :math:`\lambda_{i_0} = 1`): within
+
+.. math:: |y_l| \le q \sum_{r \notin S} |x_l^r| \quad (l \ne i_0), \qquad M y = 0
+
+and what is published, cell :math:`i_0` must be able to move by :math:`p\,|x^t| - q \sum_{r \notin S, r \ne t}
+|x_{i_0}^r|`, up and down. Of the many coalitions few need a program: a table that proves t safe against one proves him
+safe against all that take no more than it leaves (`celosia.attack.respondent_targets`), and of those who contribute to
+one leaf only the largest matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from celosia.attack.aggregations import Ties, table_and_release
+from celosia.attack.audit import Protected
+from celosia.attack.respondent_stage import Stage, stage_of
+from celosia.attack.respondent_targets import Coalition, Proof, Target, largest_others, targets_of
+from celosia.errors import counted
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import Release
+from celosia.progress import SILENT, Progress
+from celosia.risk.respondents import Knowledge, Respondents, respondents_of
+from celosia.risk.risk import Risk
+from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+from celosia.table.frames import frame_of
+from celosia.table.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPair:
+    """A coalition that comes too close to a target. Confidential.
+
+    Parameters
+    ----------
+    attackers
+        Who attacks, as places in `RespondentAudit.respondents`. Where they are fewer than the coalition could be,
+        anybody may join them; nobody at all stands for everybody.
+    target
+        Who is attacked.
+    cells
+        Where: leaf cells.
+    reach, level
+        How far his cell moves, and how far it must, as shares of what he contributes; None where he contributes to
+        several cells.
+    """
+
+    attackers: tuple[int, ...]
+    target: int
+    cells: tuple[int, ...]
+    reach: float | None = None
+    level: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RespondentAudit:
+    """The result of an audit of respondents. Confidential.
+
+    Parameters
+    ----------
+    table, release, respondents, knowledge
+        What was audited.
+    open
+        Who comes too close to whom; of coalitions of several not all.
+    targets, pairs
+        How many targets there are whom somebody might come too close to, and how many pairs with attackers.
+    programs
+        How many coalitions were judged by a program.
+    """
+
+    table: Table
+    release: Release
+    respondents: Respondents
+    knowledge: Knowledge
+    open: tuple[OpenPair, ...]
+    targets: int
+    pairs: int
+    programs: int
+
+    @property
+    def safe(self) -> bool:
+        """Nobody comes too close to anybody."""
+        return not self.open
+
+    def every_pair(self) -> Iterator[tuple[int, int]]:
+        """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
+        numbers = self.respondents.numbers
+        seen: set[tuple[int, int]] = set()
+        for one in self.open:
+            who = one.attackers or tuple(range(len(numbers)))
+            seen |= {(int(numbers[place]), int(numbers[one.target])) for place in who if place != one.target}
+        return iter(sorted(seen, key=lambda pair: (pair[1], pair[0])))
+
+    def columns(self) -> dict[str, Any]:
+        """Return one line per open pair: attackers, target, their cells, and how close they come."""
+        name, label = self.respondents.name, self.table.label
+        return {
+            "attackers": [", ".join(map(name, one.attackers)) or "anybody" for one in self.open],
+            "attackers_in": ["; ".join(map(self._where, one.attackers)) for one in self.open],
+            "target": [name(one.target) for one in self.open],
+            "target_in": [", ".join(label(cell) for cell in one.cells) for one in self.open],
+            "within": [self._within(one) for one in self.open],
+            "allowed": [100 * self.knowledge.p / self.knowledge.unit] * len(self.open),
+        }
+
+    def _within(self, one: OpenPair) -> float | None:
+        """Return how close they come, in percent of what the target contributes."""
+        if one.reach is None or one.level is None:
+            return None
+        return 100 * (self.knowledge.p / self.knowledge.unit - (one.level - one.reach))
+
+    def _where(self, place: int) -> str:
+        leaves = self.respondents.leaves[self.respondents.sizes[:, [place]].nonzero()[0]]
+        return ", ".join(self.table.label(cell) for cell in leaves.tolist())
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
+        """Return the open pairs as a data frame."""
+        return frame_of(self.columns(), library or self.table.library)
+
+    def __repr__(self) -> str:
+        kind = self.respondents.kind
+        if self.safe:
+            said = f"safe: no {kind} comes too close to another"
+        else:
+            hit = len({one.target for one in self.open})
+            said = f"not safe: {counted(len(self.open), 'open pair')}, {counted(hit, kind)} exposed"
+        return f"RespondentAudit({said}; {counted(len(self.respondents), kind)}, {counted(self.targets, 'target')})"
+
+
+def audit_respondents(
+    release: Release | Pattern | Protected,
+    risk: Risk | Table | None = None,
+    *,
+    rule: PPercent | PriorPosterior,
+    ties: Ties = "safe",
+    solver: str | None = None,
+    progress: Progress = SILENT,
+) -> RespondentAudit:
+    """Return who comes too close to whom: every coalition of contributors against every other contributor.
+
+    Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
+    relation, agrees with everything published, with what the coalition contributes and with everybody else's
+    contributions within q percent, and in which the target's is p percent off; in both directions, and for every
+    combination of them where he contributes to several cells that hang together.
+
+    Parameters
+    ----------
+    release
+        What is published: cells that are hidden, ranges, rounded values.
+    risk
+        The table with single contributions, or its risk; the result of a protection brings its own.
+    rule
+        `PPercent` or `PriorPosterior`: what respondents know, how close they may come, how many work together, and
+        whether respondents or holdings do.
+    ties
+        ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
+        as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
+    solver
+        The name of a solver; by default the best that is installed.
+    progress
+        Hears about targets.
+
+    Raises
+    ------
+    SpecError
+        The table knows no contributions, or the rule does not say what respondents know.
+    DataError
+        Contributions do not add up, or the release does not belong to the table.
+    """
+    table, release = table_and_release(release, risk)
+    knowledge = Knowledge.of(rule)
+    respondents = respondents_of(table, knowledge.by)
+    backend = backend_named(solver) if solver else backends()[0]
+    asked = knowledge.beyond() if ties == "sensitive" else knowledge
+    stage = stage_of(table, release, respondents, asked, backend)
+    groups = targets_of(stage, knowledge.coalition)
+    search = _Search(stage, min(knowledge.coalition, len(respondents) - 1))
+    progress.start("attacking respondents", len(groups))
+    for group in groups:
+        search.attack(group)
+        progress.advance(1)
+    progress.done()
+    found = sorted(search.found, key=lambda one: (one.target, one.cells, one.attackers))
+    return RespondentAudit(
+        *(table, release, respondents, knowledge, tuple(found)),
+        targets=len(groups),
+        pairs=search.pairs,
+        programs=search.programs,
+    )
+
+
+class _Search:
+    """Looks for coalitions that come too close, and notes them."""
+
+    def __init__(self, stage: Stage, coalition: int) -> None:
+        self._stage, self._most = stage, coalition
+        self.found: list[OpenPair] = []
+        self.programs = self.pairs = 0
+
+    def attack(self, group: list[Target]) -> None:
+        """Attack targets, the worst first, until one is safe."""
+        for target in group:
+            before = len(self.found)
+            self.pairs += len(self._stage.respondents) - 1
+            self._attack_one(target)
+            if len(self.found) == before:
+                return
+
+    def _attack_one(self, target: Target) -> None:
+        nobody: Coalition = frozenset()
+        self.programs += 1
+        if target.cleared(largest_others(self._stage, target, nobody, self._most)):
+            return
+        seen: set[Coalition] = set()
+        waiting: list[Coalition] = [nobody]
+        proofs: list[Proof] = []
+        while waiting:
+            members = waiting.pop()
+            if members in seen or any(other < members for other in self._open_now(target)):
+                continue
+            seen.add(members)
+            spare = self._most - len(members)
+            if spare == 0 and any(self._covers(proof, target, members) for proof in proofs):
+                continue
+            self.programs += 1
+            proof, reach, level = target.judged(members, spare)
+            if proof is None:
+                self._note(target, members, reach, level)
+                waiting += [grown for grown in self._smaller(target, members) if grown not in seen]
+                continue
+            proofs.append(proof)
+            if spare:
+                waiting += [members | {place} for place in self._suspects(target, proof, members, spare)]
+
+    def _open_now(self, target: Target) -> Iterator[Coalition]:
+        return (
+            frozenset(one.attackers)
+            for one in self.found
+            if one.target == target.place and one.cells == self._cells(target)
+        )
+
+    def _covers(self, proof: Proof, target: Target, members: Coalition) -> bool:
+        """Return whether a proof against others holds against a coalition, too."""
+        level = target.level(members)
+        component = int(self._stage.component[target.leaves[0]])
+        near = {leaf for place in members for leaf in self._stage.together(place, component)} | set(target.leaves)
+        return not any(proof.fails(leaf, self._stage.taken(members, leaf), level) for leaf in near)
+
+    def _suspects(self, target: Target, proof: Proof, members: Coalition, spare: int) -> list[int]:
+        """Return whom a proof leaves suspect: who might join the members and come too close with as many others.
+
+        Of those who contribute to one leaf only the largest is named: the next comes after him.
+        """
+        stage = self._stage
+        more = largest_others(stage, target, members, spare)
+        some = largest_others(stage, target, members, spare - 1)
+        own = target.leaves[0]
+        raised, most = target.level(members), target.level(members)
+        if raised is not None and most is not None:
+            raised, most = raised + stage.q * some[own], most + stage.q * more[own]
+        inside = [place for _, place in stage.contributors[own] if place != target.place and place not in members]
+        # Who is in the target's cell and elsewhere raises the level and takes rooms at once.
+        suspects = dict.fromkeys(place for place in inside if not stage.alone(place, own))
+        for leaf, size in more.items():
+            taken = stage.taken(members, leaf) + size
+            if size and proof.fails(leaf, taken, most if leaf == own else raised):
+                suspects |= dict.fromkeys(self._next(target, members, leaf))
+        return list(suspects)
+
+    def _next(self, target: Target, members: Coalition, leaf: int) -> Iterator[int]:
+        """Yield who may be next to take something of a leaf: the largest who is alone in it, and all who are not."""
+        single = False
+        for _, place in self._stage.contributors[leaf]:
+            if place == target.place or place in members:
+                continue
+            if not self._stage.alone(place, leaf):
+                yield place
+            elif not single:
+                single = True
+                yield place
+
+    def _smaller(self, target: Target, members: Coalition) -> Iterator[Coalition]:
+        """Yield the coalitions with the next smaller contributor to the same leaf in the place of one."""
+        component = int(self._stage.component[target.leaves[0]])
+        for place in members:
+            leaves = self._stage.together(place, component)
+            if len(leaves) != 1:
+                continue
+            own = [other for _, other in self._stage.contributors[leaves[0]]]
+            for other in own[own.index(place) + 1 :]:
+                if other != target.place and other not in members and self._stage.alone(other, leaves[0]):
+                    yield (members - {place}) | {other}
+                    break
+
+    def _cells(self, target: Target) -> tuple[int, ...]:
+        return tuple(int(self._stage.respondents.leaves[leaf]) for leaf in target.leaves)
+
+    def _note(self, target: Target, members: Coalition, reach: int, level: int) -> None:
+        stage = self._stage
+        shares: tuple[float | None, float | None] = (None, None)
+        if len(target.leaves) == 1:
+            unit = stage.holdings[target.place][target.leaves[0]] * stage.p * stage.knowledge.unit // stage.knowledge.p
+            shares = (reach / unit, level / unit)
+        self.found.append(OpenPair(tuple(sorted(members)), target.place, self._cells(target), *shares))

@@ -1,0 +1,122 @@
+"""The fast audit of respondents against the full one and the program of the paper; Theorems 1 and 2."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.respondent_cases import Case, case_of
+
+from celosia.attack.aggregations import Ties, sensitivity, worst_aggregation
+from celosia.attack.respondents import RespondentAudit, audit_respondents
+from celosia.attack.single_contributions import OpenAttack, open_attacks
+from celosia.risk.respondents import Knowledge, respondents_of
+
+MANY = 12  # respondents: the paper's program for more of them takes long
+
+
+def both(case: Case, ties: Ties = "safe") -> tuple[RespondentAudit, list[OpenAttack]] | None:
+    """Return the fast audit and the full one, None where all belong to one holding."""
+    if len(np.unique(case.numbers)) == 1:
+        return None
+    fast = audit_respondents(case.pattern, case.table, rule=case.rule, ties=ties)
+    return fast, open_attacks(case.pattern, case.table, case.rule, ties=ties)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_fast_audit_finds_every_pair_that_the_full_one_finds_and_no_other(seed: int) -> None:
+    """With holdings, singletons, equal contributions, negative values, published ranges, hidden totals."""
+    found = both(case_of(seed))
+    if found is not None:
+        fast, full = found
+        assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32))
+def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
+    found = both(case_of(seed), "sensitive")
+    if found is not None:
+        fast, full = found
+        assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.integers(0, 2**32))
+def test_coalitions_of_two_have_the_same_verdict_and_every_open_one_is_one(seed: int) -> None:
+    found = both(case_of(seed, coalition=2))
+    if found is not None:
+        fast, full = found
+        assert fast.safe == (not full)
+        for one in fast.open:
+            members = {int(fast.respondents.numbers[place]) for place in one.attackers}
+            target = int(fast.respondents.numbers[one.target])
+            assert any(members <= set(other.attackers) and target == other.target for other in full)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["safe", "sensitive"]))
+def test_the_program_of_the_paper_has_the_same_verdict(seed: int, ties: Ties) -> None:
+    case = case_of(seed, intervals=False)
+    if not 1 < len(np.unique(case.numbers)) <= MANY:
+        return
+    found = worst_aggregation(case.pattern, case.table, rule=case.rule, ties=ties)
+    assert (found is None) == audit_respondents(case.pattern, case.table, rule=case.rule, ties=ties).safe
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_program_with_a_pair_fixed_has_the_verdict_of_the_pair(seed: int) -> None:
+    case = case_of(seed, intervals=False)
+    if not 1 < len(np.unique(case.numbers)) <= MANY:
+        return
+    pairs = set(audit_respondents(case.pattern, case.table, rule=case.rule).every_pair())
+    numbers = respondents_of(case.table).numbers.tolist()
+    for attacker in numbers:
+        for target in numbers:
+            if attacker != target:
+                found = worst_aggregation(case.pattern, case.table, rule=case.rule, attacker=attacker, target=target)
+                assert (found is not None) == ((attacker, target) in pairs)
+
+
+contributions = st.lists(st.lists(st.integers(0, 50), min_size=4, max_size=4), min_size=1, max_size=4)
+coefficients = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
+
+
+def aggregated(cells: list[list[int]], factors: list[int]) -> list[Fraction]:
+    return [
+        sum((Fraction(abs(factor) * cell[r]) for factor, cell in zip(factors, cells, strict=False)), Fraction(0))
+        for r in range(4)
+    ]
+
+
+@given(contributions, coefficients, st.integers(1, 30), st.integers(31, 100))
+def test_theorem_1_whoever_is_protected_in_an_aggregation_is_protected_in_its_cells(
+    cells: list[list[int]], factors: list[int], p: int, q: int
+) -> None:
+    """(A.4): with lambda = |factor of the cell|, q (others + the rest of t) / lambda > p x_t."""
+    own = aggregated(cells, factors)
+    for s in range(4):
+        for t in range(4):
+            others = sum(own) - own[s] - own[t]
+            if s == t or not q * others > p * own[t]:
+                continue
+            for cell, factor in zip(cells, factors, strict=False):
+                if factor:
+                    rest = own[t] - abs(factor) * cell[t]
+                    assert q * (others + rest) > p * abs(factor) * cell[t]
+
+
+@given(contributions, coefficients, st.integers(1, 30), st.integers(31, 100))
+def test_theorem_2_cells_that_are_not_sensitive_add_up_to_none_that_is(
+    cells: list[list[int]], factors: list[int], p: int, q: int
+) -> None:
+    rule = Knowledge(p, q, 100)
+    used = [cell for cell, factor in zip(cells, factors, strict=False) if factor]
+    if used and all(sensitivity(cell, rule) < 0 for cell in used):
+        assert sensitivity(aggregated(cells, factors), rule) < 0
