@@ -28,7 +28,7 @@ pattern
 attack
     What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
 protect
-    What to hide: `protect`, `Suppress`, `Intervals`, `Protection`.
+    What to publish: `protect`, `Suppress`, `Intervals`, `Adjust`, `Protection`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from celosia.pattern.release import publish as publish
     from celosia.pattern.release_file import read_release as read_release
     from celosia.pattern.release_file import write_release as write_release
+    from celosia.protect.adjust import Adjust as Adjust
     from celosia.protect.intervals import Intervals as Intervals
     from celosia.protect.methods import protect as protect
     from celosia.protect.protection import Protection as Protection
@@ -130,6 +131,7 @@ _ROOMS = {
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),
+    "celosia.protect.adjust": ("Adjust",),
     "celosia.protect.intervals": ("Intervals",),
     "celosia.protect.protection": ("Protection",),
     "celosia.protect.suppress": ("Suppress",),

@@ -8,6 +8,8 @@ from typing import Any
 
 from celosia.errors import SpecError
 from celosia.progress import SILENT, Progress
+from celosia.protect.adjust import Adjust
+from celosia.protect.adjust_engine import adjust
 from celosia.protect.call import Call
 from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
@@ -22,6 +24,7 @@ from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
 _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
+    Adjust: adjust,
     Suppress: suppress,
     Intervals: publish_ranges,
 }
@@ -80,7 +83,7 @@ def protect(
     warm_up()
     how = method or Suppress()
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
-    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress)
+    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress, chosen=solver is not None)
     done = _METHODS.get(type(how))
     if done is None:
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
