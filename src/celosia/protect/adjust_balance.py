@@ -44,7 +44,7 @@ class Balances:
         return Beside(sp.csr_array(rows @ factors), -(rows @ rest))
 
     def tilt(self, places: NDArray[np.int64], multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what rows with multipliers, negative ones taken for zero, add to the weights of the cells, ``(n,)``."""
+        """Return what rows with multipliers add to the weights, negative ones being taken for zero, ``(n,)``."""
         return np.asarray(-(sp.csr_array(self.rows[places]).T @ np.maximum(multipliers, 0.0)))
 
 

@@ -105,8 +105,8 @@ def bound_of(
     exact = np.rint(multipliers / unit)
     pull = np.asarray(sp.csr_array(task.matrix.T).astype(np.float64) @ exact) * unit
     reach = np.ceil((ceiling / task.weight) ** (1 / task.norm)) + 2
-    lower, upper = (np.clip(ends, -reach, reach) for ends in (task.lower, task.upper))
-    lower, upper = np.minimum(lower, task.upper), np.maximum(upper, task.lower)
+    lower = np.minimum(np.clip(task.lower, -reach, reach), task.upper).astype(np.float64)
+    upper = np.maximum(np.clip(task.upper, -reach, reach), task.lower).astype(np.float64)
     split = task.split
     below = _least(task, pull, tilt, lower, np.where(split, np.minimum(-task.down, upper), upper))
     above = _least(task, pull, tilt, np.where(split, np.maximum(task.up, lower), lower), upper)

@@ -52,9 +52,7 @@ def conflict_of(risk: Risk, method: Adjust, call: Call, solver: Backend) -> Infe
     return InfeasibleError.one("adjustment", said, "Keep fewer cells, or lower the levels.")
 
 
-def _fewest(
-    task: AdjustTask, cells: NDArray[np.bool_], solver: Backend, *, to_zero: bool
-) -> NDArray[np.int64] | None:
+def _fewest(task: AdjustTask, cells: NDArray[np.bool_], solver: Backend, *, to_zero: bool) -> NDArray[np.int64] | None:
     """Return the fewest of some cells that must be released for a table to exist; None where nothing helps in time.
 
     Parameters

@@ -18,7 +18,6 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Solution, Status
 
-
 _ROUNDS = 8
 """So many times violated balance rows are looked for."""
 
@@ -74,22 +73,28 @@ def _linear(task: AdjustTask, clock: Clock, balances: Balances | None) -> Relaxe
     steps = linear_steps(task)
     model = backends()[0].open(steps.program("nothing"))
     factors, rest = steps.sizes
-    used = np.zeros(0, dtype=np.int64)
+    used, found = np.zeros(0, dtype=np.int64), None
     for _ in range(_ROUNDS):
-        solution = answer(model.solve(time_limit=clock.left))
+        try:
+            solution = answer(model.solve(time_limit=clock.left))
+        except TimeoutError:
+            if found is None:
+                raise
+            break
         if solution is None or solution.x is None or solution.duals is None:
             return None
-        new = np.zeros(0, dtype=np.int64) if balances is None else balances.violated(factors @ solution.x + rest)
-        new = np.setdiff1d(new, used)
-        if balances is None or not len(new):
+        own, others = np.split(solution.duals * steps.scale, [task.matrix.shape[0]])
+        tilt = np.zeros(len(task)) if balances is None else balances.tilt(used, others)
+        found = Relaxed(steps.moves(solution.x, "nothing"), own, tilt, used)
+        if balances is None:
+            break
+        new = np.setdiff1d(balances.violated(factors @ solution.x + rest), used)
+        if not len(new):
             break
         rows, least = balances.beside(steps, new)
         model.add_rows(rows, least, np.full(len(least), np.inf))
         used = np.concatenate([used, new])
-    own, others = np.split(solution.duals * steps.scale, [task.matrix.shape[0]])
-    known = used[: len(others)]
-    tilt = np.zeros(len(task)) if balances is None else balances.tilt(known, others)
-    return Relaxed(steps.moves(solution.x, "nothing"), own, tilt, known)
+    return found
 
 
 def _quadratic(task: AdjustTask, clock: Clock) -> Relaxed | None:

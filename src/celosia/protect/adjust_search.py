@@ -17,7 +17,6 @@ from celosia.protect.adjust_whole import is_infeasible, settled, solve_whole
 from celosia.protect.costs import Step
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
-from celosia.solve.registry import backends
 
 _SAME = 1e-9
 """Two costs that are relatively closer than this are the same: sums of doubles in another order differ by so much."""
@@ -195,9 +194,7 @@ class AdjustSearch:
             free = np.zeros(len(task), dtype=bool)
             free[self._random.choice(split, size=min(_BLOCK, len(split)), replace=False)] = True
             block = task.signed(self.moves > 0, free)
-            moves, _ = solve_whole(
-                block, "sides", self._solver, self._clock, gap=gap / 2, time_limit=_BLOCK_SECONDS
-            )
+            moves, _ = solve_whole(block, "sides", self._solver, self._clock, gap=gap / 2, time_limit=_BLOCK_SECONDS)
             if moves is not None:
                 self._choose(moves > (self.task.up - self.task.down) / 2)
             fruitless = 0 if self.cost < best * (1 - _SAME) else fruitless + 1
@@ -219,8 +216,3 @@ class AdjustSearch:
             yield
             if self._clock.left <= 0:
                 return
-
-
-def lp_solver() -> Backend:
-    """Return the solver of linear programs."""
-    return backends()[0]

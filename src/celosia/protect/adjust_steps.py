@@ -124,7 +124,8 @@ class Steps:
         integer = {"nothing": None, "sides": self.jump, "everything": np.ones(len(self.jump), dtype=bool)}[whole]
         return LinearProgram(
             sp.csr_array(sp.vstack(rows, format="csr")),
-            *(np.concatenate(sides) for sides in (below, above)),
+            row_lower=np.concatenate(below),
+            row_upper=np.concatenate(above),
             lower=np.zeros(len(self.column)),
             upper=np.where(self.jump & discrete, 1.0, self.length),
             cost=self.rate * unit / self.scale,
@@ -213,7 +214,7 @@ def _price(task: AdjustTask, column: NDArray[np.int64], at: NDArray[np.int64], d
     """Return what one unit more costs."""
     weight, offset = task.weight[column], task.offset[column]
     here, there = (np.abs(place - offset) ** task.norm for place in (at, at + direction))
-    return weight * (there - here)
+    return np.asarray(weight * (there - here))
 
 
 def _steps(
@@ -224,14 +225,15 @@ def _steps(
 ) -> Steps:
     """Return all steps that lead somewhere, jumps last."""
     kept = [(column[far > 0], way, far[far > 0], rate[far > 0]) for column, way, far, rate in parts]
-    columns, lengths, rates = ([part[k] for part in kept] for k in (0, 2, 3))
-    length = np.concatenate([*lengths, jump[1]]).astype(np.float64)
+    column = np.concatenate([*(part[0] for part in kept), jump[0]])
+    length = np.concatenate([*(part[2] for part in kept), jump[1]]).astype(np.float64)
+    ways = [np.full(len(part[0]), part[1], dtype=np.int64) for part in kept]
     return Steps(
         task,
         start,
-        np.concatenate([*columns, jump[0]]),
-        np.concatenate([*(np.full(len(part[0]), part[1]) for part in kept), np.ones(len(jump[0]), dtype=np.int64)]),
+        column,
+        np.concatenate([*ways, np.ones(len(jump[0]), dtype=np.int64)]),
         np.where(length >= ENDLESS / 2, np.inf, length),
-        np.concatenate([*rates, jump[2]]),
-        np.concatenate([np.zeros(sum(map(len, columns)), dtype=bool), np.ones(len(jump[0]), dtype=bool)]),
+        np.concatenate([*(part[3] for part in kept), jump[2]]),
+        np.arange(len(column)) >= len(column) - len(jump[0]),
     )

@@ -66,7 +66,7 @@ class AdjustTask:
 
     def costs(self, moves: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what moves cost, cell by cell."""
-        return self.weight * np.abs(moves - self.offset) ** self.norm
+        return np.asarray(self.weight * np.abs(moves - self.offset) ** self.norm)
 
     def admits(self, moves: NDArray[np.int64]) -> bool:
         """Return whether moves add up and go only where they may. Exact."""
@@ -102,9 +102,7 @@ class AdjustTask:
         nowhere = no_up & no_down
         low, high = np.where(nowhere, 1, low), np.where(nowhere, 0, high)
         whole = self.split & ~no_up & ~no_down
-        return replace(
-            self, lower=low, upper=high, down=np.where(whole, self.down, 0), up=np.where(whole, self.up, 0)
-        )
+        return replace(self, lower=low, upper=high, down=np.where(whole, self.down, 0), up=np.where(whole, self.up, 0))
 
     def part(self, columns: NDArray[np.int64]) -> AdjustTask:
         """Return the task of some columns that share no relation with the others."""
@@ -115,6 +113,11 @@ class AdjustTask:
             sp.csr_array(matrix[rows]),
             self.right[rows],
             sp.csr_array(implied[np.diff(implied.indptr) > 0]),
-            *(part[columns] for part in (self.lower, self.upper, self.down, self.up, self.weight, self.offset)),
-            norm=self.norm,
+            self.lower[columns],
+            self.upper[columns],
+            self.down[columns],
+            self.up[columns],
+            self.weight[columns],
+            self.offset[columns],
+            self.norm,
         )
