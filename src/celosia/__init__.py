@@ -28,7 +28,7 @@ pattern
 attack
     What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
 protect
-    What to publish: `protect`, `Suppress`, `Intervals`, `Adjust`, `Protection`.
+    What to publish: `protect`, `Suppress`, `Intervals`, `Adjust`, `RandomRound`, `Protection`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from celosia.protect.intervals import Intervals as Intervals
     from celosia.protect.methods import protect as protect
     from celosia.protect.protection import Protection as Protection
+    from celosia.protect.random_round import RandomRound as RandomRound
     from celosia.protect.suppress import Suppress as Suppress
     from celosia.protect.why import Why as Why
     from celosia.protect.why import why as why
@@ -134,6 +135,7 @@ _ROOMS = {
     "celosia.protect.adjust": ("Adjust",),
     "celosia.protect.intervals": ("Intervals",),
     "celosia.protect.protection": ("Protection",),
+    "celosia.protect.random_round": ("RandomRound",),
     "celosia.protect.suppress": ("Suppress",),
     "celosia.protect.why": ("Why", "why", "whys"),
     "celosia.report.loss": ("loss",),

@@ -14,6 +14,8 @@ from celosia.protect.call import Call
 from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
 from celosia.protect.protection import Method, Protection
+from celosia.protect.random_round import RandomRound
+from celosia.protect.random_round_engine import random_round
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.suppress import Suppress
 from celosia.protect.warm_up import warm_up
@@ -25,6 +27,7 @@ from celosia.solve.registry import backends
 
 _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     Adjust: adjust,
+    RandomRound: random_round,
     Suppress: suppress,
     Intervals: publish_ranges,
 }

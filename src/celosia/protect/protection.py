@@ -48,7 +48,9 @@ class Protection:
     trace
         How the search went: seconds, cost of the best pattern so far or None, bound, cuts.
     seed
-        From which the search drew.
+        From which the search drew. Secret where values were drawn by it: no release carries it.
+    notes
+        What else the office should know, such as the bias of values that were drawn again.
     """
 
     risk: Risk
@@ -61,6 +63,7 @@ class Protection:
     solver: str
     trace: tuple[tuple[float, float | None, float, int], ...]
     seed: int
+    notes: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:

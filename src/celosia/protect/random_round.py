@@ -1,0 +1,138 @@
+"""Random rounding: cells go up or down to a base at random, so that nobody is wrong on average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, get_args
+
+import numpy as np
+
+from celosia.errors import DataError, Problems, SpecError, listed, nearest
+from celosia.risk.risk import HIDE, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.table import Table
+
+Scheme = Literal["sensitive", "plain", "controlled"]
+"""What is rounded, and how totals come about; see `RandomRound`."""
+
+MOST_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RandomRound:
+    r"""Round to a multiple of a base, up with probability :math:`(a \bmod b) / b` and down otherwise.
+
+    So the expected published value is the true one: rounding is *unbiased*. The published table adds up.
+
+    Parameters
+    ----------
+    base
+        b, a whole number of units of the table's last decimal.
+    scheme
+        ``"plain"`` rounds every cell that is no total, each by itself, and adds up (Fellegi 1975). A total of m cells
+        may be off by m times the base. ``"controlled"`` rounds every cell and every total to a neighbouring multiple
+        (Cox 1987); for tables of one or two dimensions with at most one hierarchy. ``"sensitive"`` rounds the sensitive
+        cells only, keeps the totals, and moves the other cells as little as possible in the sense of chi-square
+        (Tiwari); of any dimension, against any number of attackers.
+    keep_totals
+        Of ``"sensitive"``: totals are published as they are.
+    reach
+        Of ``"sensitive"``: how far published values may be from true ones. The reader is told. By default one unit less
+        than the base, which is what rounding itself gives away.
+    draws
+        Of ``"sensitive"``: so many sets of rounded values are drawn at most. One that cannot be completed to a table,
+        or whose table fails the audit, is drawn again; that makes for a bias, which the result states.
+
+    Notes
+    -----
+    The seed of `celosia.protect` is a secret: who knows it knows more about the remainders than the table tells. With
+    the default of 0 a fresh one is drawn; `celosia.Protection` keeps it for the office, no release does. Choose your
+    own from many digits.
+    """
+
+    base: int | float | str | Decimal
+    scheme: Scheme = "sensitive"
+    keep_totals: bool = True
+    reach: int | float | str | Decimal | None = None
+    draws: int = MOST_DRAWS
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        for name, number in (("base", self.base), ("reach", self.reach)):
+            if number is None:
+                continue
+            try:
+                said = _fixed(number)
+            except ValueError:
+                found.add(name, f"{number!r} is no decimal number.", "Write it as 12.5.")
+            else:
+                if said.counts[0] <= 0 or said.infinite[0]:
+                    found.add(name, f"must be above zero, not {number}.")
+        if self.scheme not in get_args(Scheme):
+            found.add("scheme", f"{self.scheme!r} is unknown.", nearest(self.scheme, get_args(Scheme)))
+        if self.draws < 1:
+            found.add("draws", f"must be one or more, not {self.draws}.")
+        found.raise_as(SpecError)
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "random-round"
+
+    def counted_base(self, table: Table) -> int:
+        """Return the base in counts of the table's last decimal.
+
+        Raises
+        ------
+        SpecError
+            It is no whole number of them, or larger than every value.
+        """
+        base = _counts("base", _fixed(self.base), table)
+        if len(table) and base > int(np.abs(table.amounts.counts).max()):
+            said = f"{self.base} is larger than every value of the table."
+            raise SpecError.one("base", said, "Everything would become zero or the base itself: take a smaller one.")
+        return base
+
+    def counted_reach(self, table: Table) -> int:
+        """Return the reach in counts of the table's last decimal."""
+        if self.reach is None:
+            return self.counted_base(table) - 1
+        return _counts("reach", _fixed(self.reach), table)
+
+    def checked(self, risk: Risk, *, integer: bool) -> Risk:
+        """Return the risk, if it can be rounded.
+
+        Raises
+        ------
+        SpecError
+            A cell must be hidden.
+        DataError
+            Counts are no whole numbers.
+        """
+        table = risk.table
+        hidden = np.flatnonzero(risk.status == HIDE)
+        if len(hidden):
+            labels = listed([table.label(int(cell)) for cell in hidden])
+            remedy = "Rounding publishes a number for every cell: suppress them instead."
+            raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
+        odd = np.flatnonzero(table.amounts.counts % 10**table.decimals != 0)
+        if integer and len(odd):
+            first = table.label(int(odd[0]))
+            said = f"are no whole numbers in {len(odd)} cells, the first being {first}."
+            raise DataError.one("counts", said, "Say integer=False if these are no counts.")
+        return risk
+
+
+def _fixed(number: float | str | Decimal) -> Fixed:
+    return Fixed.of_texts([str(number)])
+
+
+def _counts(name: str, number: Fixed, table: Table) -> int:
+    decimals = max(number.decimals, table.decimals)
+    unit: int = 10 ** (decimals - table.decimals)
+    count = int(number.to(decimals).counts[0])
+    if count % unit:
+        said = f"{number.texts()[0]} is finer than the {table.decimals} decimals of the table."
+        raise SpecError.one(name, said, "Take a whole number of units of its last decimal.")
+    return count // unit
