@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,13 +95,13 @@ class Example:
         others = np.setdiff1d(self.shape.leaves, [self.place(number) for number in self.rounded])
         return float((values[others] ** 2 / self.values(self.true)[others]).sum())
 
-    def verdicts(self, rows: Rows) -> dict[int, tuple[object, object, str]]:
-        """Return what the attacker of (2.2) concludes about every sensitive cell of a printed table, and our verdict."""
+    def verdicts(self, rows: Rows) -> dict[int, tuple[Any, Any, str]]:
+        """Return what the attacker of (2.2) concludes about the sensitive cells of a printed table, and our verdict."""
         risk = self.risk
         cells = np.asarray(self.shape.leaves)
         reach = Fixed(np.array([self.base]))
         pattern = cz.Pattern.of(risk.table, Perturbed(cells, Fixed(self.values(rows)[cells]), reach, table=risk.table))
-        said = cz.audit(pattern, risk, intervals="all")
+        said = cz.audit(pattern, risk, intervals=True)
         ends = {finding.cell: (finding.lower, finding.upper) for finding in said.intervals}
         number = {self.place(k): k for k in self.levels}
         return {
@@ -250,13 +251,11 @@ def test_the_verdicts_of_the_audit() -> None:
     assert {number for number, said in third.items() if said[2] != "met"} == {4, 15}
     for number in (4, 15):
         lower, upper, _ = third[number]
-        truth, (up, down, wide) = (
-            EXAMPLES[3].values(EXAMPLES[3].true)[EXAMPLES[3].place(number)],
-            EXAMPLES[3].levels[number],
-        )
-        assert upper < truth + up  # type: ignore[operator]
-        assert lower <= truth - down  # type: ignore[operator]
-        assert upper - lower >= wide  # type: ignore[operator]
+        truth = EXAMPLES[3].values(EXAMPLES[3].true)[EXAMPLES[3].place(number)]
+        up, down, wide = EXAMPLES[3].levels[number]
+        assert upper < truth + up
+        assert lower <= truth - down
+        assert upper - lower >= wide
     fourth = EXAMPLES[4].verdicts(EXAMPLES[4].printed)
     assert fourth[7] == (15, 25, "missed")  # needs 17 and 29 and a width of 5: only the upper level fails
 

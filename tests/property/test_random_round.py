@@ -104,7 +104,7 @@ def test_controlled_rounding_is_unbiased_on_a_larger_table_by_sampling() -> None
 )
 def test_whole_tables_are_rounded_additively(
     sizes: tuple[int, ...],
-    scheme: Any,
+    scheme: Any,  # noqa: ANN401
     base: int,
     seed: int,
     data: st.DataObject,
@@ -129,14 +129,14 @@ def test_whole_tables_are_rounded_additively(
 def test_sets_of_four_sensitive_cells_are_unbiased() -> None:
     """Over the enumerated probabilities the expectation of every rounded cell is its value, exactly."""
     shape = Shape((2, 3))
-    table = shape.table([11, 23, 30, 41, 53, 64])
+    table = shape.table([12, 23, 30, 44, 57, 64])
     cells = [shape.leaves[k] for k in (0, 1, 3, 4)]
     sets = sets_of(risk_of(table, dict.fromkeys(cells, (1, 1))), 10, 9)
     assert sets.number == 16
     every = list(sets.all())
     assert sum(probability for _, probability in every) == 1
     mean = sum(probability * values.astype(object) for values, probability in every)
-    assert list(mean) == [11, 23, 41, 53]
+    assert list(mean) == [12, 23, 44, 57]
     assert not any(sets.bias)
 
 
@@ -170,7 +170,7 @@ def test_draws_are_unbiased_by_sampling() -> None:
     both = sets.down & sets.up
     over = (sets.truth % 7) / 7
     error = 7 * np.sqrt(over * (1 - over) / draws)
-    assert both.sum() > 60
+    assert both.sum() == 56  # remainders 2 to 5 of 7: the others are forced
     assert (np.abs(mean - sets.truth)[both] <= 5 * error[both] + 1e-9).all()
 
 
