@@ -108,8 +108,8 @@ def test_other_rules_do_not_say_what_respondents_know() -> None:
 
 def test_contributions_must_add_up_and_the_message_tells_no_amount() -> None:
     table = table_2x2()
+    parts = [table.find(row=row, column=column) for row in "AB" for column in ("I", "II")]
     with pytest.raises(DataError, match="A x I: its contributions do not add up to the cell") as raised:
-        parts = [table.find(row=row, column=column) for row in "AB" for column in ("I", "II")]
         with_contributions(table, [parts[0], *parts], ["a", *"bcde"], [60, 39, 70, 40, 40])
     assert "99" not in str(raised.value)
     with pytest.raises(DataError, match="the contributions to 8 cells are not known"):
