@@ -155,7 +155,7 @@ def audit(
     risk
         The table with its sensitive cells and their requirements; the result of a protection brings its own.
     attackers
-        Who attacks; by default those of `risk`.
+        Who attacks; by default those of `risk`, with all its requirements.
     intervals
         Also compute the interval of every cell that is not shown.
     integer
@@ -185,7 +185,8 @@ def audit(
     who = tuple(attackers) if attackers is not None else risk.attackers
     if not who:
         raise SpecError.one("attackers", "are missing.")
-    risk = replace(risk, attackers=who)
+    if attackers is not None:
+        risk = replace(risk, attackers=who, further=None)
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     _check(risk, whole=whole)
     backend = backend_named(solver) if solver else backends()[0]

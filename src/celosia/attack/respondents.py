@@ -51,11 +51,14 @@ class OpenPair:
     reach, level
         How far his cell moves, and how far it must, as shares of what he contributes; None where he contributes to
         several cells.
+    implied
+        Another open pair is worse: larger contributions to the same cells. A pattern that closes it closes this one.
     """
 
     attackers: tuple[int, ...]
     target: int
     cells: tuple[int, ...]
+    implied: bool = False
     reach: float | None = None
     level: float | None = None
 
@@ -68,6 +71,8 @@ class RespondentAudit:
     ----------
     table, release, respondents, knowledge
         What was audited.
+    asked
+        The knowledge with which it was audited: other than `knowledge` where ties are too close.
     open
         Who comes too close to whom; of coalitions of several not all.
     targets, pairs
@@ -80,6 +85,7 @@ class RespondentAudit:
     release: Release
     respondents: Respondents
     knowledge: Knowledge
+    asked: Knowledge
     open: tuple[OpenPair, ...]
     targets: int
     pairs: int
@@ -190,7 +196,7 @@ def audit_respondents(
     progress.done()
     found = sorted(search.found, key=lambda one: (one.target, one.cells, one.attackers))
     return RespondentAudit(
-        *(table, release, respondents, knowledge, tuple(found)),
+        *(table, release, respondents, knowledge, asked, tuple(found)),
         targets=len(groups),
         pairs=search.pairs,
         programs=search.programs,
@@ -210,17 +216,18 @@ class _Search:
         for target in group:
             before = len(self.found)
             self.pairs += len(self._stage.respondents) - 1
-            self._attack_one(target)
+            self._attack_one(target, implied=target is not group[0])
             if len(self.found) == before:
                 return
 
-    def _attack_one(self, target: Target) -> None:
+    def _attack_one(self, target: Target, *, implied: bool) -> None:
         nobody: Coalition = frozenset()
         self.programs += 1
         if target.cleared(largest_others(self._stage, target, nobody, self._most)):
             return
         seen: set[Coalition] = set()
         waiting: list[Coalition] = [nobody]
+        smaller: set[Coalition] = set()
         proofs: list[Proof] = []
         while waiting:
             members = waiting.pop()
@@ -233,8 +240,10 @@ class _Search:
             self.programs += 1
             proof, reach, level = target.judged(members, spare)
             if proof is None:
-                self._note(target, members, reach, level)
-                waiting += [grown for grown in self._smaller(target, members) if grown not in seen]
+                self._note(target, members, reach, level, implied=implied or members in smaller)
+                after = [other for other in self._smaller(target, members) if other not in seen]
+                smaller |= set(after)
+                waiting += after
                 continue
             proofs.append(proof)
             if spare:
@@ -303,10 +312,10 @@ class _Search:
     def _cells(self, target: Target) -> tuple[int, ...]:
         return tuple(int(self._stage.respondents.leaves[leaf]) for leaf in target.leaves)
 
-    def _note(self, target: Target, members: Coalition, reach: int, level: int) -> None:
+    def _note(self, target: Target, members: Coalition, reach: int, level: int, *, implied: bool) -> None:
         stage = self._stage
         shares: tuple[float | None, float | None] = (None, None)
         if len(target.leaves) == 1:
             unit = stage.holdings[target.place][target.leaves[0]] * stage.p * stage.knowledge.unit // stage.knowledge.p
             shares = (reach / unit, level / unit)
-        self.found.append(OpenPair(tuple(sorted(members)), target.place, self._cells(target), *shares))
+        self.found.append(OpenPair(tuple(sorted(members)), target.place, self._cells(target), implied, *shares))

@@ -64,6 +64,13 @@ class Requirements:
             self.cells[places], self.attackers[places], self.lower[places], self.upper[places], self.sliding[places]
         )
 
+    def joined(self, others: Requirements) -> Requirements:
+        """Return these requirements, and others after them."""
+        levels = (_joined(getattr(self, name), getattr(others, name)) for name in ("lower", "upper", "sliding"))
+        return Requirements(
+            np.concatenate([self.cells, others.cells]), np.concatenate([self.attackers, others.attackers]), *levels
+        )
+
     def __getitem__(self, place: int) -> Requirement:
         return Requirement(
             int(self.cells[place]),
@@ -75,3 +82,8 @@ class Requirements:
 
     def __iter__(self) -> Iterator[Requirement]:
         return (self[place] for place in range(len(self)))
+
+
+def _joined(first: Fixed, second: Fixed) -> Fixed:
+    decimals = max(first.decimals, second.decimals)
+    return Fixed(np.concatenate([first.to(decimals).counts, second.to(decimals).counts]), decimals)

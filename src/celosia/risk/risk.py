@@ -57,6 +57,8 @@ class Risk:
         Which rules call each cell sensitive, ``(n_rules, n_cells)``.
     evidence
         The numbers behind the decisions, a column each. For the office only: it never goes into a public file.
+    further
+        Requirements with levels of their own. An attacker who is named in one of them has these and no others.
     """
 
     table: Table
@@ -67,6 +69,7 @@ class Risk:
     rules: tuple[str, ...] = ()
     reasons: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
+    further: Requirements | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -77,14 +80,19 @@ class Risk:
         return np.asarray(self.status == SENSITIVE)
 
     @property
-    def requirements(self) -> Requirements:
-        """One requirement for every sensitive cell and every attacker."""
+    def requirements(self) -> Requirements:  # attacker by attacker, as an audit goes through them
+        """One requirement for every sensitive cell and every attacker, and those with levels of their own."""
         cells = np.flatnonzero(self.sensitive)
-        n = len(self.attackers)
-        place = np.tile(cells, n)
-        attacker = np.repeat(np.arange(n, dtype=np.int32), len(cells))
+        own = np.zeros(0, dtype=np.int32) if self.further is None else self.further.attackers
+        who = np.setdiff1d(np.arange(len(self.attackers), dtype=np.int32), own)
+        place = np.tile(cells, len(who))
+        attacker = np.repeat(who, len(cells))
         levels = self.levels
-        return Requirements(place, attacker, levels.lower[place], levels.upper[place], levels.sliding[place])
+        common = Requirements(place, attacker, levels.lower[place], levels.upper[place], levels.sliding[place])
+        if self.further is None:
+            return common
+        every = common.joined(self.further)
+        return every.take(np.argsort(every.attackers, kind="stable"))
 
     def reason(self, cell: int) -> tuple[str, ...]:
         """Return the rules by which a cell is sensitive."""

@@ -113,7 +113,7 @@ def test_contributions_must_add_up_and_the_message_tells_no_amount() -> None:
         with_contributions(table, [parts[0], *parts], ["a", *"bcde"], [60, 39, 70, 40, 40])
     assert "99" not in str(raised.value)
     with pytest.raises(DataError, match="the contributions to 8 cells are not known"):
-        with_contributions(table, parts[:1], ["a"], [100])
+        with_contributions(table, parts[:1] * 2, ["a", "b"], [60, 40])
 
 
 def test_what_is_wrong_with_holdings_is_said_at_once() -> None:
