@@ -1,0 +1,259 @@
+r"""The width model by splitting (ADMM): moves are projected on the relations, then clipped cell by cell.
+
+The model is :math:`\min \sum_i w_i \max_p |D_{ip}|` over moves :math:`D_p` in the affine spaces
+:math:`A_p = \{d : M d = 0,\ d_p = s_p\}`. Both halves have closed forms: the projection on :math:`A_p` is that on
+:math:`\ker M` (`celosia.protect.product`) and a correction along :math:`g_p = P e_p`; the other half clips row i at the
+:math:`\tau_i` with :math:`\sum_p (|v_{ip}| - \tau_i)^+ = w_i / \rho`. Every projected point gives safe widths
+:math:`\max_p |X_{ip}|`, and every multiplier U gives cuts: its part in the span of :math:`e_p` and the relations,
+
+.. math:: Y_p = U_p - P U_p + \theta_p g_p, \qquad \sum_i |Y_{ip}| W_i \ge \theta_p s_p,
+
+which hold whatever the accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+from celosia.protect.product import Product, gather, project
+from celosia.protect.widths import WidthTask
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+from celosia.solve.problem import LinearProgram
+
+_RELAX = 1.7
+"""Over-relaxation: between 1.5 and 1.8 it makes the method about a third faster."""
+
+_CHECK = 25
+"""Widths and bounds are looked at every so many steps."""
+
+_CAP = 1e-4
+"""Moves are clipped this much within the greatest widths, so that projected ones soon lie within them."""
+
+_ROUNDING = 1e-12
+"""More than the rounding errors of a projection, relative to the largest entry."""
+
+_SMALLEST = 1e-4
+"""Multipliers that say less than this about their target, relative to the largest, make no cut."""
+
+_ENTRY = 1e-8
+"""Smaller coefficients of cuts are raised to this: solvers drop such entries."""
+
+
+class Projector:
+    """The orthogonal projection on the moves of a product of trees, for many tables at once, ``(n, q)``."""
+
+    def __init__(self, product: Product, together: int) -> None:
+        self._trees = product.arrays(together)
+        self._together = together
+        self._leaves = product.leaves()
+
+    def apply(self, x: NDArray[np.float64]) -> None:
+        """Project in place."""
+        project(x.reshape(-1), self._trees, self._together)
+
+    def missed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much multipliers are not combinations of relations, to be added to their sizes, ``(n, q)``."""
+        y = y.copy()
+        gather(y.reshape(-1), self._trees, self._together)
+        y[~self._leaves] = 0.0
+        return np.asarray(np.abs(y))
+
+
+class Basis:
+    """The same by an orthonormal basis of the moves, for relations of any kind on few cells."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        gram = (matrix.T @ matrix).toarray()
+        values, vectors = np.linalg.eigh(gram)
+        self._basis = np.ascontiguousarray(vectors[:, values < 1e-9 * max(1.0, float(values[-1]))])
+
+    def apply(self, x: NDArray[np.float64]) -> None:
+        """Project in place."""
+        x[...] = self._basis @ (self._basis.T @ x)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """The width model in the places of a product, or on some of its cells.
+
+    Parameters
+    ----------
+    cost, most
+        As in `celosia.protect.widths.WidthTask`; places that are no columns have a greatest width of zero.
+    targets, levels
+        As there.
+    """
+
+    cost: NDArray[np.float64]
+    most: NDArray[np.float64]
+    targets: NDArray[np.int64]
+    levels: NDArray[np.float64]
+
+    @property
+    def least(self) -> NDArray[np.float64]:
+        """The least widths."""
+        least = np.zeros(len(self.cost))
+        least[self.targets] = self.levels
+        return least
+
+
+class Splitting:
+    """The method at work.
+
+    Parameters
+    ----------
+    model
+        The width model.
+    projector
+        Projects on the moves.
+    stiffness
+        The penalty, relative to mean costs over mean levels.
+
+    Attributes
+    ----------
+    widths
+        The cheapest safe widths so far, None where there are none.
+    tau
+        Where cells are clipped.
+    """
+
+    def __init__(self, model: Split, projector: Projector | Basis, stiffness: float) -> None:
+        self.model = model
+        self.projector = projector
+        n, q = len(model.cost), len(model.targets)
+        self._own = np.arange(q)
+        self._g = np.zeros((n, q))
+        self._g[model.targets, self._own] = 1.0
+        projector.apply(self._g)
+        self._pivot = self._g[model.targets, self._own]
+        self.stuck = np.flatnonzero(self._pivot < 1e-9)
+        self._rho = stiffness * float(model.cost[model.targets].mean()) / float(model.levels.mean())
+        self._cap = model.most * (1 - _CAP)
+        self._z = self._g * (model.levels / np.maximum(self._pivot, 1e-9))
+        self._u = np.zeros((n, q))
+        self._t = self._z.copy()
+        self.tau = np.abs(self._z).max(axis=1)
+        self.reach = self.tau.copy()
+        self.widths: NDArray[np.float64] | None = None
+        self.steps = 0
+
+    @property
+    def cost(self) -> float:
+        """What the best widths cost."""
+        return np.inf if self.widths is None else float(self.model.cost @ self.widths)
+
+    def advance(self, steps: int) -> None:
+        """Go some steps."""
+        model = self.model
+        weight = model.cost / self._rho
+        for _ in range(steps):
+            self.projector.apply(self._t)
+            correction = (model.levels - self._t[model.targets, self._own]) / self._pivot
+            _clip(
+                self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach, _RELAX
+            )
+            self.steps += 1
+        fits = self.reach <= model.most * (1 + 1e-12)
+        if bool(fits.all()) and float(model.cost @ self.reach) < self.cost:
+            self.widths = np.maximum(self.reach, model.least)
+
+    def multipliers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients of cuts by their sizes, ``(n, q)``, and what each says about its target, ``(q,)``.
+
+        Guarantee: for moves d of target p the sum of the coefficients times the sizes of d is at least the second
+        number times the level.
+        """
+        model = self.model
+        n = self._u.copy()
+        self.projector.apply(n)
+        theta = n[model.targets, self._own] / self._pivot
+        y = self._u - n + theta * self._g
+        useful = theta > _SMALLEST * theta.max(initial=0.0)
+        theta = np.where(useful, theta, 0.0)
+        y[:, ~useful] = 0.0
+        plain = y.copy()
+        plain[model.targets, self._own] -= theta
+        size = np.abs(y) + self.projector.missed(plain) if isinstance(self.projector, Projector) else np.abs(y)
+        size += _ROUNDING * np.abs(y).max(axis=0, initial=0.0)
+        return size * self._rho, theta * self._rho
+
+
+    def bound(self, size: NDArray[np.float64], theta: NDArray[np.float64]) -> float:
+        """Return what any safe widths cost at least, by weak duality with the cuts as they are, scaled."""
+        total, worth = size.sum(axis=1), float(theta @ self.model.levels)
+        used = (self.model.most > 0) & (total > 0)
+        tightest = float(np.min(self.model.cost[used] / total[used], initial=1.0))
+        factors = [tightest, *np.linspace(0.9, 1.01, 12)]
+        return max(_weak(self.model, total * factor, worth * factor) for factor in factors)
+
+
+def _weak(model: Split, total: NDArray[np.float64], worth: float) -> float:
+    reduced = model.cost - total
+    short = (reduced < 0) & (model.most > 0)
+    if bool(np.isinf(model.most[short]).any()):
+        return -np.inf
+    low = float(reduced[short] @ model.most[short])
+    high = float(np.maximum(reduced, 0.0) @ model.least)
+    return worth + low + high - 1e-9 * (worth - low + high)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _clip(
+    t: NDArray[np.float64],
+    g: NDArray[np.float64],
+    z: NDArray[np.float64],
+    u: NDArray[np.float64],
+    correction: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    tau: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    relax: float,
+) -> None:
+    """Finish the projection, clip every cell at its threshold, and set up the next projection, cell by cell."""
+    n, q = t.shape
+    v = np.empty(q)
+    for i in range(n):
+        furthest = 0.0
+        for p in range(q):
+            x = t[i, p] + correction[p] * g[i, p]
+            furthest = max(furthest, abs(x))
+            v[p] = relax * x + (1.0 - relax) * z[i, p] + u[i, p]
+        reach[i] = furthest
+        total, largest = 0.0, 0.0
+        for p in range(q):
+            total += abs(v[p])
+            largest = max(largest, abs(v[p]))
+        level = 0.0
+        if total > weight[i]:
+            level = tau[i] if tau[i] < largest else 0.0
+            for _ in range(50):
+                over, count = 0.0, 0.0
+                for p in range(q):
+                    more = abs(v[p]) - level
+                    if more > 0.0:
+                        over += more
+                        count += 1.0
+                if count == 0.0:
+                    level = 0.0
+                    continue
+                step = (over - weight[i]) / count
+                level += step
+                if level < 0.0:
+                    level = 0.0
+                if abs(step) <= 1e-8 * level:
+                    break
+        level = min(level, cap[i])
+        tau[i] = level
+        for p in range(q):
+            clipped = min(max(v[p], -level), level)
+            z[i, p] = clipped
+            u[i, p] = v[p] - clipped
+            t[i, p] = 2.0 * clipped - v[p]
