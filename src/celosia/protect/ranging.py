@@ -14,15 +14,23 @@ from celosia.protect.call import Call
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.placing import Placed, Placing, Slacks
+from celosia.protect.product import product_of
 from celosia.protect.protection import Protection
 from celosia.protect.shifting import shift
 from celosia.protect.task import Task, task_of
 from celosia.protect.width_cuts import CutSearch
+from celosia.protect.width_splits import FLOOR, SplitSearch
 from celosia.protect.widths import WidthTask
 from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 
 _SECRET_BITS = 64
+
+_PLANE = 2
+"""In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
+
+_MANY = 100_000
+"""With fewer cells times sensitive cells cuts find the optimum within seconds."""
 
 
 def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
@@ -134,12 +142,14 @@ class _Work:
     def _by_width(self) -> tuple[Slacks, float] | None:
         """Return slacks by the width model and a bound; None where its widths cannot be placed."""
         task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
-        search = CutSearch(task, backends()[0], self.call.clock, self._listen)
+        search = self._search(task)
         try:
             search.run(self.call.gap)
         except KeyboardInterrupt:
             self.call.clock.stop()
+        bound = search.bound
         if search.widths is None and not search.impossible:
+            search = search if isinstance(search, CutSearch) else CutSearch(task, backends()[0], self.call.clock)
             search.complete()
         if search.impossible:
             raise self._refusal(task.targets[search.impossible])
@@ -150,7 +160,17 @@ class _Work:
         if centre is None or not (self.sliding or not centre.any()):
             return None
         half = search.widths / 2
-        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), search.bound
+        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
+
+    def _search(self, task: WidthTask) -> CutSearch | SplitSearch:
+        """Return what suits: splitting where relations are a product of three trees or more, and many; else cuts."""
+        how, product = self.method.search, None
+        if how != "cuts":
+            product = product_of(self.asked.table.relations.matrix)
+        large = len(task) * len(task.targets) > _MANY or self.call.gap >= FLOOR
+        if product is None or (how == "auto" and (len(product.sizes) <= _PLANE or not large)):
+            return CutSearch(task, backends()[0], self.call.clock, self._listen)
+        return SplitSearch(task, product, backends()[0], self.call.clock, self._listen)
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model and a bound."""
@@ -186,9 +206,9 @@ class _Work:
             seed=self.call.seed,
         )
 
-    def _listen(self, search: CutSearch) -> None:
-        """Note how far the search has come."""
+    def _listen(self, search: CutSearch | SplitSearch) -> None:
+        """Note how far the search has come: how many cuts, or how many steps, were needed."""
         cost = search.cost if np.isfinite(search.cost) else None
-        cuts = len(search.master.pool.cuts)
+        cuts = len(search.master.pool.cuts) if isinstance(search, CutSearch) else search.steps
         self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
         self.call.progress.search(cost, search.bound, cuts)

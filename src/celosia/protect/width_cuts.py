@@ -20,6 +20,7 @@ from celosia.attack.parts import Parts, adjacency, parts_of
 from celosia.attack.redundancy import coloured
 from celosia.errors import SolverError
 from celosia.protect.cuts import Cut
+from celosia.protect.extending import extended
 from celosia.protect.master import Pool
 from celosia.protect.width_flows import pushed
 from celosia.protect.widths import WidthTask
@@ -382,28 +383,15 @@ class CutSearch:
             widths = np.maximum(np.abs(self.moves).max(axis=0), self.task.least)
             if self.task.price(widths) < self.cost:
                 self.widths = np.minimum(widths, self.task.most)
-                self.best_moves = self.moves.copy()
 
     def complete(self) -> None:
-        """Find a move for every target that has none yet, however wide, where time is up: cheap, but not together."""
-        task, n = self.task, len(self.task)
-        matrix = sp.csr_array(task.task.matrix[~task.task.implied], dtype=np.float64)
-        none, zero = np.zeros(matrix.shape[0]), np.zeros(2 * n)
-        cost = np.tile(np.maximum(task.cost, 1e-9 * task.cost.max(initial=1.0)), 2)
-        model = self._backend.open(
-            LinearProgram(sp.csr_array(sp.hstack([matrix, -matrix])), none, none, zero, np.tile(task.most, 2), cost)
+        """Find widths for targets that have no move yet, where time is up: cheap one by one, but not together."""
+        widths = np.maximum(np.abs(self.moves[self._known]).max(axis=0, initial=0.0), self.task.least)
+        widths, self.impossible = extended(
+            self.task, np.minimum(widths, self.task.most), np.flatnonzero(~self._known), self._backend
         )
-        for place in np.flatnonzero(~self._known).tolist():
-            pair = np.array([task.targets[place], n + task.targets[place]])
-            level = task.levels[place]
-            model.change_bounds(pair, np.array([level, 0.0]), np.array([level, 0.0]))
-            solution = model.solve(duals=False)
-            model.change_bounds(pair, np.zeros(2), np.repeat(task.most[pair[:1]], 2))
-            if solution.x is None:
-                self.impossible.append(place)
-            else:
-                self._keep(place, solution.x[:n] - solution.x[n:], 1.0)
-        self._take()
+        if not self.impossible and self.task.price(widths) < self.cost:
+            self.widths = widths
 
     def _find_impossible(self) -> None:
         """Find out which targets no widths protect."""
