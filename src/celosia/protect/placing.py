@@ -59,13 +59,10 @@ class Placed:
     ----------
     pattern, audit
         How every cell is published, and what attackers can conclude.
-    tight
-        Every end is reached in some table that an attacker cannot rule out.
     """
 
     pattern: Pattern
     audit: Audit
-    tight: bool
 
 
 @dataclass(eq=False)
@@ -108,11 +105,9 @@ class Placing:
         ends = self._concluded(grid, down, up, checked.intervals)
         if self.method.rounds:
             ends = self._rounded(grid, *ends)
-        tight = not self.method.rounds and self._reached(grid, *ends, checked.intervals)
         if not (np.array_equal(ends[0], down) and np.array_equal(ends[1], up)):
             down, up, checked = self._widened(grid, *ends, intervals=False)
-            tight = tight and np.array_equal(ends[0], down) and np.array_equal(ends[1], up)
-        return Placed(self._pattern(grid, down, up), checked, tight)
+        return Placed(self._pattern(grid, down, up), checked)
 
     def _grid(self, slacks: Slacks) -> _Grid:
         """Return the decimals in which ends are published."""
@@ -215,17 +210,6 @@ class Placing:
                 reach[k] = max(reach[k], min(published[k], math.ceil(exact)))
             ends.append(reach)
         return ends[0], ends[1]
-
-    def _reached(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> bool:
-        """Return whether ends are exactly what is concluded: none had to be rounded."""
-        fine = 10 ** (grid.fine - found.decimals.astype(object))
-        for answers, ends in ((found.down, down), (found.up, up)):
-            del ends
-            if bool(((answers.reach.astype(object) * fine) % answers.denominator.astype(object) != 0).any()):
-                return False
-            if not bool(answers.furthest.all()):
-                return False
-        return grid.step == 1
 
     def _rounded(
         self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]

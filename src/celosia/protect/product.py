@@ -1,4 +1,4 @@
-r"""Tables that are complete products of hierarchies, recognised from their relations, and the projection on their moves.
+r"""Tables that are complete products of hierarchies, recognised from their relations; projections on their moves.
 
 In such a table every dimension is a tree, every combination of nodes is a cell, and every parent is the sum of its
 children, in every dimension, whatever the others are. The moves :math:`\ker M` are then the tensor product of the
@@ -129,8 +129,8 @@ def _same(matrix: sp.csr_array, product: Product) -> bool:
         return False
     keys = np.random.default_rng(0).integers(1, 2**40, size=matrix.shape[1])
     seen, wanted = (np.sort(np.abs(np.rint(rows @ keys)).astype(np.int64)) for rows in (matrix, expected))
-    entries = (np.sort(abs(rows) @ keys) for rows in (matrix, expected))
-    return bool(np.array_equal(seen, wanted)) and bool(np.array_equal(*entries))
+    every, other = (np.sort(abs(rows) @ keys) for rows in (matrix, expected))
+    return bool(np.array_equal(seen, wanted) and np.array_equal(every, other))
 
 
 def _coordinates(
@@ -139,7 +139,7 @@ def _coordinates(
     """Return every column's nodes, and the parent and dimension of every node; None where that makes no sense."""
     if not len(data) or bool((np.abs(data) != 1).any()):
         return None
-    totals = _totals(starts, columns, data)
+    totals = _totals(starts, data)
     child = np.ones(len(columns), dtype=bool)
     child[totals] = False
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -151,14 +151,12 @@ def _coordinates(
     above = columns[totals][rows[child][order]]
     first = np.concatenate([[0], np.cumsum(n_child)])
     crowns = np.flatnonzero(columns[totals] == top[0])
-    codes, parent, dimension, n_nodes = _walk(
-        starts, columns, totals, first, above, rows[child][order], int(top[0]), crowns, n
-    )
+    codes, parent, dimension, n_nodes = _walk(starts, columns, totals, first, above, int(top[0]), crowns, n)
     return None if n_nodes < 0 else (codes, parent[:n_nodes], dimension[:n_nodes])
 
 
 @njit(cache=True, nogil=True)
-def _totals(starts: NDArray[np.int64], columns: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.int64]:
+def _totals(starts: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the entry of every row that is the total: the only one of its sign, the negative one of two."""
     out = np.zeros(len(starts) - 1, dtype=np.int64)
     for row in range(len(out)):
@@ -173,13 +171,12 @@ def _totals(starts: NDArray[np.int64], columns: NDArray[np.int64], data: NDArray
 
 
 @njit(cache=True, nogil=True)
-def _walk(
+def _walk(  # noqa: C901, PLR0912  (one loop, compiled)
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
     totals: NDArray[np.int64],
     first: NDArray[np.int64],
     above: NDArray[np.int64],
-    in_row: NDArray[np.int64],
     top: int,
     crowns: NDArray[np.int64],
     n: int,
@@ -242,7 +239,7 @@ def _walk(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:
+def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:  # noqa: C901, PLR0912  (as _walk)
     """Project tables on the moves of a product, in place: ``(n * together,)``, tables running fastest."""
     sizes, starts, parent, slot, pivot, space = trees
     inner, outer = together, len(x) // together

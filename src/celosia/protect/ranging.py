@@ -16,7 +16,7 @@ from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.placing import Placed, Placing, Slacks
 from celosia.protect.product import product_of
 from celosia.protect.protection import Protection
-from celosia.protect.shifting import shift
+from celosia.protect.shifting import nearest_shift, shift
 from celosia.protect.task import Task, task_of
 from celosia.protect.width_cuts import CutSearch
 from celosia.protect.width_splits import FLOOR, SplitSearch
@@ -25,6 +25,9 @@ from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 
 _SECRET_BITS = 64
+
+_TOUCH = 1e-9
+"""Widths that exceed rooms by no more, in mean levels, fit."""
 
 _PLANE = 2
 """In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
@@ -90,6 +93,7 @@ class _Work:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+    _bound: float | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -142,6 +146,30 @@ class _Work:
     def _by_width(self) -> tuple[Slacks, float] | None:
         """Return slacks by the width model and a bound; None where its widths cannot be placed."""
         task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
+        widths, bound = self._widths(task)
+        centre = self._shift(task, widths)
+        if centre is None:
+            near = nearest_shift(task, widths, backends()[0]) if self.sliding else np.zeros(len(task))
+            if near is None:
+                return None
+            self._bound = bound
+            task = task.around(near)
+            widths, _ = self._widths(task)
+            centre = self._shift(task, widths)
+        if centre is None:
+            return None
+        half = widths / 2
+        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
+
+    def _shift(self, task: WidthTask, widths: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return where ranges are placed, None where they cannot be: with separate levels only around the truth."""
+        random = np.random.default_rng(self.method.secret) if self.method.shift and self.sliding else None
+        if not self.sliding and bool(np.any(widths / 2 > np.minimum(*task.rooms) + _TOUCH)):
+            return None
+        return shift(task, widths, backends()[0], random)
+
+    def _widths(self, task: WidthTask) -> tuple[NDArray[np.float64], float]:
+        """Return safe widths, and a bound on what any cost."""
         search = self._search(task)
         try:
             search.run(self.call.gap)
@@ -155,12 +183,7 @@ class _Work:
             raise self._refusal(task.targets[search.impossible])
         if search.widths is None:
             raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
-        random = np.random.default_rng(self.method.secret) if self.method.shift and self.sliding else None
-        centre = shift(task, search.widths, backends()[0], random)
-        if centre is None or not (self.sliding or not centre.any()):
-            return None
-        half = search.widths / 2
-        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
+        return search.widths, bound
 
     def _search(self, task: WidthTask) -> CutSearch | SplitSearch:
         """Return what suits: splitting where relations are a product of three trees or more, and many; else cuts."""
@@ -210,5 +233,6 @@ class _Work:
         """Note how far the search has come: how many cuts, or how many steps, were needed."""
         cost = search.cost if np.isfinite(search.cost) else None
         cuts = len(search.master.pool.cuts) if isinstance(search, CutSearch) else search.steps
-        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
-        self.call.progress.search(cost, search.bound, cuts)
+        bound = search.bound if self._bound is None else self._bound
+        self.trace.append((self.call.clock.seconds, cost, bound, cuts))
+        self.call.progress.search(cost, bound, cuts)

@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
-from celosia.attack.system import ENDLESS
 from celosia.protect.widths import WidthTask
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
@@ -46,9 +46,7 @@ def shift(
         Draws the shift; None for none if that is possible, otherwise for the one that moves centres the least.
     """
     half = widths / 2
-    up, down = (
-        np.where(room[0] >= ENDLESS, np.inf, room[0] / task.unit) + _TOUCH for room in (task.task.up, task.task.down)
-    )
+    down, up = (room + _TOUCH for room in task.rooms)
     low, high = np.maximum(-half, half - down), np.minimum(half, up - half)
     centred = bool(np.all((low <= 0) & (high >= 0)))
     if random is None and centred:
@@ -73,7 +71,31 @@ def _drawn(
     backend: Backend,
     random: np.random.Generator,
 ) -> NDArray[np.float64] | None:
-    """Return the average of some vertices."""
+    """Return the average of some vertices, component by component."""
+    out = np.zeros(len(low))
+    m = matrix.shape[0]
+    links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
+    _, label = connected_components(links, directed=False)
+    order = np.argsort(label[m:], kind="stable")
+    ends = np.flatnonzero(np.diff(label[m:][order])) + 1
+    for columns in np.split(order, ends):
+        inner = sp.csr_array(matrix[:, columns])
+        inner = sp.csr_array(inner[np.flatnonzero(np.diff(inner.indptr) > 0)])
+        own = _average(inner, low[columns], high[columns], backend, random)
+        if own is None:
+            return None
+        out[columns] = own
+    return out
+
+
+def _average(
+    matrix: sp.csr_array,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    backend: Backend,
+    random: np.random.Generator,
+) -> NDArray[np.float64] | None:
+    """Return the average of some vertices of a component."""
     m, n = matrix.shape
     model = backend.open(LinearProgram(matrix, np.zeros(m), np.zeros(m), low, high, np.zeros(n)))
     total = np.zeros(n)
@@ -104,3 +126,39 @@ def _least(
     )
     solution = backend.open(program).solve(duals=False)
     return None if solution.x is None else solution.x[:n] - solution.x[n:]
+
+
+def nearest_shift(task: WidthTask, widths: NDArray[np.float64], backend: Backend) -> NDArray[np.float64] | None:
+    r"""Return the shift for which ranges must change the least in cost, where none places them as they are, ``(n,)``.
+
+    Ranges are widened to hold the truth (by e) or narrowed to what the attacker's rooms leave around the shift (by s):
+
+    .. math:: \min w'(e + s), \quad M c = 0, \quad |c| \le W/2 + e, \quad W/2 - s - L \le c \le U - W/2 + s.
+    """
+    wide = np.flatnonzero(widths > 0)
+    down, up = (room[wide] for room in task.rooms)
+    half, least = widths[wide] / 2, task.least[wide] / 2
+    matrix = sp.csr_array(task.task.matrix[~task.task.implied][:, wide], dtype=np.float64)
+    matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
+    m, n = matrix.shape
+    one, none, empty = sp.eye_array(n), sp.csr_array((n, n)), sp.csr_array((m, n))
+    rows = sp.block_array(
+        [[matrix, empty, empty], [one, -one, none], [one, one, none], [one, none, -one], [one, none, one]],
+        format="csr",
+    )
+    open_, still = np.full(n, np.inf), np.zeros(m)
+    cost = np.maximum(task.cost[wide], 1e-9 * task.cost.max(initial=1.0))
+    program = LinearProgram(
+        sp.csr_array(rows),
+        np.concatenate([still, -open_, -half, -open_, half - down]),
+        np.concatenate([still, half, open_, up - half, open_]),
+        np.concatenate([-open_, np.zeros(2 * n)]),
+        np.concatenate([open_, open_, np.maximum(half - least, 0.0)]),
+        np.concatenate([np.zeros(n), cost, cost]) / cost.mean(),
+    )
+    x = backend.open(program).solve(duals=False).x
+    if x is None:
+        return None
+    out = np.zeros(len(task))
+    out[wide] = x[:n]
+    return out

@@ -82,7 +82,7 @@ class Split:
     ----------
     cost, most
         As in `celosia.protect.widths.WidthTask`; places that are no columns have a greatest width of zero.
-    targets, levels
+    targets, levels, floor
         As there.
     """
 
@@ -90,12 +90,13 @@ class Split:
     most: NDArray[np.float64]
     targets: NDArray[np.int64]
     levels: NDArray[np.float64]
+    floor: NDArray[np.float64]
 
     @property
     def least(self) -> NDArray[np.float64]:
         """The least widths."""
-        least = np.zeros(len(self.cost))
-        least[self.targets] = self.levels
+        least = self.floor.copy()
+        least[self.targets] = np.maximum(least[self.targets], self.levels)
         return least
 
 
@@ -154,8 +155,9 @@ class Splitting:
             _clip(self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach, _RELAX)
             self.steps += 1
         fits = self.reach <= model.most * (1 + 1e-12)
-        if bool(fits.all()) and float(model.cost @ self.reach) < self.cost:
-            self.widths = np.maximum(self.reach, model.least)
+        widths = np.maximum(self.reach, model.least)
+        if bool(fits.all()) and float(model.cost @ widths) < self.cost:
+            self.widths = widths
 
     def multipliers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients of cuts by their sizes, ``(n, q)``, and what each says about its target, ``(q,)``.
@@ -183,7 +185,7 @@ class Splitting:
         of[places] = np.arange(len(places))
         own = sp.csr_array(matrix[:, places])
         own = sp.csr_array(own[np.flatnonzero(np.diff(own.indptr) > 0)])
-        some = Split(model.cost[places], model.most[places], of[model.targets], model.levels)
+        some = Split(model.cost[places], model.most[places], of[model.targets], model.levels, model.floor[places])
         out = Splitting(some, Basis(own), 1.0)
         out._rho, out.tau = self._rho, self.tau[places].copy()
         for name in ("_z", "_u", "_t"):
@@ -210,7 +212,7 @@ def _weak(model: Split, total: NDArray[np.float64], worth: float) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _clip(
+def _clip(  # noqa: C901  (one loop, compiled)
     t: NDArray[np.float64],
     g: NDArray[np.float64],
     z: NDArray[np.float64],

@@ -31,7 +31,11 @@ _STEPS = 25
 """Widths are looked at every so many steps, bounds every second time."""
 
 _MOST_STEPS = 4000
+"""Splitting ends after so many steps at the latest."""
+
 _POLISH = 500
+"""So many steps are taken to make widths zero."""
+
 _SHARE = 0.7
 """How much of the gap is left to the first run; the rest is for making widths zero."""
 
@@ -111,9 +115,9 @@ class SplitSearch:
     def _model(self) -> Split:
         """Return the width model in the places of the product."""
         n, task = len(self._product), self.task
-        cost, most = np.ones(n), np.zeros(n)
-        cost[self._place], most[self._place] = task.cost, task.most
-        return Split(cost, most, self._place[task.targets], task.levels)
+        cost, most, floor = np.ones(n), np.zeros(n), np.zeros(n)
+        cost[self._place], most[self._place], floor[self._place] = task.cost, task.most, task.least
+        return Split(cost, most, self._place[task.targets], task.levels, floor)
 
     def _hear(self, run: SplitRun) -> None:
         self.steps = run.steps
@@ -127,7 +131,13 @@ class SplitSearch:
         model = self._model()
         widths, bound, rest = np.zeros(len(self._product)), 0.0, np.ones(len(self.task.targets), dtype=bool)
         for block in blocks_of(self._product, model.targets):
-            own = Split(model.cost[block.places], model.most[block.places], block.targets, model.levels[block.members])
+            own = Split(
+                model.cost[block.places],
+                model.most[block.places],
+                block.targets,
+                model.levels[block.members],
+                model.floor[block.places],
+            )
             run = SplitRun(own, block.parents, self._backend, self._clock, inner=block.inner)
             run.run(gap)
             self.steps += run.steps
@@ -137,7 +147,7 @@ class SplitSearch:
                 rest[block.members] = False
             self.bound = max(self.bound, bound)
             self._listen(self)
-        found = np.maximum(widths[self._place], 0.0)
+        found = np.maximum(widths[self._place], np.where(rest.any(), 0.0, self.task.least))
         if bool(rest.any()):
             found, self.impossible = extended(self.task, found, np.flatnonzero(rest), self._backend)
         if not self.impossible:
@@ -289,12 +299,11 @@ class SplitRun:
     @property
     def _approached(self) -> float:
         """What widths would cost that are a little beyond the greatest ones, at worst."""
-        return float(self.model.cost @ np.minimum(self.main.reach, self.model.most))
+        return float(self.model.cost @ np.minimum(np.maximum(self.main.reach, self.model.least), self.model.most))
 
     def _polish(self, gap: float) -> None:
         """Go on with the cells that matter only."""
-        keep = (self.main.tau > _WIDE) & (self.model.most > 0)
-        keep[self.model.targets] = True
+        keep = ((self.main.tau > _WIDE) & (self.model.most > 0)) | (self.model.least > 0)
         if self.inner is not None:
             keep &= self.inner
         places = np.flatnonzero(keep)

@@ -16,10 +16,9 @@ because :math:`\sum_i r_i d_i = 0` for every move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.parts import Parts, parts_of
@@ -58,6 +57,8 @@ class WidthTask:
         How far each must move, ``(q,)``.
     unit
         The mean level in counts of the task.
+    floor
+        The least widths of cells that are no targets, None for zero, ``(n,)``.
     """
 
     task: Task
@@ -66,6 +67,7 @@ class WidthTask:
     targets: NDArray[np.int64]
     levels: NDArray[np.float64]
     unit: float
+    floor: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, task: Task, most: NDArray[np.float64] | None = None) -> WidthTask:
@@ -86,9 +88,23 @@ class WidthTask:
     @property
     def least(self) -> NDArray[np.float64]:
         """The least widths: a sensitive cell is as wide as its level, ``(n,)``."""
-        least = np.zeros(len(self))
-        least[self.targets] = self.levels
+        least = np.zeros(len(self)) if self.floor is None else self.floor.copy()
+        least[self.targets] = np.maximum(least[self.targets], self.levels)
         return least
+
+    @property
+    def rooms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The attacker's rooms down and up, infinite where there is no end, ``(n,)`` each."""
+        down, up = (
+            np.where(room[0] >= ENDLESS, np.inf, room[0]) / self.unit for room in (self.task.down, self.task.up)
+        )
+        return down, up
+
+    def around(self, centre: NDArray[np.float64]) -> WidthTask:
+        """Return the model for ranges that can be placed with this shift of their centres."""
+        down, up = self.rooms
+        most = np.minimum(self.most, 2 * np.maximum(np.minimum(up - centre, down + centre), 0.0))
+        return replace(self, most=most, floor=np.minimum(2 * np.abs(centre), most))
 
     def price(self, widths: NDArray[np.float64]) -> float:
         """Return what widths cost."""
@@ -132,8 +148,3 @@ def _rooms(task: Task) -> NDArray[np.float64]:
     """Return the width that the attacker's bounds leave every cell, ``(n,)``."""
     up, down = (np.where(room[0] >= ENDLESS, np.inf, room[0].astype(np.float64)) for room in (task.up, task.down))
     return np.asarray(up + down)
-
-
-def residual(matrix: sp.csr_array, moves: NDArray[np.float64]) -> float:
-    """Return by how much moves, ``(k, n)``, miss the relations at most."""
-    return float(np.abs(matrix @ moves.T).max(initial=0.0))
