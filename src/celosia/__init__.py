@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
     from celosia.errors import InfeasibleError as InfeasibleError
+    from celosia.errors import MidpointWarning as MidpointWarning
     from celosia.errors import OutOfTimeError as OutOfTimeError
     from celosia.errors import Problem as Problem
     from celosia.errors import SolverError as SolverError
@@ -73,6 +74,9 @@ if TYPE_CHECKING:
     from celosia.formats.jj import read_jj as read_jj
     from celosia.formats.jj import write_jj as write_jj
     from celosia.formats.release import write as write
+    from celosia.pattern.midpoint import Midpoints as Midpoints
+    from celosia.pattern.midpoint import midpoint_share as midpoint_share
+    from celosia.pattern.midpoint import midpoints as midpoints
     from celosia.pattern.pattern import Pattern as Pattern
     from celosia.pattern.release import Release as Release
     from celosia.pattern.release import publish as publish
@@ -122,6 +126,7 @@ _ROOMS = {
         "CelosiaError",
         "DataError",
         "InfeasibleError",
+        "MidpointWarning",
         "OutOfTimeError",
         "Problem",
         "SolverError",
@@ -129,6 +134,7 @@ _ROOMS = {
     ),
     "celosia.formats.jj": ("read_jj", "write_jj"),
     "celosia.formats.release": ("write",),
+    "celosia.pattern.midpoint": ("Midpoints", "midpoint_share", "midpoints"),
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),

@@ -84,6 +84,10 @@ class OutOfTimeError(CelosiaError):
     """The time was up, or somebody pressed Ctrl-C, before any safe pattern was known."""
 
 
+class MidpointWarning(UserWarning):
+    """Too many published ranges have the true value in their middle: see `celosia.midpoints`."""
+
+
 @dataclass(slots=True)
 class Problems:
     """Collects problems while an input is read, and raises them together.

@@ -17,8 +17,11 @@ from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
+from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import INFINITE, Fixed
+
+pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 
 SHAPES = {
     "flat": ((4,), (3,)),
@@ -47,6 +50,42 @@ def test_the_cost_is_that_of_the_first_model(shape: str, seed: int) -> None:
     assert found.safe
     assert found.cost == pytest.approx(least, rel=1e-5)
     assert found.bound <= least * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_separate_levels_cost_what_the_first_model_costs(shape: str, seed: int) -> None:
+    """Lower levels that are twice the upper ones, and other costs below than above, need the general model."""
+    risk = small(shape, seed, unity=bool(seed % 2), sliding=False)
+    levels = risk.levels
+    risk = replace(risk, levels=replace(levels, lower=Fixed(2 * levels.lower.counts, levels.lower.decimals)))
+    above = 1.5 * risk.cost
+    least = least_loss(risk, upper_cost=above)
+    if not np.isfinite(least):
+        return
+    found = ranges(risk, upper_cost=above)
+    assert found.safe
+    assert found.cost == pytest.approx(least, rel=1e-5)
+    assert found.bound <= least * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_another_attacker_never_lowers_the_loss(shape: str) -> None:
+    risk = small(shape, 0, unity=True)
+    wiser = Attacker.percentage(risk.table, 60)
+    both = replace(risk, attackers=(*risk.attackers, Attacker.together([risk.attackers[0], wiser])))
+    least = least_loss(both)
+    one, two = ranges(risk), ranges(both)
+    assert two.safe
+    assert two.cost >= one.cost * (1 - 1e-6)
+    assert two.cost == pytest.approx(least, rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(2))
+def test_symmetric_levels_cost_what_the_first_model_costs(shape: str, seed: int) -> None:
+    risk = small(shape, seed, unity=True, sliding=False)
+    assert ranges(risk).cost == pytest.approx(least_loss(risk), rel=1e-5)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

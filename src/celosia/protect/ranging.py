@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.attack.system import ENDLESS
+from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
+from celosia.pattern.midpoint import midpoints
 from celosia.protect.call import Call
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
+from celosia.protect.mending import mended
+from celosia.protect.mode_search import ModeSearch
+from celosia.protect.modes import Modes
+from celosia.protect.offers import ranged
 from celosia.protect.placing import Placed, Placing, Slacks
 from celosia.protect.product import product_of
 from celosia.protect.protection import Protection
@@ -29,11 +38,14 @@ _SECRET_BITS = 64
 _TOUCH = 1e-9
 """Widths that exceed rooms by no more, in mean levels, fit."""
 
+_STEP = Fraction(1, 1000)
+"""Ranges that are widened one by one grow by steps of so many counts."""
+
 _PLANE = 2
 """In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
 
 _MANY = 100_000
-"""With fewer cells times sensitive cells cuts find the optimum within seconds."""
+"""With fewer cells times sensitive cells cuts find the optimum within seconds, those of the general model as well."""
 
 
 def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
@@ -48,6 +60,7 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
     required = method.required(asked)
     _refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
+    _refuse_hidden(required)
     return _Work(asked, required, method, call).protection()
 
 
@@ -82,6 +95,22 @@ def _refuse_widths(risk: Risk, method: Intervals) -> None:
     if narrow:
         labels = listed([risk.table.label(cell) for cell in narrow])
         raise SpecError.one("most_width", f"is less than what must be reached: {labels}.", "Allow more, or ask less.")
+
+
+def _refuse_hidden(risk: Risk) -> None:
+    """Refuse cells that must be hidden: here cells are shown, or are ranges.
+
+    Raises
+    ------
+    SpecError
+        With the cells by their labels.
+    """
+    hidden = np.flatnonzero(risk.status == HIDE)
+    if len(hidden):
+        labels = listed([risk.table.label(int(cell)) for cell in hidden])
+        raise SpecError.one(
+            "method", f"'interval' shows cells or ranges, but these must be hidden: {labels}.", "Mix it with hiding."
+        )
 
 
 @dataclass(eq=False)
@@ -124,8 +153,7 @@ class _Work:
         goals = self.task.goals
         alike = bool(np.array_equal(self.costs[0][self.task.cells], self.costs[1][self.task.cells]))
         symmetric = bool(np.all((goals.up == goals.down) & (goals.sliding <= goals.up + goals.down)))
-        hidden = bool((self.required.status[self.task.cells] == HIDE).any())
-        return self.task.n_attackers == 1 and alike and not hidden and (self.sliding or symmetric)
+        return self.task.n_attackers == 1 and alike and (self.sliding or symmetric)
 
     def protection(self) -> Protection:
         """Return published ranges."""
@@ -149,7 +177,8 @@ class _Work:
         widths, bound = self._widths(task)
         centre = self._shift(task, widths)
         if centre is None:
-            near = nearest_shift(task, widths, backends()[0]) if self.sliding else np.zeros(len(task))
+            large = self.sliding and len(task) * len(task.targets) > _MANY
+            near = nearest_shift(task, widths, backends()[0]) if large else None
             if near is None:
                 return None
             self._bound = bound
@@ -196,12 +225,60 @@ class _Work:
         return SplitSearch(task, product, backends()[0], self.call.clock, self._listen)
 
     def _in_general(self) -> tuple[Slacks, float]:
-        """Return slacks by the general model and a bound."""
-        raise SpecError.one(
-            "levels",
-            "of this kind (separate, of several attackers, or with ranges that cannot be placed) are not handled yet.",
-            "Say levels='sliding'.",
-        )
+        """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
+        task = self.task
+        levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+        unit = float(levels.mean())
+        rooms = [
+            np.where(room.max(axis=0) >= ENDLESS, np.inf, room.max(axis=0).astype(np.float64)) / unit
+            for room in (task.up, task.down)
+        ]
+        below, above = (cost[task.cells] * unit / 10**task.decimals for cost in self.costs)
+        offer = ranged(np.arange(len(task)), (above, below), (rooms[0], rooms[1]))
+        limited = np.flatnonzero(np.isfinite(self.most))
+        if len(limited):
+            one = sp.eye_array(len(task), format="csr")[limited]
+            offer = replace(
+                offer,
+                rows=sp.csr_array(sp.hstack([one, one])),
+                row_lower=np.full(len(limited), -np.inf),
+                row_upper=self.most[limited] / unit,
+            )
+        search = ModeSearch(task, Modes.of(task, [offer], unit), backends()[0], self.call, self._hear)
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if search.best is None:
+            return self._one_by_one(), search.bound
+        up, down = search.modes.slacks(search.best)
+        return Slacks(down * unit, up * unit), search.bound
+
+    def _one_by_one(self) -> Slacks:
+        """Return slacks that protect one cell after the other, where there is no time for all together.
+
+        Raises
+        ------
+        InfeasibleError
+            Some cannot be protected.
+        """
+        task = self.task
+        slacks, hopeless = (np.zeros(len(task)), np.zeros(len(task))), []
+        own = (self.costs[0][task.cells], self.costs[1][task.cells])
+        for goal in range(len(task.goals)):
+            try:
+                slacks = mended(task, goal, _STEP, slacks, own, self.most, replace(self.call, integer=False))
+            except InfeasibleError:
+                hopeless.append(goal)
+        if hopeless:
+            raise self._refusal(task.goals.columns[hopeless])
+        return Slacks(*slacks)
+
+    def _hear(self, search: ModeSearch) -> None:
+        cost = search.cost if np.isfinite(search.cost) else None
+        cuts = len(search.pool.cuts)
+        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
+        self.call.progress.search(cost, search.bound, cuts)
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
         cells = np.unique(self.task.cells[columns])
@@ -215,6 +292,9 @@ class _Work:
         )
 
     def _result(self, placed: Placed, bound: float) -> Protection:
+        said = midpoints(placed.pattern).warning
+        if said is not None:
+            warnings.warn(said, MidpointWarning, stacklevel=2)
         cost = sum(mode.loss(self.asked.table, self.asked.cost) for mode in placed.pattern.modes)
         return Protection(
             risk=self.asked,
