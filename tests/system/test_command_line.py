@@ -125,7 +125,7 @@ def test_the_version_is_said(tmp_path: Path) -> None:
 
 
 def test_assess_prints_a_summary_without_colours_into_a_pipe(folder: Path) -> None:
-    answer = run(folder, "assess", "job.toml")
+    answer = run(folder, "assess", "job.toml", "--quiet")
     assert (answer.returncode, answer.stderr) == (0, "")
     assert "turnover by industry \N{MULTIPLICATION SIGN} region" in answer.stdout
     assert "sensitive" in answer.stdout
@@ -133,12 +133,29 @@ def test_assess_prints_a_summary_without_colours_into_a_pipe(folder: Path) -> No
 
 
 def test_assess_prints_one_json_object(folder: Path) -> None:
-    answer = run(folder, "assess", "job.toml", "--json")
+    answer = run(folder, "assess", "job.toml", "--json", "--quiet")  # slow machines hear about steps otherwise
     assert (answer.returncode, answer.stderr) == (0, "")
     found = json.loads(answer.stdout)
     assert found["cells"] == 9
     assert found["sensitive"] == 2  # one holding in 10 x N, one firm in 11 x S
     assert (found["respondents"], found["holdings"]) == (9, 8)
+
+
+def test_with_json_what_is_wrong_is_an_object_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "job.toml").write_text(JOB.replace("p = 10", "p = -1").replace("n = 2", "m = 2"))
+    assert status(["assess", "job.toml", "--json"]) == 2
+    out, err = capsys.readouterr()
+    said = json.loads(out)
+    assert said["exit_code"] == 2
+    assert next(problem["place"].rpartition(" ")[2] for problem in said["problems"]) == "rules[0].p"
+    assert len(err.splitlines()) == len(said["problems"]) > 1
+    assert all(set(problem) == {"place", "message", "remedy"} for problem in said["problems"])
+    assert status(["assess", "--json"]) == 2
+    (missing,) = json.loads(capsys.readouterr().out)["problems"]
+    assert "Missing argument" in missing["message"]
 
 
 def test_assess_reads_a_bare_problem(folder: Path) -> None:

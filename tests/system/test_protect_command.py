@@ -13,69 +13,14 @@ from pathlib import Path
 
 import pytest
 from benchmarks.instances import instance
+from tests.firms_job import INPUTS, OUTPUTS, PROBLEM, write_inputs
 
 import celosia
+from celosia.cli import bars
 from celosia.cli.main import status
 from celosia.formats.jj import write_jj
 
 COMMAND = [sys.executable, "-c", "from celosia.cli.main import run; run()"]
-
-RECORDS = """firm,industry,region,turnover
-f1,10,N,90
-f2,10,N,5
-f3,10,S,40
-f4,10,S,30
-f5,10,S,30
-f6,11,N,20
-f7,11,N,25
-f8,11,N,30
-f9,11,S,7
-f10,12,N,70
-f11,12,N,60
-f12,12,S,65
-f13,12,S,50
-f14,13,N,35
-f15,13,N,33
-f16,13,S,31
-f17,13,S,30
-"""
-
-JOB = """
-[data]
-file = "firms.csv"
-respondent = "firm"
-
-[dimensions.industry]
-
-[dimensions.region]
-
-[[tables]]
-by = ["industry", "region"]
-value = "turnover"
-
-[[rules]]
-rule = "p-percent"
-p = 10
-
-[output]
-release = "office.csv"
-public = "public.xlsx"
-certificate = "proof.json"
-report = "report.html"
-"""
-
-# A column of four cells: one sensitive, and the total that must be shown.
-PROBLEM = """0
-4
-0 30 30 z 0 100 0 0 0
-1 10 10 u 0 100 2 2 0
-2 12 12 s 0 100 0 0 0
-3 8 8 s 0 100 0 0 0
-1
-0 4 : 0 (-1) 1 (1) 2 (1) 3 (1)
-"""
-OUTPUTS = {"office.csv", "public.xlsx", "proof.json", "report.html"}
-
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -83,14 +28,12 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "firms.csv").write_text(RECORDS)
-    (tmp_path / "job.toml").write_text(JOB)
-    (tmp_path / "problem.jj").write_text(PROBLEM)
+    write_inputs(tmp_path)
     return tmp_path
 
 
 def names() -> set[str]:
-    return {path.name for path in Path().iterdir()} - {"firms.csv", "job.toml", "problem.jj"}
+    return {path.name for path in Path().iterdir()} - INPUTS
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
@@ -225,12 +168,69 @@ def test_a_killed_process_leaves_no_output(hard: Path) -> None:
     process.kill()
     process.communicate(timeout=30)
     assert process.returncode == -signal.SIGKILL
-    assert {path.name for path in hard.parent.iterdir()} == {"firms.csv", "job.toml", "problem.jj", "hard.jj"}
+    assert {path.name for path in hard.parent.iterdir()} == INPUTS | {"hard.jj"}
 
 
-def test_a_search_says_how_far_it_has_come(hard: Path) -> None:
-    _, err = started(hard, "--time-limit", "5").communicate(timeout=90)
-    lines = [line for line in err.splitlines() if line.startswith("protecting (")]
+def test_a_search_says_how_far_it_has_come(
+    hard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bars, "_PATIENCE", 0.0)  # so that it does not matter how fast this machine is
+    monkeypatch.setattr(bars, "_REMINDER", 0.0)
+    assert status(["protect", str(hard), "--gap", "1"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("protecting (")]
     assert lines
     assert "bound " in lines[-1]
     assert " cuts)" in lines[-1]
+
+
+SLOW_WRITER = """
+import sys, time
+from pathlib import Path
+from celosia.cli.main import run
+from celosia.job import protection
+
+def slow(result, path, **_):
+    Path(path).write_text("half a page with true values")
+    print("writing", flush=True)
+    time.sleep(60)
+
+protection.write_protection_page = slow
+run()
+"""
+
+
+def test_sigterm_leaves_nothing_half_written(folder: Path) -> None:
+    command = [sys.executable, "-c", SLOW_WRITER, "protect", "job.toml", "--quiet"]
+    package = Path(celosia.__file__).parents[1]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(package)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    assert len(list(folder.iterdir())) > len(INPUTS)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "terminated; no file was left half-written." in err
+    assert {path.name for path in folder.iterdir()} == INPUTS
+
+
+def test_a_table_goes_the_whole_way_as_ranges(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--method", "interval", "--levels", "sliding", "--secret", "123456789012345", "--public", "public.csv"]
+    said = told(capsys, "protect", "job.toml", *arguments)
+    assert (said["method"], said["criterion"], said["safe"]) == ("interval", "intervals", True)
+    assert said["secret"] == 123456789012345
+    assert said["intervals"] == said["hidden"]
+    assert {row["status"] for row in rows_of("public.csv")} == {"shown", "interval"}
+    assert "123456789012345" in Path("report.html").read_text(encoding="utf-8")
+    for name in ("public.csv", "office.csv"):
+        assert "123456789012345" not in Path(name).read_text(encoding="utf-8")
+    job = Path("job.toml")
+    job.write_text(job.read_text() + '[method]\nname = "interval"\nlevels = "sliding"\n')
+    assert told(capsys, "audit", "job.toml", "--release", "public.csv")["safe"]
+    assert told(capsys, "verify", "proof.json", "--release", "public.csv")["proved"]

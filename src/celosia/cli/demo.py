@@ -13,11 +13,10 @@ import pyarrow.parquet
 from celosia.attack.audit import MET, audit
 from celosia.certify.verify import verify
 from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_by_search
-from celosia.cli.output import print_json, say, show
+from celosia.cli.interrupt import answered_by_search, tidy_when_terminated
+from celosia.cli.output import all_or_nothing, print_json, say, show
 from celosia.cli.protect import summary_of
 from celosia.errors import SpecError
-from celosia.files import all_or_nothing
 from celosia.job.demo_data import firms, industry, region
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
@@ -119,7 +118,8 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
         risk = assess_file(what.source, progress)
         with answered_by_search():
             result = protect_risk(risk, what, progress)
-        written = write_outputs(result, what, progress)
+        with tidy_when_terminated():
+            written = write_outputs(result, what, progress)
         progress.start("verifying the proof")
         proved = verify(what.outputs["certificate"], risk, publish(result.pattern)).proved
         progress.start("writing the page of risks")

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 
 from celosia.cli.bars import progress_shown
-from celosia.cli.output import print_json, say
+from celosia.cli.output import all_or_nothing, print_json, problems_with, say
 from celosia.errors import Problems, SpecError
-from celosia.files import all_or_nothing, problems_with
 from celosia.job.draft import draft
 from celosia.job.schema import job_schema
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost.
+"""Ctrl-C that is not lost, and SIGTERM that leaves nothing behind.
 
 Python raises KeyboardInterrupt wherever it happens to be; compiled code that is called back from C swallows it there.
 So a press is remembered, and raised again at the next step that reports its progress.
@@ -11,6 +11,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+class Terminated(BaseException):
+    """Somebody ended the process while it wrote files."""
+
 
 _pressed = threading.Event()
 _searching = threading.Event()
@@ -69,3 +74,23 @@ def check() -> None:
     """Raise KeyboardInterrupt where somebody has pressed Ctrl-C, and no search answers it."""
     if pressed() and not _searching.is_set():
         raise KeyboardInterrupt
+
+
+@contextmanager
+def tidy_when_terminated() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated` while files are written, so that their stand-ins are removed.
+
+    Only here: at other times there is nothing to tidy up, and the process ends at once, even deep in a solver.
+    """
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

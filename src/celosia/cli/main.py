@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -10,8 +11,8 @@ from typing import NoReturn
 
 import click
 
-from celosia.cli.interrupt import pressed, remembered
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, nearest
+from celosia.cli.interrupt import Terminated, pressed, remembered
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
 from celosia.version import __version__
 
 COMMANDS = {
@@ -24,7 +25,9 @@ COMMANDS = {
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 
-BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
+BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 70, 130, 141, 143
+
+AS_JSON = "--json"
 
 
 _CODES: dict[type[CelosiaError], int] = {InfeasibleError: 1, OutOfTimeError: 3}
@@ -91,36 +94,48 @@ def run() -> NoReturn:
 
 
 def status(arguments: list[str]) -> int:
-    """Return the exit code of a command line, having said what is wrong on standard error."""
+    """Return the exit code of a command line, having said what is wrong on standard error; as JSON where asked."""
     try:
         ended = celosia.main(arguments, prog_name="celosia", standalone_mode=False)
         sys.stdout.flush()
         return ended if isinstance(ended, int) else 0
-    except CelosiaError as error:
-        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), BAD_INPUT)
-        return _failed(code, *map(str, error.problems))
-    except click.ClickException as error:
-        return _failed(BAD_INPUT, _usage(error))
-    except (Ended, KeyboardInterrupt, BrokenPipeError) as end:
-        if isinstance(end, BrokenPipeError) or isinstance(end.__cause__, BrokenPipeError):
-            # The reader of our output has gone: nothing left to say, and Python must not try while it shuts down.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return PIPE_CLOSED
-        return _failed(INTERRUPTED, "interrupted; no file was left half-written.")
-    except Exception as error:  # a fault of ours; its text may hold data and is not shown
-        if os.environ.get("CELOSIA_TRACEBACK"):
+    except (Ended, KeyboardInterrupt, Terminated, BrokenPipeError) as end:
+        code, problems = _ended(end)
+    except Exception as error:
+        if not isinstance(error, CelosiaError | click.ClickException) and os.environ.get("CELOSIA_TRACEBACK"):
             raise
-        remedy = "Set CELOSIA_TRACEBACK=1 to see where, and please report it."
-        return _failed(BROKEN, f"celosia itself is at fault ({type(error).__name__}). {remedy}")
+        code, problems = _failed(error)
+    for problem in problems:
+        click.echo(f"error: {' '.join(str(problem).split())}", err=True)
+    if problems and AS_JSON in arguments:
+        said = [{"place": one.place, "message": one.message, "remedy": one.remedy} for one in problems]
+        click.echo(json.dumps({"exit_code": code, "problems": said}, ensure_ascii=False, indent=2))
+    return code
 
 
-def _usage(error: click.ClickException) -> str:
+def _failed(error: Exception) -> tuple[int, list[Problem]]:
+    """Return the exit code of an error, and what to say about it."""
+    if isinstance(error, CelosiaError):
+        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), BAD_INPUT)
+        return code, list(error.problems)
+    if isinstance(error, click.ClickException):
+        return BAD_INPUT, [_usage(error)]
+    # a fault of ours; its text may hold data and is not shown
+    remedy = "Set CELOSIA_TRACEBACK=1 to see where, and please report it."
+    return BROKEN, [Problem("", f"celosia itself is at fault ({type(error).__name__}).", remedy)]
+
+
+def _ended(end: BaseException) -> tuple[int, list[Problem]]:
+    """Return the exit code of an end from outside, and what to say about it."""
+    if isinstance(end, BrokenPipeError) or isinstance(end.__cause__, BrokenPipeError):
+        # The reader of our output has gone: nothing left to say, and Python must not try while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED, []
+    code, said = (TERMINATED, "terminated") if isinstance(end, Terminated) else (INTERRUPTED, "interrupted")
+    return code, [Problem("", f"{said}; no file was left half-written.")]
+
+
+def _usage(error: click.ClickException) -> Problem:
     message = " ".join(error.format_message().split())
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
-    return f"{message} See '{command} --help'." if command else message
-
-
-def _failed(code: int, *problems: str) -> int:
-    for problem in problems:
-        click.echo(f"error: {' '.join(problem.split())}", err=True)
-    return code
+    return Problem("", message, f"See '{command} --help'." if command else "")

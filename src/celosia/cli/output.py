@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,18 @@ import pyarrow.csv
 import pyarrow.parquet
 from rich.console import Console, RenderableType
 
-from celosia.files import all_or_nothing as all_or_nothing
+from celosia import files
+from celosia.cli.interrupt import tidy_when_terminated
 from celosia.files import problems_with as problems_with
 
 _WIDTH = 110  # of what goes into a file or a pipe, where no terminal has a width
+
+
+@contextmanager
+def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
+    """Give every file a stand-in until all are complete, see `celosia.files`; nothing stays when the process ends."""
+    with tidy_when_terminated(), files.all_or_nothing(paths) as stand_ins:
+        yield stand_ins
 
 
 def write_columns(columns: Mapping[str, Any], path: Path) -> None:

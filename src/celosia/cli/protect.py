@@ -10,12 +10,13 @@ import click
 import numpy as np
 
 from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_by_search
+from celosia.cli.interrupt import answered_by_search, tidy_when_terminated
+from celosia.cli.method_options import NAMES, method_options
 from celosia.cli.output import print_json, say, show
-from celosia.job.method import METHODS
+from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
-from celosia.pattern.entries import SHOWN
+from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.protect.protection import Protection
 from celosia.report.loss import loss
 from celosia.report.protection_terminal import protection_panel
@@ -24,16 +25,17 @@ NOT_SAFE = 1
 """The exit code of a pattern that is not shown to be safe."""
 
 _SECTIONS = {
-    "method": ("cost", "at_most", "must_show", "must_hide", "keep", "zeros_known"),
+    "method": NAMES,
     "limits": ("time_limit", "gap", "solver", "seed"),
     "output": ("release", "public", "certificate", "report"),
 }
 _FILE = click.Path(path_type=Path)
+_MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 
 
 @click.command()
 @click.argument("source", metavar="JOB.toml|PROBLEM.jj", type=_FILE)
-@click.option("--method", "name", type=click.Choice(METHODS), help="How to protect.  [default: suppress]")
+@click.option("--method", "name", type=click.Choice(list(PARTS)), help="How to protect.  [default: suppress]")
 @click.option(
     "--output",
     "release",
@@ -48,12 +50,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--gap", metavar="SHARE", type=float, help="Stop when the cost is within this share of the bound.")
 @click.option("--solver", metavar="NAME", help="highs or scip.  [default: the best that is installed]")
 @click.option("--seed", metavar="N", type=int, help="Another seed, another path through the search.")
-@click.option("--cost", metavar="COST", help="What hiding a cell loses: value, unity, frequency, log, sums of them.")
-@click.option("--at-most", metavar="N", type=int, help="Hide at most so many cells.")
-@click.option("--must-show", metavar="CELLS.csv", help="Cells that are published already.")
-@click.option("--must-hide", metavar="CELLS.csv", help="Cells that must not be shown.")
-@click.option("--zeros-known", is_flag=True, default=None, help="Everybody knows which cells are zero.")
-@click.option("--keep", metavar="LAST.csv", help="A release of last period: what it hides had better stay hidden.")
+@method_options
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
@@ -69,7 +66,8 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
         risk = assess_file(what.source, progress)
         with answered_by_search():
             result = protect_risk(risk, what, progress)
-        written = write_outputs(result, what, progress) if result.safe else []
+        with tidy_when_terminated():
+            written = write_outputs(result, what, progress) if result.safe else []
     if as_json:
         print_json(
             summary_of(result) | {"seconds": round(time.monotonic() - began, 3), "files": list(map(str, written))}
@@ -87,22 +85,19 @@ def _options(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     said = {
         name: str(value) if isinstance(value, Path) else value for name, value in given.items() if value is not None
     }
-    if "keep" in said:
-        said["keep"] = {"release": said["keep"]}
-    options = {section: {name: said[name] for name in names if name in said} for section, names in _SECTIONS.items()}
-    if "name" in said:
-        options["method"]["name"] = said["name"]
-    return options
+    return {section: {name: said[name] for name in names if name in said} for section, names in _SECTIONS.items()}
 
 
 def summary_of(result: Protection) -> dict[str, Any]:
-    """Return a protection in numbers; no value of a cell among them."""
+    """Return a protection in numbers; no value of a cell among them. A secret seed is: it is for the office."""
     hidden = np.asarray(result.pattern.status != SHOWN)
     sensitive = result.risk.sensitive
     lost = loss(result.pattern, result.risk.table)
+    kinds = {f"{kind}s" if kind == INTERVAL else kind: int((result.pattern.status == kind).sum()) for kind in _MOVED}
+    secret = getattr(result.method, "secret", None)
     return {
         "method": result.method.name,
-        "criterion": result.pattern.criterion,
+        "criterion": result.criterion,
         "safe": result.safe,
         "objective": number(result.cost),
         "bound": number(result.bound),
@@ -113,10 +108,13 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "secondary": int((hidden & ~sensitive).sum()),
         "hidden": int(hidden.sum()),
         "hidden_value_share": lost.hidden_value / lost.value if lost.value else 0.0,
+        **{kind: many for kind, many in kinds.items() if many},
         "attackers": [attacker.name for attacker in result.risk.attackers],
         "cuts": result.trace[-1][3] if len(result.trace) else 0,
         "search_seconds": round(float(result.seconds), 3),
         "solver": result.solver,
+        "seed": result.seed,
+        **({"secret": secret} if secret is not None else {}),
     }
 
 

@@ -43,10 +43,13 @@ def _unknown_dimensions(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _selected(written: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
-    """Yield the dimensions by which the method and attackers name cells, with the ways to them."""
-    method = _section(written, "method")
-    options = ("must_show", "must_hide", "factors", "width_if_hidden")
-    named: list[tuple[Where, Mapping[str, Any], str]] = [(("method", option), method, option) for option in options]
+    """Yield the dimensions by which methods and attackers name cells, with the ways to them."""
+    methods: list[tuple[Where, Mapping[str, Any]]] = [(("method",), _section(written, "method"))]
+    others = _section(written, "methods")
+    methods += [(("methods", name), _section(others, name)) for name in others]
+    named: list[tuple[Where, Mapping[str, Any], str]] = []
+    for way, method in methods:
+        named += [((*way, option), method, option) for option in method]
     named += [(("attackers", k, "knows"), attacker, "knows") for k, attacker in _sections(written, "attackers")]
     for way, section, option in named:
         for k, entry in _sections(section, option):

@@ -6,6 +6,7 @@ pydantic finds what is wrong; here its findings become faults: the way to the pl
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -57,6 +58,20 @@ class Part(BaseModel):
         if found:
             raise complaint(*found)
         return part
+
+
+def documented(part: type[Part]) -> dict[str, str]:
+    """Return what the docstring of a part says about its options, and under the empty name about itself."""
+    text = inspect.getdoc(part) or ""
+    said = {"": _plain(text.partition("\n\n")[0])}
+    _, _, below = text.partition("Parameters\n----------\n")
+    for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
+        said |= dict.fromkeys(names.split(", "), _plain(meaning))
+    return said
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())
 
 
 def complaint(*found: Fault) -> ValidationError:

@@ -16,6 +16,7 @@ from celosia.job.part import place_of
 from celosia.job.sections import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job, read_job
 from celosia.progress import SILENT, Progress
+from celosia.protect.intervals import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
 from celosia.risk.risk import Risk
@@ -64,7 +65,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
     attackers = attackers_of(job, table)
     progress.start("assessing")
     try:
-        return assess(
+        found = assess(
             table,
             *rules,
             cost=options.cost or own_cost,
@@ -72,6 +73,9 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
             attackers=attackers,
             exempt=options.exempt,
         )
+        # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
+        sliding = getattr(job.method, "levels", None) == "sliding"
+        return replace(found, levels=sliding_only(found.levels)) if sliding else found
     except CelosiaError as error:
         raise _in_the_job(error, job, [rule.words for rule in rules]) from None
     finally:
@@ -80,7 +84,8 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
 
 def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
     """Return the attackers that a job describes, None for the usual one; or all that is wrong with any of them."""
-    if job.attackers is None and not job.method.zeros_known:
+    zeros_known = bool(getattr(job.method, "zeros_known", False))
+    if job.attackers is None and not zeros_known:
         return None
     found = Problems()
     made = []
@@ -88,7 +93,7 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
     for number, part in enumerate(job.attackers or [AttackerPart()]):
         try:
             attacker = part.build(table, f"attackers[{number}]")
-            made.append(attacker.knowing(table, zeros) if job.method.zeros_known and zeros else attacker)
+            made.append(attacker.knowing(table, zeros) if zeros_known and zeros else attacker)
         except CelosiaError as error:
             found.extend(replace(problem, place=_placed(problem.place, number)) for problem in error.problems)
     names = [attacker.name for attacker in made]

@@ -15,7 +15,10 @@ from celosia.certify.certificate import certify
 from celosia.errors import CelosiaError, Problem, Problems, SpecError
 from celosia.files import all_or_nothing, check_writable
 from celosia.formats.release import ENDINGS, write
-from celosia.job.method import LimitsPart, MethodPart, OutputPart, Wishes, wishes_of
+from celosia.job.limits import LimitsPart
+from celosia.job.method import MethodPart
+from celosia.job.methods import DEFAULT, chosen
+from celosia.job.output import OutputPart
 from celosia.job.part import Part, faults_of, place_of
 from celosia.job.pipeline import assess_file, inputs_of, is_bare
 from celosia.job.search import searched
@@ -40,6 +43,9 @@ MOST_INTERVALS = 5_000
 
 PartT = TypeVar("PartT", bound=Part)
 
+_OPTIONS = {"name": "method"}
+"""What the command line calls options otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -60,11 +66,16 @@ class Plan:
     limits: LimitsPart
     outputs: Mapping[str, Path]
 
-    def asked(self) -> dict[str, str]:
-        """Return what was asked, in words, for the page."""
+    def asked(self, secret: int | None = None) -> dict[str, str]:
+        """Return what was asked, in words, for the page, which is the office's and may tell the secret seed."""
         method = ", ".join(_said(self.method))
         limits = ", ".join(_said(self.limits)) or "none"
-        return {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(self.limits.seed or 0)}
+        said = {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(self.limits.seed or 0)}
+        if secret is None:
+            return said
+        return said | {
+            "Secret seed": f"{secret} (whoever knows it undoes the protection; the same result with secret = {secret})"
+        }
 
 
 def _said(part: Part) -> list[str]:
@@ -103,15 +114,16 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
         The job asks for something that makes no sense, or a file could not be written.
     """
     source, given, found = Path(source), options or {}, Problems()
-    method, limits, output = MethodPart(), LimitsPart(), OutputPart()
+    method, limits, output = DEFAULT, LimitsPart(), OutputPart()
+    others: Mapping[str, MethodPart] = {}
     inputs: tuple[Path, ...] = (source,)
     with found.gathering():
         inputs = inputs_of(source)
         if not is_bare(source):
             job = read_job(source)
-            method, limits, output = job.method, job.limits, job.output
+            method, limits, output, others = job.method, job.limits, job.output, job.methods
     with found.gathering():
-        method = _instead(method, given.get("method", {}))
+        method = _method(method, others, given.get("method", {}))
     with found.gathering():
         limits = _instead(limits, given.get("limits", {}))
     with found.gathering():
@@ -127,6 +139,32 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
     return Plan(source, method, limits, outputs)
 
 
+def _method(own: MethodPart, others: Mapping[str, MethodPart], given: Mapping[str, Any]) -> MethodPart:
+    """Return the method that is asked for, with the options that it cannot do without."""
+    try:
+        method = chosen(own, others, given, {"folder": Path()})
+    except ValidationError as error:
+        raise SpecError(_problems(error)) from None
+    if method.missing:
+        said = [Problem(f"--{name.replace('_', '-')}", "is missing.", _needed(method, name)) for name in method.missing]
+        raise SpecError(said)
+    return method
+
+
+def _needed(method: MethodPart, option: str) -> str:
+    return f"The method {method.name!r} needs it: give it here or in [methods.{method.name}] as {option}."
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    """Return what is wrong with options of the caller, by their names on the command line."""
+    problems = []
+    for way, *said in faults_of(error):
+        place = place_of(way)
+        in_the_job = way[0] == "method"
+        problems.append(Problem(place if in_the_job else f"--{_OPTIONS.get(place, place).replace('_', '-')}", *said))
+    return problems
+
+
 def _instead(part: PartT, given: Mapping[str, Any]) -> PartT:
     """Return a section in which some options have other values."""
     if not given:
@@ -134,8 +172,7 @@ def _instead(part: PartT, given: Mapping[str, Any]) -> PartT:
     try:
         other = type(part).model_validate(dict(given), context={"folder": Path()})
     except ValidationError as error:
-        problems = [Problem(f"--{place_of(way).replace('_', '-')}", *said) for way, *said in faults_of(error)]
-        raise SpecError(problems) from None
+        raise SpecError(_problems(error)) from None
     return part.model_copy(update={name: getattr(other, name) for name in given})
 
 
@@ -166,14 +203,11 @@ def protect_file(source: str | Path, progress: Progress = SILENT, **options: Map
 
 def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protection:
     """Return the protection that a plan asks for, of what was assessed; write nothing."""
-    return searched(risk, _wishes(what, risk), what.limits, progress)
-
-
-def _wishes(what: Plan, risk: Risk) -> Wishes:
     try:
-        return wishes_of(what.method, risk)
+        method = what.method.build(risk)
     except CelosiaError as error:
         raise error.under(str(what.source)) from None
+    return searched(risk, method, what.limits, progress)
 
 
 def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -> list[Path]:
@@ -194,8 +228,8 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
             if name == "certificate":
                 certify(result).write(stand_ins[path])
             elif name == "report":
-                seen = with_intervals(result, progress)
-                write_protection_page(result, stand_ins[path], audit=seen, title=what.source.name, asked=what.asked())
+                seen, asked = with_intervals(result, progress), what.asked(getattr(result.method, "secret", None))
+                write_protection_page(result, stand_ins[path], audit=seen, title=what.source.name, asked=asked)
             else:
                 write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)
             progress.done()

@@ -17,7 +17,9 @@ from pydantic import Field, PrivateAttr, ValidationError
 from celosia.errors import Problem, SpecError
 from celosia.job.attackers import AttackerPart
 from celosia.job.consistency import between_sections
-from celosia.job.method import LimitsPart, MethodPart, OutputPart
+from celosia.job.limits import LimitsPart
+from celosia.job.methods import DEFAULT, AnyMethod, Methods
+from celosia.job.output import OutputPart
 from celosia.job.part import Fault, Part, faults_of, place_of
 from celosia.job.rules import AnyRule
 from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
@@ -44,6 +46,8 @@ class Job(Part):
         Against whom the table is protected; by default an outsider.
     method
         How it is protected.
+    methods
+        What other methods are to do, where they are asked for instead.
     limits
         How long the search may take.
     output
@@ -62,7 +66,8 @@ class Job(Part):
     )
     assess: AssessPart = Field(default_factory=AssessPart)
     attackers: Annotated[list[AttackerPart], Field(min_length=1)] | None = None
-    method: MethodPart = Field(default_factory=MethodPart)
+    method: AnyMethod = DEFAULT
+    methods: Methods = Field(default_factory=dict)
     limits: LimitsPart = Field(default_factory=LimitsPart)
     output: OutputPart = Field(default_factory=OutputPart)
     _path: Path = PrivateAttr()
@@ -87,15 +92,13 @@ class Job(Part):
         named = [self.data.file, self.data.database] if self.data else []
         named += [self.cells.file] if self.cells else []
         hierarchies = [part for dimension in self.dimensions.values() for part in dimension.hierarchy or ()]
-        method = self.method
-        selections = [method.must_show, method.must_hide, method.factors, method.width_if_hidden]
-        selections += [part.knows for part in self.attackers or ()]
-        named += [method.keep.release] if method.keep else []
+        known = [part.knows for part in self.attackers or ()]
         return (
             self.path,
             *(Path(name) for name in named if name),
             *(file for part in hierarchies for file in part.files),
-            *(selection.file for selection in selections if selection is not None and selection.file is not None),
+            *(selection.file for selection in known if selection is not None and selection.file is not None),
+            *(file for part in (self.method, *self.methods.values()) for file in part.files),
         )
 
     @classmethod

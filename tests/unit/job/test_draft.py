@@ -92,10 +92,14 @@ def test_the_path_is_relative_to_the_job_file(tmp_path: Path) -> None:
 def test_the_schema_knows_every_section_and_says_what_options_mean() -> None:
     schema = job_schema()
     assert set(schema["properties"]) == {
-        "data", "cells", "dimensions", "tables", "links", "rules", "assess", "attackers", "method", "limits", "output",
+        "data", "cells", "dimensions", "tables", "links", "rules", "assess", "attackers", "method", "methods",
+        "limits", "output",
     }  # fmt: skip
     assert schema["additionalProperties"] is False
-    method = schema["$defs"]["MethodPart"]["properties"]
+    method = schema["$defs"]["SuppressPart"]["properties"]
+    assert {"$ref": "#/$defs/IntervalPart"} in schema["properties"]["method"]["anyOf"]
+    assert schema["properties"]["methods"]["properties"]["interval"] == {"$ref": "#/$defs/IntervalPart"}
+    assert "KeepPart" in schema["$defs"]
     assert method["at_most"]["description"] == "At most so many cells are hidden."
     assert {"type": "string"} in schema["$defs"]["TablePart"]["properties"]["by"]["anyOf"]
     assert [kind["title"] for kind in schema["properties"]["rules"]["items"]["anyOf"]][:2] == [

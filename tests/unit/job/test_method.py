@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.firms_job import JOB, RECORDS, write_inputs
 
 from celosia.errors import CelosiaError
-from celosia.job.method import Wishes, wishes_of
+from celosia.job.methods import PARTS
+from celosia.job.part import documented
 from celosia.job.pipeline import assess_job
 from celosia.job.spec import Job, read_job
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.pattern.release_file import write_release
+from celosia.protect.intervals import Intervals
+from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
-
-RECORDS = """firm,industry,region,turnover
-f1,10,N,90
-f2,10,N,5
-f3,10,S,40
-f4,10,S,30
-f5,10,S,30
-f6,11,N,20
-f7,11,N,25
-f8,11,S,7
-f9,11,S,0
-"""
-
-JOB = """
-[data]
-file = "firms.csv"
-respondent = "firm"
-
-[dimensions.industry]
-
-[dimensions.region]
-
-[[tables]]
-by = ["industry", "region"]
-value = "turnover"
-
-[[rules]]
-rule = "p-percent"
-p = 10
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "firms.csv").write_text(RECORDS)
-    return tmp_path
+    return write_inputs(tmp_path).parent
 
 
 def job_of(folder: Path, more: str = "") -> Job:
@@ -63,9 +37,15 @@ def assessed(job: Job) -> Risk:
     return assess_job(job)
 
 
-def asked_of(folder: Path, more: str) -> Wishes:
+def suppress(job: Job, risk: Risk) -> Suppress:
+    method = job.method.build(risk)
+    assert isinstance(method, Suppress)
+    return method
+
+
+def asked_of(folder: Path, more: str) -> Suppress:
     job = job_of(folder, more)
-    return wishes_of(job.method, assessed(job))
+    return suppress(job, assessed(job))
 
 
 def complaints(folder: Path, more: str) -> list[str]:
@@ -78,8 +58,8 @@ def complaints(folder: Path, more: str) -> list[str]:
 def test_by_default_nothing_is_asked_of_single_cells(folder: Path) -> None:
     job = job_of(folder)
     risk = assessed(job)
-    asked = wishes_of(job.method, risk)
-    assert np.array_equal(asked.cost, risk.cost)
+    asked = suppress(job, risk)
+    assert np.array_equal(np.asarray(asked.cost), risk.cost)
     assert not len(asked.must_show)
     assert not len(asked.must_hide)
     assert asked.at_most is None
@@ -90,10 +70,10 @@ def test_by_default_nothing_is_asked_of_single_cells(folder: Path) -> None:
 
 def test_costs_have_factors_for_single_cells(folder: Path) -> None:
     job = job_of(folder, '[method]\ncost = "unity"\nfactors = [{ industry = "10", region = "*", factor = 0.5 }]\n')
-    asked = wishes_of(job.method, risk := assessed(job))
+    asked = suppress(job, risk := assessed(job))
     halved = [risk.table.label(int(cell)) for cell in np.flatnonzero(asked.cost == 0.5)]
     assert halved == ["10", "10 x N", "10 x S"]
-    assert set(asked.cost.tolist()) == {0.5, 1.0}
+    assert set(np.asarray(asked.cost).tolist()) == {0.5, 1.0}
 
 
 def test_what_was_hidden_last_period_costs_less(folder: Path) -> None:
@@ -101,7 +81,7 @@ def test_what_was_hidden_last_period_costs_less(folder: Path) -> None:
     cells = [last.table.find(industry="11", region="N"), last.table.find(industry="10", region="N")]
     write_release(publish(Pattern.suppressing(last.table, cells)), folder / "last.csv")
     job = job_of(folder, '[method]\ncost = "unity"\nkeep = { release = "last.csv", factor = 0.25 }\n')
-    asked = wishes_of(job.method, assessed(job))
+    asked = suppress(job, assessed(job))
     assert np.flatnonzero(asked.cost == 0.25).tolist() == sorted(cells)
     assert folder / "last.csv" in job.inputs
 
@@ -116,7 +96,7 @@ def test_a_release_of_another_table_is_no_last_period(folder: Path) -> None:
 def test_cells_to_show_and_to_hide(folder: Path) -> None:
     (folder / "hide.csv").write_text("industry,region\n11,N\n")
     job = job_of(folder, '[method]\nmust_show = [{ region = "*" }]\nmust_hide = "hide.csv"\nat_most = 6\n')
-    asked = wishes_of(job.method, risk := assessed(job))
+    asked = suppress(job, risk := assessed(job))
     assert [risk.table.label(cell) for cell in asked.must_show] == ["Total", "N", "S"]
     assert [risk.table.label(cell) for cell in asked.must_hide] == ["11 x N"]
     assert asked.at_most == 6
@@ -127,7 +107,7 @@ def test_a_sensitive_cell_cannot_be_shown_nor_one_be_both(folder: Path) -> None:
     more = '[method]\nmust_show = [{ industry = "*", region = "*" }]\nmust_hide = [{ industry = "11", region = "N" }]\n'
     both, sensitive = complaints(folder, more)
     assert both == "method.must_show: 11 x N is in must_show and in must_hide. Take it out of one of them."
-    said = "method.must_show: 3 cells, the first being 10 x N, are sensitive (p% rule (p = 10))."
+    said = "method.must_show: 11 x S is sensitive (fewer than 2 contributors)."
     assert sensitive == f"{said} What is published anyway can be exempted from the rules: assess.exempt."
 
 
@@ -136,10 +116,10 @@ def test_widths_for_cells_that_are_hidden(folder: Path) -> None:
         '[method]\nwidth_if_hidden = [{ industry = "*", region = "*", percent = 10 }, { region = "N", width = 50.5 }]\n'
     )
     job = job_of(folder, more)
-    asked = wishes_of(job.method, risk := assessed(job))
+    asked = suppress(job, risk := assessed(job))
     table = risk.table
     assert asked.width_if_hidden[table.find(region="N")] == Fraction(101, 2)
-    assert asked.width_if_hidden[table.find(region="S")] == Fraction(107, 10)
+    assert asked.width_if_hidden[table.find(region="S")] == Fraction(283, 10)
 
 
 def test_attackers_have_the_names_and_bounds_of_the_job(folder: Path) -> None:
@@ -154,21 +134,21 @@ name = "insider"
 [[attackers]]
 attacker = "factor"
 factor = 11
-knows = [{ region = "N", upper = 200 }]
+knows = [{ region = "N", upper = 400 }]
 """
     risk = assessed(job_of(folder, more))
     table = risk.table
     assert [attacker.name for attacker in risk.attackers] == ["external", "insider", "factor"]
-    assert risk.attackers[1].bounds(table.find(region="N")) == (Fraction(70), Fraction(210))
-    assert risk.attackers[2].bounds(table.find(region="N")) == (Fraction(0), Fraction(200))
+    assert risk.attackers[1].bounds(table.find(region="N")) == (Fraction(184), Fraction(552))
+    assert risk.attackers[2].bounds(table.find(region="N")) == (Fraction(0), Fraction(400))
 
 
 def test_zeros_are_known_to_every_attacker_where_the_method_says_so(folder: Path) -> None:
-    (folder / "firms.csv").write_text(RECORDS + "f10,12,N,0\nf11,12,S,4\n")
+    (folder / "firms.csv").write_text(RECORDS + "f18,14,N,0\nf19,14,S,4\n")
     risk = assessed(job_of(folder, "[method]\nzeros_known = true\n[[attackers]]\n"))
-    zero = risk.table.find(industry="12", region="N")
+    zero = risk.table.find(industry="14", region="N")
     assert risk.attackers[0].bounds(zero) == (Fraction(0), Fraction(0))
-    assert risk.attackers[0].bounds(risk.table.find(industry="12"))[1] is None
+    assert risk.attackers[0].bounds(risk.table.find(industry="14"))[1] is None
     assert assessed(job_of(folder, "[method]\nzeros_known = true\n")).attackers[0].bounds(zero) == (
         Fraction(0),
         Fraction(0),
@@ -185,8 +165,18 @@ def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('[method]\nname = "supress"\n', "method.name: must be 'suppress', not 'supress'. Did you mean 'suppress'?"),
+        ('[method]\nname = "supress"\n', "method.name: 'supress' is no method. Did you mean 'suppress'?"),
         ("[method]\nat_mots = 3\n", "method.at_mots: is no option here. Did you mean 'at_most'?"),
+        (
+            '[method]\nname = "interval"\nat_most = 3\n',
+            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress'.",
+        ),
+        ('[method]\nname = "interval"\nbase = 0\n', "method.base: must be above zero, not 0"),
+        ('[method]\nname = "interval"\nbase = 5\ndigits = 2\n', "method.digits: and base are both given."),
+        ("[methods.intervall]\n", "methods.intervall: is no method. Did you mean 'interval'?"),
+        ("[methods.interval]\ndigits = 0\n", "methods.interval.digits: must be at least 1, not 0."),
+        ('[methods.interval]\nname = "suppress"\n', "methods.interval.name: is 'suppress' in the section of"),
+        ('[methods.interval]\nmust_show = [{ regio = "N" }]\n', "methods.interval.must_show[0].regio: 'regio' is no"),
         ("[method]\nat_most = -3\n", "method.at_most: must be at least 0, not -3."),
         ('[method]\ncost = "valeu"\n', "method.cost: 'valeu' is not a measure. Did you mean 'value'?"),
         ('[method]\ncost = "value-"\n', "method.cost: 'value-' is not a measure. Did you mean 'value'?"),
@@ -212,3 +202,47 @@ def test_outputs_lie_beside_the_job(folder: Path) -> None:
     assert job.output.release == str(folder / "out" / "a.csv")
     assert job.output.report == "/tmp/r.html"  # noqa: S108
     assert (job.limits.time_limit, job.limits.gap, job.limits.seed) == (5, 0, None)
+
+
+def test_all_faults_of_a_method_come_at_once(folder: Path) -> None:
+    more = '[method]\nname = "interval"\nmust_hide = []\nlevels = "slidding"\nbase = -1\ndigitss = 2\n'
+    assert complaints(folder, more) == [
+        "method.must_hide: is no option of the method 'interval'. It belongs to 'suppress'.",
+        "method.levels: must be 'own' or 'sliding', not 'slidding'. Did you mean 'sliding'?",
+        "method.digitss: is no option here. Did you mean 'digits'?",
+        "method.base: must be above zero, not -1.",
+    ]
+
+
+def test_ranges_have_options_of_their_own(folder: Path) -> None:
+    more = """
+[method]
+name = "interval"
+cost = "unity"
+factors = [{ region = "N", factor = 3 }]
+least_width = [{ industry = "10", width = 12.5 }]
+levels = "sliding"
+secret = 77
+digits = 3
+"""
+    job = job_of(folder, more)
+    method = job.method.build(risk := assessed(job))
+    assert isinstance(method, Intervals)
+    assert method.least_width == {risk.table.find(industry="10"): Fraction(25, 2)}
+    assert np.asarray(method.cost)[risk.table.find(region="N")] == 3
+    assert (method.levels, method.secret, method.digits, method.shift) == ("sliding", 77, 3, True)
+
+
+def test_what_a_method_itself_refuses_has_its_place(folder: Path) -> None:
+    more = '[method]\nname = "interval"\nmust_show = [{ region = "N" }]\nleast_width = [{ region = "N", width = 2 }]\n'
+    assert complaints(folder, more)[0].startswith("method.least_width: names cells that must be shown: 'N'.")
+
+
+@pytest.mark.parametrize("name", list(PARTS))
+def test_the_section_of_a_method_has_the_options_of_the_method(name: str) -> None:
+    """An option that the method has and the section lacks could not be said in a job file."""
+    part = PARTS[name]
+    own = {field.name for field in fields(part.kind)}
+    assert own <= set(part.model_fields)
+    assert set(part.model_fields) - own <= {"name", "factors", "keep"}
+    assert set(part.model_fields) <= set(documented(part))

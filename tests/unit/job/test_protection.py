@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.firms_job import INPUTS, JOB, OUTPUT, OUTPUTS, write_inputs
 
 from celosia.attack.audit import audit
 from celosia.certify.verify import verify
 from celosia.cli.main import status
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
 from celosia.job import protection
-from celosia.job.method import LimitsPart, Wishes
+from celosia.job.hiding import IntervalPart
+from celosia.job.limits import LimitsPart
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_file, protect_risk, write_outputs
 from celosia.pattern.pattern import Pattern
@@ -26,70 +28,21 @@ from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
 
-RECORDS = """firm,industry,region,turnover
-f1,10,N,90
-f2,10,N,5
-f3,10,S,40
-f4,10,S,30
-f5,10,S,30
-f6,11,N,20
-f7,11,N,25
-f8,11,N,30
-f9,11,S,7
-f10,12,N,70
-f11,12,N,60
-f12,12,S,65
-f13,12,S,50
-"""
-
-JOB = """
-[data]
-file = "firms.csv"
-respondent = "firm"
-
-[dimensions.industry]
-
-[dimensions.region]
-
-[[tables]]
-by = ["industry", "region"]
-value = "turnover"
-
-[[rules]]
-rule = "min-frequency"
-n = 2
-
+LIMITS = """
 [limits]
 time_limit = 30
 seed = 4
-
-[output]
-release = "office.csv"
-public = "public.xlsx"
-certificate = "proof.json"
-report = "report.html"
 """
 
-PROBLEM = """0
-4
-0 30 30 s 0 100 0 0 0
-1 10 10 u 0 100 2 2 0
-2 12 12 s 0 100 0 0 0
-3 8 8 s 0 100 0 0 0
-1
-0 4 : 0 (-1) 1 (1) 2 (1) 3 (1)
-"""
+Seen = list[tuple[Suppress, LimitsPart]]
 
 
-Seen = list[tuple[Wishes, LimitsPart]]
-
-
-def hiding(risk: Risk, wishes: Wishes, *, all_of_it: bool = True) -> Protection:
+def hiding(risk: Risk, method: Suppress, *, all_of_it: bool = True) -> Protection:
     inner = (risk.table.levels >= 1).all(axis=1) if risk.table.axes else np.arange(len(risk)) > 0
     hidden = np.array(inner if all_of_it else risk.sensitive)
-    hidden[wishes.must_hide] = True
+    hidden[np.asarray(method.must_hide, dtype=np.int64)] = True
     pattern = Pattern.suppressing(risk.table, hidden)
-    cost = pattern.loss(wishes.cost)
+    cost = pattern.loss(np.asarray(method.cost))
     trace = ((0.0, None, 1.0, 0), (0.1, 10.0, 5.0, 2))
     return Protection(risk, Suppress(), pattern, cost, cost / 2, audit(pattern, risk), 0.1, "fake", trace, 0)
 
@@ -99,10 +52,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """Put a fake in the place of the engine, and return what it was asked."""
     asked: Seen = []
 
-    def fake(risk: Risk, wishes: Wishes, limits: LimitsPart, progress: Progress) -> Protection:
-        asked.append((wishes, limits))
+    def fake(risk: Risk, method: Suppress, limits: LimitsPart, progress: Progress) -> Protection:
+        asked.append((method, limits))
         progress.search(10.0, 5.0, 2)
-        return hiding(risk, wishes)
+        return hiding(risk, method)
 
     monkeypatch.setattr(protection, "searched", fake)
     return asked
@@ -111,9 +64,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "firms.csv").write_text(RECORDS)
-    (tmp_path / "job.toml").write_text(JOB)
-    (tmp_path / "problem.jj").write_text(PROBLEM)
+    write_inputs(tmp_path, LIMITS + OUTPUT)
     return Path("job.toml")
 
 
@@ -124,10 +75,10 @@ def names() -> set[str]:
 def test_a_job_is_protected_as_it_says_and_everything_is_written(job: Path, seen: Seen) -> None:
     what = plan(job)
     result = protect_risk(assess_file(what.source), what)
-    assert names() == {"firms.csv", "job.toml", "problem.jj"}
+    assert names() == INPUTS
     written = write_outputs(result, what)
     assert [path.name for path in written] == ["office.csv", "public.xlsx", "proof.json", "report.html"]
-    assert names() == {"firms.csv", "job.toml", "problem.jj", *(path.name for path in written)}
+    assert names() == INPUTS | OUTPUTS
     ((_, limits),) = seen
     assert (limits.time_limit, limits.seed, limits.gap) == (30, 4, None)
     release = read_release("office.csv", result.risk.table)
@@ -147,10 +98,10 @@ def test_the_caller_s_options_come_before_those_of_the_job(job: Path, seen: Seen
     assert what.outputs["release"] == Path("other.parquet")
     assert what.outputs["public"] == Path("public.xlsx")
     protect_risk(assess_file(what.source), what)
-    ((wishes, limits),) = seen
+    ((method, limits),) = seen
     assert (limits.time_limit, limits.gap) == (30, 0.1)
-    assert wishes.at_most == 9
-    assert set(wishes.cost) == {1.0}
+    assert method.at_most == 9
+    assert set(np.asarray(method.cost)) == {1.0}
     assert what.asked()["Method"] == "suppress, cost = unity, at_most = 9"
 
 
@@ -158,11 +109,11 @@ def test_a_bare_problem_is_protected_the_same_way(job: Path, seen: Seen) -> None
     result = protect_file("problem.jj", limits={"time_limit": 5})
     assert result.audit.safe
     assert seen[0][1].time_limit == 5
-    assert np.array_equal(seen[0][0].cost, result.risk.cost)
+    assert np.array_equal(np.asarray(seen[0][0].cost), result.risk.cost)
 
 
 def test_everything_that_can_be_checked_is_checked_before_any_work(job: Path, seen: Seen) -> None:
-    job.write_text(JOB.replace("proof.json", "firms.csv").replace("report.html", "nowhere/report.html"))
+    job.write_text((JOB + OUTPUT).replace("proof.json", "firms.csv").replace("report.html", "nowhere/report.html"))
     with pytest.raises(SpecError) as caught:
         plan(job, {"limits": {"time_limit": -1}, "method": {"cost": "value^"}, "output": {"public": "office.csv"}})
     assert [str(problem) for problem in caught.value.problems] == [
@@ -190,7 +141,7 @@ def test_an_unsafe_pattern_is_never_written(job: Path, seen: Seen) -> None:
     assert not unsafe.audit.safe
     with pytest.raises(SpecError, match="nothing is written"):
         write_outputs(unsafe, what)
-    assert names() == {"firms.csv", "job.toml", "problem.jj"}
+    assert names() == INPUTS
 
 
 def test_too_many_intervals_are_left_alone(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
@@ -208,7 +159,28 @@ def test_when_one_file_cannot_be_written_none_is(job: Path, seen: Seen, monkeypa
     result = protect_risk(assess_file(what.source), what)
     with pytest.raises(SpecError, match="No space left on device"):
         write_outputs(result, what)
-    assert names() == {"firms.csv", "job.toml", "problem.jj"}
+    assert names() == INPUTS
+
+
+def test_another_method_takes_its_own_section_or_every_option_of_the_job_s(job: Path, seen: Seen) -> None:  # noqa: ARG001
+    plain = job.read_text()
+    job.write_text(plain + '[method]\ncost = "unity"\nzeros_known = true\n')
+    method = plan(job, {"method": {"name": "interval", "digits": 2}}).method
+    assert isinstance(method, IntervalPart)
+    assert (method.cost, method.zeros_known, method.digits) == ("unity", True, 2)
+    job.write_text(plain + "[method]\nat_most = 4\n[methods.interval]\nbase = 10\n")
+    method = plan(job, {"method": {"name": "interval"}}).method
+    assert isinstance(method, IntervalPart)
+    assert (method.base, method.cost) == (10, None)
+    job.write_text(plain + "[method]\nat_most = 4\n")
+    with pytest.raises(SpecError) as caught:
+        plan(job, {"method": {"name": "interval", "must_hide": "x.csv", "digits": 0}})
+    assert [str(problem) for problem in caught.value.problems] == [
+        "--must-hide: is no option of the method 'interval'. It belongs to 'suppress'.",
+        "--digits: must be at least 1, not 0.",
+    ]
+    with pytest.raises(SpecError, match=r"^method\.at_most: stands in \[method\], and 'interval' has no such option"):
+        plan(job, {"method": {"name": "interval"}})
 
 
 # the command
@@ -232,8 +204,8 @@ def test_the_command_prints_one_json_object(job: Path, seen: Seen, capsys: pytes
     }
     assert wanted <= set(said)
     assert (said["method"], said["criterion"], said["safe"]) == ("suppress", "intervals", True)
-    assert (said["cells"], said["sensitive"], said["secondary"]) == (12, 1, 5)
-    assert said["objective"] == 522
+    assert (said["cells"], said["sensitive"], said["secondary"]) == (15, 1, 7)
+    assert said["objective"] == 651
     assert said["files"] == ["office.csv", "public.xlsx", "p.json", "report.html"]
 
 
@@ -241,7 +213,7 @@ def test_the_command_says_the_result_in_words(job: Path, seen: Seen, capsys: pyt
     assert status(["protect", str(job)]) == 0
     out, err = capsys.readouterr()
     assert "Safe: all of 1 requirement met, audited." in out
-    assert "6 of 12 cells are not shown (50.0%): 1 sensitive and 5 to protect them" in out
+    assert "8 of 15 cells are not shown (53.3%): 1 sensitive and 7 to protect them" in out
     assert err == (
         "Written: office.csv (confidential)\nWritten: public.xlsx\nWritten: proof.json (confidential)\n"
         "Written: report.html (confidential)\n"
@@ -254,8 +226,8 @@ def test_every_option_reaches_the_search(job: Path, seen: Seen) -> None:
     arguments = "--method suppress --cost unity --at-most 7 --must-show show.csv --must-hide hide.csv"
     more = "--time-limit 2.5 --gap 0.25 --seed 9 --solver highs"
     assert status(["protect", str(job), "--quiet", *arguments.split(), *more.split()]) == 0
-    ((wishes, limits),) = seen
-    assert (len(wishes.must_show), len(wishes.must_hide), wishes.at_most) == (1, 1, 7)
+    ((method, limits),) = seen
+    assert (len(method.must_show), len(method.must_hide), method.at_most) == (1, 1, 7)
     assert limits == LimitsPart(time_limit=2.5, gap=0.25, seed=9, solver="highs")
 
 
@@ -276,28 +248,28 @@ def test_exit_codes_tell_what_happened_and_no_file_is_written(
     monkeypatch.setattr(protection, "searched", fails)
     assert status(["protect", str(job)]) == code
     assert "error: cell 3: stands in the way." in capsys.readouterr().err
-    assert names() == {"firms.csv", "job.toml", "problem.jj"}
+    assert names() == INPUTS
 
 
 def test_a_pattern_that_is_not_safe_ends_with_1(
     job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fake: Callable[..., Protection] = lambda risk, wishes, *_: hiding(risk, wishes, all_of_it=False)  # noqa: E731
+    fake: Callable[..., Protection] = lambda risk, method, *_: hiding(risk, method, all_of_it=False)  # noqa: E731
     monkeypatch.setattr(protection, "searched", fake)
     assert status(["protect", str(job)]) == 1
     out, err = capsys.readouterr()
     assert "Not shown safe: 0 of 1 requirement met." in out
     assert "Written" not in err
-    assert names() == {"firms.csv", "job.toml", "problem.jj"}
+    assert names() == INPUTS
 
 
 def test_an_optimum_is_called_one(
     job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def best(risk: Risk, wishes: Wishes, *_: object) -> Protection:
-        found = hiding(risk, wishes)
+    def best(risk: Risk, method: Suppress, *_: object) -> Protection:
+        found = hiding(risk, method)
         return replace(found, bound=found.cost)
 
     monkeypatch.setattr(protection, "searched", best)
     assert status(["protect", str(job), "--quiet"]) == 0
-    assert "Cost 522, proved to be the least." in capsys.readouterr().out
+    assert "Cost 651, proved to be the least." in capsys.readouterr().out

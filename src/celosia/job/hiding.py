@@ -1,0 +1,109 @@
+"""The sections of methods that hide cells or publish ranges of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from celosia.job.method import Keep, MethodPart
+from celosia.job.sections import CostText, Decimals
+from celosia.job.selection import Cells, Factors, Widths
+from celosia.protect.intervals import Intervals
+from celosia.protect.suppress import Suppress
+
+
+class SuppressPart(MethodPart):
+    """``name = "suppress"``: hide sensitive cells, and as few others as safety needs; see `celosia.Suppress`.
+
+    Parameters
+    ----------
+    name
+        The method.
+    cost
+        What hiding a cell costs: value, unity, frequency, log, sums of them; by default as in ``[assess]``.
+    factors
+        Multiples of the cost for some cells.
+    keep
+        A release of last period: what it hides had better stay hidden.
+    must_show
+        Cells that are published already, or must be.
+    must_hide
+        Cells that must not be shown.
+    at_most
+        At most so many cells are hidden.
+    width_if_hidden
+        The width that what anybody can conclude about a cell must keep, if the cell is hidden.
+    zeros_known
+        Everybody knows which cells are zero.
+    """
+
+    kind = Suppress
+    name: Literal["suppress"] = "suppress"
+    cost: CostText | None = None
+    factors: Factors | None = None
+    keep: Keep | None = None
+    must_show: Cells | None = None
+    must_hide: Cells | None = None
+    at_most: Annotated[int, Field(ge=0)] | None = None
+    width_if_hidden: Widths | None = None
+    zeros_known: bool = False
+
+
+class IntervalPart(MethodPart):
+    """``name = "interval"``: publish ranges as narrow as safety allows; see `celosia.Intervals`.
+
+    Parameters
+    ----------
+    name
+        The method.
+    cost
+        What a unit of width costs in a cell: value, unity, frequency, log, sums of them; by default as in ``[assess]``.
+    lower_cost, upper_cost
+        The same for what lies below and above the true value, where the two differ.
+    factors
+        Multiples of the cost for some cells.
+    keep
+        A release of last period: what it did not show had better stay a range.
+    must_show
+        Cells that are published already, or must be.
+    least_width
+        Nobody may conclude a narrower range for these cells, sensitive or not.
+    most_width
+        No wider range is published for these cells.
+    levels
+        ``own`` for the levels as they are; ``sliding`` asks for their width only, and ranges are placed at random.
+    shift
+        Place ranges at random around true values where all levels are sliding, at the same cost.
+    secret
+        The seed of that placing, which must stay secret; by default drawn afresh.
+    decimals
+        How many decimals ends have; by default as few as cost next to nothing.
+    digits
+        Round ends outward to so many significant digits.
+    base
+        Round ends outward to multiples of it.
+    search
+        How widths are searched for: ``cuts`` or ``splitting``; by default what suits the table.
+    zeros_known
+        Everybody knows which cells are zero.
+    """
+
+    kind = Intervals
+    name: Literal["interval"] = "interval"
+    cost: CostText | None = None
+    lower_cost: CostText | None = None
+    upper_cost: CostText | None = None
+    factors: Factors | None = None
+    keep: Keep | None = None
+    must_show: Cells | None = None
+    least_width: Widths | None = None
+    most_width: Widths | None = None
+    levels: Literal["own", "sliding"] = "own"
+    shift: bool = True
+    secret: Annotated[int, Field(ge=0)] | None = None
+    decimals: Decimals | None = None
+    digits: Annotated[int, Field(ge=1)] | None = None
+    base: float | None = None
+    search: Literal["auto", "cuts", "splitting"] = "auto"
+    zeros_known: bool = False
