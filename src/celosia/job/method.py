@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,9 @@ Keep: TypeAlias = Annotated[KeepPart, BeforeValidator(_release_alone, json_schem
 class MethodPart(Part):
     """``[method]``: a method of protection and its options.
 
-    Options have the names and meanings of the method's own; the section of each is a class of a few lines in
-    `celosia.job.methods`. Cells and numbers for cells are looked up when the table is there.
+    Options have the names and meanings of the method's own, but for those in `renamed`: what all methods have in common
+    is called the same in job files. The section of each is a class of a few lines, listed in `celosia.job.methods`.
+    Cells and numbers for cells are looked up when the table is there.
 
     Parameters
     ----------
@@ -65,6 +66,8 @@ class MethodPart(Part):
     """
 
     kind: ClassVar[type[Any]]
+    renamed: ClassVar[Mapping[str, str]] = {}
+    criterion: ClassVar[str] = "intervals"
     name: str
 
     def build(self, risk: Risk) -> Method:
@@ -77,16 +80,17 @@ class MethodPart(Part):
         """
         asked = _Asked(self, risk)
         options = {name: asked.option(name) for name in self.given if name not in _OURS}
-        if "cost" in type(self).model_fields:
+        if "factors" in type(self).model_fields:
             options["cost"] = asked.cost()
         asked.clashes(options)
         asked.found.raise_as(SpecError)
         try:
-            method: Method = self.kind(**options)
-            method.applied(risk)
+            method = self.kind(**{self.renamed.get(name, name): value for name, value in options.items()})
+            if hasattr(method, "applied"):
+                method.applied(risk)
         except SpecError as error:
             raise SpecError(map(self._placed, error.problems)) from None
-        return method
+        return cast("Method", method)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -107,8 +111,10 @@ class MethodPart(Part):
         return (*found, *(Path(value.release) for value in values if isinstance(value, KeepPart)))
 
     def _placed(self, problem: Problem) -> Problem:
-        own = problem.place.partition("[")[0] in type(self).model_fields
-        return replace(problem, place=f"method.{problem.place}") if own else problem
+        called = {theirs: ours for ours, theirs in self.renamed.items()}
+        place = called.get(problem.place, problem.place)
+        own = place.partition("[")[0] in type(self).model_fields
+        return replace(problem, place=f"method.{place}") if own else problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from pydantic import PlainValidator, ValidationError, ValidationInfo, WithJsonSc
 from celosia.errors import SpecError, listed, nearest
 from celosia.job.hiding import IntervalPart, SuppressPart
 from celosia.job.method import MethodPart
+from celosia.job.moving import AdjustPart, RandomRoundPart
 from celosia.job.part import Fault, complaint, faults_of, seen
 from celosia.job.selection import Selection
 
@@ -18,6 +19,8 @@ PARTS: Mapping[str, type[MethodPart]] = {
     for part in (
         SuppressPart,
         IntervalPart,
+        AdjustPart,
+        RandomRoundPart,
     )
 }
 """The section of every method, by the method's name. To add one: write its class, and put it here."""
@@ -81,7 +84,7 @@ def _refused(part: type[MethodPart], options: Mapping[str, Any]) -> Iterator[Fau
 
 def _plain(part: type[MethodPart]) -> list[str]:
     """Return the options of a method that mean the same to it as to the job: no name, no cells, no costs."""
-    ours = ("name", "cost", "factors", "keep")
+    ours = ("name", "cost", "factors", "keep", *part.renamed)
     return [name for name, field in part.model_fields.items() if name not in ours and not _names_cells(field)]
 
 

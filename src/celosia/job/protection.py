@@ -66,11 +66,12 @@ class Plan:
     limits: LimitsPart
     outputs: Mapping[str, Path]
 
-    def asked(self, secret: int | None = None) -> dict[str, str]:
+    def asked(self, result: Protection) -> dict[str, str]:
         """Return what was asked, in words, for the page, which is the office's and may tell the secret seed."""
+        secret = getattr(result.method, "secret", None)
         method = ", ".join(_said(self.method))
         limits = ", ".join(_said(self.limits)) or "none"
-        said = {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(self.limits.seed or 0)}
+        said = {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(result.seed)}
         if secret is None:
             return said
         return said | {
@@ -131,6 +132,9 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
     outputs = {name: Path(path) for name in FILES if (path := getattr(output, name)) is not None}
     with found.gathering():
         check_writable({str(path): FILES[name] for name, path in outputs.items()}, inputs)
+    if method.criterion == "distance" and "certificate" in outputs:
+        said = f"cannot be made: {method.name!r} protects by distance from the truth, of which there is no proof."
+        found.add(str(outputs["certificate"]), said, "Leave the certificate out.")
     for name, path in outputs.items():
         twin = next((other for other in outputs if outputs[other].absolute() == path.absolute()), name)
         if twin != name:
@@ -228,7 +232,7 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
             if name == "certificate":
                 certify(result).write(stand_ins[path])
             elif name == "report":
-                seen, asked = with_intervals(result, progress), what.asked(getattr(result.method, "secret", None))
+                seen, asked = with_intervals(result, progress), what.asked(result)
                 write_protection_page(result, stand_ins[path], audit=seen, title=what.source.name, asked=asked)
             else:
                 write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)

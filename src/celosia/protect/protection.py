@@ -22,9 +22,6 @@ class Method(Protocol):
     def name(self) -> str:
         """What the command line calls it."""
 
-    def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what the method asks for."""
-
 
 @dataclass(frozen=True, eq=False)
 class Protection:

@@ -97,12 +97,12 @@ def test_the_caller_s_options_come_before_those_of_the_job(job: Path, seen: Seen
     what = plan(job, options)
     assert what.outputs["release"] == Path("other.parquet")
     assert what.outputs["public"] == Path("public.xlsx")
-    protect_risk(assess_file(what.source), what)
+    result = protect_risk(assess_file(what.source), what)
     ((method, limits),) = seen
     assert (limits.time_limit, limits.gap) == (30, 0.1)
     assert method.at_most == 9
     assert set(np.asarray(method.cost)) == {1.0}
-    assert what.asked()["Method"] == "suppress, cost = unity, at_most = 9"
+    assert what.asked(result)["Method"] == "suppress, cost = unity, at_most = 9"
 
 
 def test_a_bare_problem_is_protected_the_same_way(job: Path, seen: Seen) -> None:  # noqa: ARG001

@@ -1,0 +1,78 @@
+"""The sections of methods that publish a number for every cell, and not always the true one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from celosia.job.method import MethodPart
+from celosia.job.sections import Decimals
+from celosia.job.selection import Cells
+from celosia.protect.adjust import Adjust
+from celosia.protect.random_round import MOST_DRAWS, RandomRound
+
+
+class AdjustPart(MethodPart):
+    """``name = "adjust"``: move sensitive cells far enough, and all others as little as possible; see `celosia.Adjust`.
+
+    What protects is distance from the truth: nothing is said about what attackers can conclude.
+
+    Parameters
+    ----------
+    name
+        The method.
+    norm
+        1 for the sum of weighted deviations, 2 for the sum of their squares.
+    weight
+        What a deviation weighs: the same in every cell, or by the inverse of the value or of its root.
+    totals
+        Which totals are published as they are: none, the grand ones, or all.
+    must_show
+        Cells that are published as they are.
+    keep_zeros
+        Zeros stay zeros.
+    decimals
+        Of the published values; by default those of the table.
+    """
+
+    kind = Adjust
+    renamed = {"must_show": "keep"}  # noqa: RUF012  (a constant of the class)
+    criterion = "distance"
+    name: Literal["adjust"] = "adjust"
+    norm: Literal[1, 2] = 1
+    weight: Literal["1", "1/a", "1/sqrt(a)"] = "1/a"
+    totals: Literal["free", "grand", "all"] = "free"
+    must_show: Cells | None = None
+    keep_zeros: bool = False
+    decimals: Decimals | None = None
+
+
+class RandomRoundPart(MethodPart):
+    """``name = "random-round"``: round up or down at random, right on average; see `celosia.RandomRound`.
+
+    What is drawn comes from the seed in ``[limits]``, which is a secret then; by default a fresh one is drawn.
+
+    Parameters
+    ----------
+    name
+        The method.
+    base
+        Values are rounded to multiples of it.
+    scheme
+        Round sensitive cells and move others a little, round every cell by itself, or round so that all adds up.
+    keep_totals
+        Totals are published as they are, where sensitive cells are rounded.
+    reach
+        How far published values may be from true ones, where sensitive cells are rounded; by default below the base.
+    draws
+        So many sets of rounded values are drawn at most.
+    """
+
+    kind = RandomRound
+    name: Literal["random-round"] = "random-round"
+    base: float | None = None
+    scheme: Literal["sensitive", "plain", "controlled"] = "sensitive"
+    keep_totals: bool = True
+    reach: float | None = None
+    draws: Annotated[int, Field(ge=1)] = MOST_DRAWS
