@@ -20,7 +20,10 @@ _FAR = 1e4
 
 
 def cheapest(task: Task, modes: Modes) -> float:
-    """Return what the cheapest safe point costs, infinite where there is none."""
+    """Return what the cheapest safe point costs, infinite where there is none.
+
+    Not a number where the solver's whole numbers are not whole enough: a millionth of a large room is a small level.
+    """
     n, v = len(task), len(modes.program.cost)
     goals = task.goals
     asked = [
@@ -70,14 +73,16 @@ def cheapest(task: Task, modes: Modes) -> float:
     integer = np.zeros(width)
     if modes.program.integer is not None:
         integer[:v] = modes.program.integer
-    found = milp(
-        np.concatenate([modes.program.cost, np.zeros(width - v)]),
-        constraints=LinearConstraint(sp.vstack(rows), np.concatenate(lower), np.concatenate(upper)),
-        bounds=Bounds(np.concatenate(wide_lower), np.concatenate(wide_upper)),
-        integrality=integer,
-        options={"mip_rel_gap": 0.0},
-    )
-    return float("inf") if found.x is None else modes.constant + float(found.fun)
+    cost = np.concatenate([modes.program.cost, np.zeros(width - v)])
+    held = LinearConstraint(sp.vstack(rows), np.concatenate(lower), np.concatenate(upper))
+    low, high = np.concatenate(wide_lower), np.concatenate(wide_upper)
+    found = milp(cost, constraints=held, bounds=Bounds(low, high), integrality=integer, options={"mip_rel_gap": 0.0})
+    if found.x is None:
+        return float("inf")
+    whole = np.flatnonzero(integer)
+    low[whole] = high[whole] = np.rint(found.x[whole])
+    again = milp(cost, constraints=held, bounds=Bounds(low, high))
+    return float("nan") if again.x is None else modes.constant + float(again.fun)
 
 
 def _block(n: int, place: int, copies: int, v: int) -> sp.csr_array:

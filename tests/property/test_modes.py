@@ -68,6 +68,8 @@ def compare(name: str, kind: str, mix: str, solver: int) -> None:
     search = ModeSearch(task, modes, backends()[0], call, lambda _: None)
     search.run()
     wanted = cheapest(task, modes)
+    if np.isnan(wanted):
+        return
     assert search.impossible == np.isinf(wanted)
     if search.best is not None:
         assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
