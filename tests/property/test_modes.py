@@ -40,7 +40,7 @@ def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Of
         none = np.zeros(len(at))
         return {
             "ranged": lambda: offers.ranged(at, wide, (far, far)),
-            "opened": lambda: offers.opened(at, wide, (far, far), fixed[at], nobody),
+            "opened": lambda: offers.opened(offers.ranged(at, wide, (far, far)), fixed[at], nobody),
             "hidden": lambda: offers.hidden(at, costs[at] * 5, nobody),
             "rounded": lambda: offers.rounded(at, costs[at], remainder[at], base[at], 1000 / unit, nobody, extra),
             "perturbed": lambda: offers.perturbed(

@@ -142,26 +142,31 @@ class ModeSearch:
                 return None
             if self._master.recall(point.x):
                 continue
-            found = self._attacked(point.x, stage, whole=whole)
-            if whole and self.done:
-                return point
-            if self._master.add(found):
+            if self._cut_at(point.x, stage, whole=whole):
                 if len(history) % _PURGE_EVERY == 0:
                     self._master.purge()
                 if not whole and len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * abs(history[-1]):
                     return point
+            elif whole and self.done:
+                return point
             elif stage < len(_WIDER) - 1:
                 stage += 1
             else:
                 return point
 
-    def _attacked(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> list[Cut]:
-        """Return the cuts that a point violates; keep it, made a little wider, where it is nearly safe."""
+    def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
+        """Add cuts that a point violates, return how many; without any keep it, made a little wider, if it is whole."""
         exact = stage == len(_WIDER) - 1
-        found = self.press.attack(v, wider=_WIDER[stage], missing=REACHED if exact and whole else _MISSING)
-        if whole and (exact or not found.cuts):
+        missing = REACHED if exact and whole else _MISSING
+        if self.press.quick:
+            new = self._master.add(self.press.attack(v, wider=_WIDER[stage], missing=missing, deep=False).cuts)
+            if new:
+                return new
+        found = self.press.attack(v, wider=_WIDER[stage], missing=missing)
+        new = self._master.add(found.cuts)
+        if whole and (exact or not new):
             self._offer_scaled(v, found.least if exact else self.press.attack(v).least)
-        return found.cuts
+        return 0 if self.done else new
 
     def _raise_bound(self, bound: float) -> None:
         """Take note of a bound, unless it holds for a part of all points only."""

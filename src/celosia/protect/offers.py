@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -70,43 +72,81 @@ def ranged(
     )
 
 
-def opened(
-    columns: NDArray[np.int64],
-    cost: tuple[NDArray[np.float64], NDArray[np.float64]],
-    most: tuple[NDArray[np.float64], NDArray[np.float64]],
-    fixed: NDArray[np.float64],
-    forced: NDArray[np.bool_],
-) -> Offer:
-    """Return the offer to publish ranges that cost something each: z <= room x on top (thesis 3.28).
+def widened(columns: NDArray[np.int64], cost: NDArray[np.float64], most: NDArray[np.float64]) -> Offer:
+    """Return the offer of the width model: W >= 0 is the slack on both sides, cost w W.
 
     Parameters
     ----------
-    columns, cost, most
-        As for `ranged`; `most` is finite.
+    columns
+        Columns of a task, ``(m,)``.
+    cost
+        By unit of width, ``(m,)``.
+    most
+        The greatest widths, ``(m,)``.
+    """
+    m = len(columns)
+    both = _diagonal(np.ones(m))
+    return Offer(columns, lower=np.zeros(m), upper=most, cost=cost, integer=np.zeros(m, dtype=bool), up=both, down=both)
+
+
+def narrowed(offer: Offer, most: NDArray[np.float64]) -> Offer:
+    """Return ranges of which both slacks together are no more than so much, ``(m,)``, infinite where they may be."""
+    m = len(offer.columns)
+    finite = np.flatnonzero(np.isfinite(most))
+    both = sp.csr_array(sp.hstack([sp.eye_array(m)] * 2, format="csr"))
+    return _with_rows(offer, sp.csr_array(both[finite]), np.full(len(finite), -np.inf), most[finite])
+
+
+def opened(offer: Offer, fixed: NDArray[np.float64], forced: NDArray[np.bool_], at_most: int | None = None) -> Offer:
+    """Return ranges that cost something each: z <= room x on top (thesis 3.28).
+
+    Parameters
+    ----------
+    offer
+        Ranges of one or two variables per column, whose upper bounds are finite.
     fixed
         What a range costs whatever its width, ``(m,)``.
     forced
         Which columns are ranges in any case, ``(m,)``.
+    at_most
+        So many columns are ranges at most.
     """
-    m = len(columns)
-    bare = ranged(columns, cost, most)
-    both = np.concatenate(most)
-    rows = sp.csr_array(
-        sp.hstack([-sp.eye_array(2 * m), sp.csr_array(sp.vstack([sp.diags_array(side) for side in most]))])
+    m, v = len(offer.columns), len(offer.cost)
+    place = np.arange(v) % m
+    gates = sp.csr_array((offer.upper, (np.arange(v), place)), shape=(v, m))
+    kept = np.flatnonzero(offer.upper > 0)
+    rows = sp.csr_array(sp.hstack([-sp.eye_array(v), gates], format="csr")[kept])
+    wide = replace(
+        _wider(offer, m),
+        lower=np.concatenate([offer.lower, forced.astype(np.float64)]),
+        upper=np.concatenate([offer.upper, np.ones(m)]),
+        cost=np.concatenate([offer.cost, fixed]),
+        integer=np.concatenate([offer.integer, np.ones(m, dtype=bool)]),
+        opening=v + np.arange(m),
     )
-    kept = np.flatnonzero(both > 0)
-    return Offer(
-        columns,
-        lower=np.concatenate([bare.lower, forced.astype(np.float64)]),
-        upper=np.concatenate([bare.upper, np.ones(m)]),
-        cost=np.concatenate([bare.cost, fixed]),
-        integer=np.concatenate([bare.integer, np.ones(m, dtype=bool)]),
-        up=bare.up,
-        down=bare.down,
-        opening=2 * m + np.arange(m),
-        rows=sp.csr_array(rows[kept]),
-        row_lower=np.zeros(len(kept)),
-        row_upper=np.full(len(kept), np.inf),
+    wide = _with_rows(wide, rows, np.zeros(len(kept)), np.full(len(kept), np.inf))
+    if at_most is None:
+        return wide
+    number = sp.csr_array(np.concatenate([np.zeros(v), np.ones(m)])[None, :])
+    return _with_rows(wide, number, np.array([-np.inf]), np.array([float(at_most)]))
+
+
+def _wider(offer: Offer, more: int) -> Offer:
+    """Return an offer whose rows have some columns more."""
+    if offer.rows is None:
+        return offer
+    return replace(offer, rows=sp.csr_array(sp.hstack([offer.rows, sp.csr_array((offer.rows.shape[0], more))])))
+
+
+def _with_rows(offer: Offer, rows: sp.csr_array, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Offer:
+    """Return an offer with further rows."""
+    if offer.rows is None or offer.row_lower is None or offer.row_upper is None:
+        return replace(offer, rows=rows, row_lower=lower, row_upper=upper)
+    return replace(
+        offer,
+        rows=sp.csr_array(sp.vstack([offer.rows, rows])),
+        row_lower=np.concatenate([offer.row_lower, lower]),
+        row_upper=np.concatenate([offer.row_upper, upper]),
     )
 
 

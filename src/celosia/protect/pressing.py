@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from celosia.attack.redundancy import coloured
 from celosia.protect.cuts import Cut, Workshop
 from celosia.protect.flows import Asked, Rooms, minimum_cuts
 from celosia.protect.hidden import Hidden
@@ -45,6 +47,9 @@ _WHOLE = 1e-9
 
 _FAR = 1e9
 """Rooms end here, in units: nobody needs more in doubles."""
+
+_ENOUGH = 5
+"""With so many cuts from networks the programs can wait."""
 
 _KEPT = 400
 """So many moves are remembered."""
@@ -125,6 +130,26 @@ class Press:
         """All columns, taken apart."""
         return Hidden.of(self.task, np.arange(len(self.task)))
 
+    @property
+    def quick(self) -> bool:
+        """Whether networks of some relations can be asked before programs."""
+        return bool(self._planes)
+
+    @cached_property
+    def _planes(self) -> list[Hidden]:
+        """Networks of some of the relations, where all of them form none.
+
+        Relations that cover every cell at most once are of one colour, and those of two colours form a network. Leaving
+        relations out only weakens attackers, so what their cuts demand, all of them together demand as well.
+        """
+        if bool(self._network.all()):
+            return []
+        colour = coloured(self.task.matrix.indptr, self.task.matrix.indices, len(self.task))
+        everything = np.arange(len(self.task))
+        pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
+        parts = (Hidden.of(self.task, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
+        return [part for part in parts if len(part.parts)]
+
     @cached_property
     def rooms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The attackers' rooms in units, ``(k, n)`` each."""
@@ -158,7 +183,7 @@ class Press:
         return bool(self._network[side])
 
     def attack(
-        self, v: NDArray[np.float64], *, wider: float = 0.0, missing: float = REACHED, most: int | None = None
+        self, v: NDArray[np.float64], *, wider: float = 0.0, missing: float = REACHED, deep: bool = True
     ) -> Pressed:
         """Return the cuts that a point violates.
 
@@ -170,24 +195,49 @@ class Press:
             By how much all slacks are taken to be wider, in units: cuts found so use fewer columns.
         missing
             Levels that are missed by less than this part count as reached.
-        most
-            No more cuts than this many, where given.
+        deep
+            Solve attackers' programs even where networks of some relations have cuts enough. Otherwise questions may
+            stay without an answer, and count as not reached at all.
         """
         state = _State.of(self, v, wider)
-        reached = np.ones(len(self.sides))
+        reached = np.zeros(len(self.sides))
         cuts: dict[bytes, Cut] = {}
+        waiting = []
         for first in self._questions():
-            pair = (first, first + 1) if self.sides.sliding[first] else (first,)
-            answers = [self._answer(state, k) for k in pair]
-            level = float(self.sides.levels[first])
-            got = sum(answer.moved for answer in answers) / level
-            reached[list(pair)] = min(got, 1.0)
-            if got < 1.0 - missing:
-                for cut in self._cuts(state, first, answers, missing * level):
-                    cuts[cut.key] = cut
-            if most is not None and len(cuts) >= most:
-                break
+            if not self._network[first]:
+                waiting.append(first)
+                for plane in () if deep else self._planes:
+                    self._ask(state, first, plane, missing, cuts)
+            else:
+                self._ask(state, first, self.whole, missing, cuts, reached)
+        if deep or len(cuts) < _ENOUGH:
+            for first in waiting:
+                self._ask(state, first, None, missing, cuts, reached)
         return Pressed(sorted(cuts.values(), key=lambda cut: -cut.missing(v)), reached)
+
+    def _ask(
+        self,
+        state: _State,
+        first: int,
+        network: Hidden | None,
+        missing: float,
+        cuts: dict[bytes, Cut],
+        reached: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Answer a question, of a sliding pair both, by flows in a network or by a program; note cuts and how far."""
+        pair = (first, first + 1) if self.sides.sliding[first] else (first,)
+        if network is not None:
+            component = int(network.parts.component[self.sides.columns[first]])
+            if component < 0 or not network.parts.network[component]:
+                return
+        answers = [self._answer(state, k, network) for k in pair]
+        level = float(self.sides.levels[first])
+        got = sum(answer.moved for answer in answers) / level
+        if reached is not None:
+            reached[list(pair)] = min(got, 1.0)
+        if got < 1.0 - missing:
+            for cut in self._cuts(state, first, answers, missing * level, network=network is not None):
+                cuts[cut.key] = cut
 
     def _questions(self) -> Iterator[int]:
         """Yield the questions; of sliding pairs the first."""
@@ -195,45 +245,50 @@ class Press:
             if not (self.sides.sliding[k] and not self.sides.upward[k]):
                 yield k
 
-    def _answer(self, state: _State, k: int) -> _Answer:
+    def _answer(self, state: _State, k: int, network: Hidden | None) -> _Answer:
         """Return how far a cell moves, no further than its own slack and its level."""
-        own = state.own(k)
-        level = float(self.sides.levels[k])
-        up, down = state.rooms(k)
-        if self.is_network(k):
-            got, ratios = self._flow(k, up, down)
-            found = [one for one in ratios if one is not None]
+        own, level = state.own(k), float(self.sides.levels[k])
+        up, down = state.rooms(k, network=network is not None)
+        if network is not None:
+            got, ratios = self._flow(network, k, up, down)
         else:
-            got, found = self._program(k).pushed(self, k, up, down)
-        return _Answer(min(own, got, level), found)
+            got, ratios = self._program(k).pushed(self, k, up, down)
+        return _Answer(min(own, got, level), ratios)
 
-    def _flow(self, k: int, up: NDArray[np.float64], down: NDArray[np.float64]) -> tuple[float, list[Ratios | None]]:
+    def _flow(
+        self, network: Hidden, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
+    ) -> tuple[float, list[Ratios]]:
         """Return how far a cell of a network moves, and the ratios of both minimum cuts."""
-        whole, sides = self.whole, self.sides
+        sides = self.sides
         column, level = int(sides.columns[k]), float(sides.levels[k])
         asked = Asked(np.array([column]), np.array([0]), sides.upward[k : k + 1], sides.levels[k : k + 1])
         rooms = Rooms(up[None, :], down[None, :], np.ones(len(up)))
-        got, ends, nodes = minimum_cuts(asked, rooms, whole.network, 0.0)
+        got, ends, nodes = minimum_cuts(asked, rooms, network.network, 0.0)
         ratios = []
         for side in range(2):
             part = nodes[ends[side] : ends[side + 1]]
-            if len(part):
-                ratios.append(self.workshop.ratios(*whole.completed(*whole.multipliers(part)), column))
+            found = self.workshop.ratios(*network.completed(*network.multipliers(part)), column) if len(part) else None
+            if found is not None:
+                ratios.append(found)
         return float(got[0]) * level, ratios
 
     def _program(self, k: int) -> _Program:
         component = int(self.whole.parts.component[self.sides.columns[k]])
         if component not in self._programs:
-            self._programs[component] = _Program.of(
-                self.task, np.sort(self.whole.parts.members(component)), self.backend
-            )
+            members = np.sort(self.whole.parts.members(component))
+            self._programs[component] = _Program.of(self.task, members, self.backend)
         return self._programs[component]
 
-    def _cuts(self, state: _State, first: int, answers: Sequence[_Answer], missing: float) -> Iterator[Cut]:
+    def _cuts(
+        self, state: _State, first: int, answers: Sequence[_Answer], missing: float, *, network: bool
+    ) -> Iterator[Cut]:
         """Yield the cuts of a question, of a sliding level from every combination of its two sides."""
         level = float(self.sides.levels[first])
         options = [
-            [state.own_expression(first + place), *(state.expression(first + place, one) for one in answer.ratios)]
+            [
+                state.own_expression(first + place),
+                *(state.expression(first + place, one, network=network) for one in answer.ratios),
+            ]
             for place, answer in enumerate(answers)
         ]
         combinations = (
@@ -262,6 +317,17 @@ class _State:
     hidden: NDArray[np.float64]
     opened: NDArray[np.float64]
     wider: float
+    plain: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
+
+    @cached_property
+    def gated(self) -> bool:
+        """Whether some columns must be opened by a variable."""
+        return bool(np.isfinite(self.opened).any())
+
+    @cached_property
+    def covered(self) -> bool:
+        """Whether some columns are hidden."""
+        return bool(self.hidden.any())
 
     @classmethod
     def of(cls, press: Press, v: NDArray[np.float64], wider: float) -> _State:
@@ -269,23 +335,35 @@ class _State:
         opened = np.where(modes.opening >= 0, v[np.maximum(modes.opening, 0)], np.inf)
         return cls(press, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, wider)
 
-    def _limit(self, k: int) -> float:
-        """Return the level where the component is a network, else no limit."""
-        return float(self.press.sides.levels[k]) if self.press.is_network(k) else np.inf
+    def _limit(self, k: int, *, network: bool) -> float:
+        """Return the level in a network, where nothing needs more, else no limit."""
+        return float(self.press.sides.levels[k]) if network else np.inf
 
-    def rooms(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def rooms(self, k: int, *, network: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how far every column can move for a question, up and down."""
-        n, level = len(self.hidden), float(self.press.sides.levels[k])
-        who = int(self.press.sides.attackers[k])
+        level, who = float(self.press.sides.levels[k]), int(self.press.sides.attackers[k])
+        limit = self._limit(k, network=network)
+        if who not in self.plain:
+            self.plain[who] = self._plain(who)
         found = []
-        for side, rooms in enumerate(self.press.rooms):
-            room = np.minimum(rooms[who], _FAR)
-            share = np.where(self.hidden >= 1.0 - _WHOLE, room, np.minimum(room, level) * self.hidden)
-            slack = np.minimum(self.slack[side * n : (side + 1) * n], _times(self._limit(k), self.opened)) + share
-            if self.wider:
-                slack = slack + self.wider
-            found.append(np.minimum(slack, np.minimum(room, self._limit(k))))
+        for plain, room in zip(self.plain[who], (rooms[who] for rooms in self.press.rooms), strict=True):
+            slack = np.minimum(plain, _times(limit, self.opened)) if self.gated else plain
+            if self.covered:
+                far = np.minimum(room, _FAR)
+                share = np.where(self.hidden >= 1.0 - _WHOLE, far, np.minimum(far, level) * self.hidden)
+                slack = np.minimum(slack + share, far)
+            found.append(np.minimum(slack + self.wider if self.gated else slack, limit))
         return found[0], found[1]
+
+    def _plain(self, who: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return an attacker's rooms up and down by what is published, hiding and gates left out."""
+        up, down = np.split(self.slack, 2)
+        wider = 0.0 if self.gated else self.wider
+        rooms = self.press.rooms
+        return (
+            np.minimum(up + wider, np.minimum(rooms[0][who], _FAR)),
+            np.minimum(down + wider, np.minimum(rooms[1][who], _FAR)),
+        )
 
     def own(self, k: int) -> float:
         """Return how far the cell in question may move by what is published about itself."""
@@ -297,10 +375,10 @@ class _State:
         sign = 1.0 if self.press.sides.upward[k] else -1.0
         return self._summed(k, column, np.array([sign]), np.inf)
 
-    def expression(self, k: int, ratios: Ratios) -> Linear:
+    def expression(self, k: int, ratios: Ratios, *, network: bool) -> Linear:
         """Return how far the cell in question moves at most, by the ratios of some multipliers."""
         columns, r = ratios
-        return self._summed(k, columns, r if self.press.sides.upward[k] else -r, self._limit(k))
+        return self._summed(k, columns, r if self.press.sides.upward[k] else -r, self._limit(k, network=network))
 
     def _summed(self, k: int, columns: NDArray[np.int64], r: NDArray[np.float64], limit: float) -> Linear:
         """Return the sum of the smaller of slack and room, times r, with the choices that are best at the point."""

@@ -1,0 +1,99 @@
+r"""Ranges as modes of the engine: by both their ends, or by their widths alone.
+
+Where all levels are sliding, costs up and down are equal and there is one attacker, widths are enough: one variable
+:math:`W_i` opens :math:`|d_i| \le W_i` on both sides, and a goal is one move of its whole level (see
+`celosia.protect.widths`). Ranges are placed around the truth afterwards. In general both ends are variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.parts import parts_of
+from celosia.attack.system import ENDLESS
+from celosia.protect import offers
+from celosia.protect.modes import Modes, Offer
+from celosia.protect.task import Task
+
+_WIDEST = 1000.0
+"""Where ranges have a price each and attackers' bounds do not end, no range is wider than so many largest levels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prices:
+    """What ranges of the columns of a task cost.
+
+    Parameters
+    ----------
+    down, up
+        By unit of the table below and above the truth, ``(n,)`` each.
+    fixed
+        Whatever the width, ``(n,)``; None for nothing.
+    at_most
+        So many columns are ranges at most; None for any number. Needs `fixed`.
+    """
+
+    down: NDArray[np.float64]
+    up: NDArray[np.float64]
+    fixed: NDArray[np.float64] | None = None
+    at_most: int | None = None
+
+
+def unit_of(task: Task) -> float:
+    """Return the unit of slacks: the median of the levels, in counts."""
+    goals = task.goals
+    levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
+    return float(np.median(levels)) if len(levels) else 1.0
+
+
+def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
+    """Return the modes in which both ends of every range are variables; `most` are widths in counts, ``(n,)``."""
+    unit = unit_of(task)
+    price = unit / 10**task.decimals
+    up, down = (_in_units(room.max(axis=0), unit) for room in (task.up, task.down))
+    limit = _limit(task, prices) / unit
+    offer = offers.ranged(
+        np.arange(len(task)),
+        (prices.up * price, prices.down * price),
+        (np.minimum(up, limit), np.minimum(down, limit)),
+    )
+    return Modes.of(task, [_priced(task, offers.narrowed(offer, most / unit), prices)], unit)
+
+
+def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Task, Modes]:
+    """Return the width model: a task whose goals are moves of a whole level, and modes whose variables are widths."""
+    room = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
+    nothing = np.zeros_like(task.goals.sliding)
+    goals = replace(task.goals, up=task.goals.sliding, down=nothing, sliding=nothing)
+    moved = replace(task, up=room, down=room, goals=goals)
+    unit = unit_of(moved)
+    limit = np.minimum(most, _limit(task, prices)) / unit
+    widest = np.minimum(_in_units(room[0], unit), limit)
+    offer = offers.widened(np.arange(len(task)), prices.up * (unit / 10**task.decimals), widest)
+    return moved, Modes.of(moved, [_priced(moved, offer, prices)], unit)
+
+
+def _priced(task: Task, offer: Offer, prices: Prices) -> Offer:
+    """Return ranges with a price each, where they have one; sensitive cells are ranges anyway."""
+    if prices.fixed is None:
+        return offer
+    sensitive = np.zeros(len(task), dtype=bool)
+    sensitive[task.goals.columns] = True
+    return offers.opened(offer, prices.fixed, sensitive, prices.at_most)
+
+
+def _limit(task: Task, prices: Prices) -> float:
+    """Return how wide ranges with a price each may be, in counts: no wider than a level where cells form networks."""
+    goals = task.goals
+    if prices.fixed is None or not len(goals):
+        return np.inf
+    largest = float(np.maximum(goals.sliding, np.maximum(goals.up, goals.down)).max())
+    parts = parts_of(task.system(np.arange(len(task))))
+    return largest if bool(parts.network.all()) else largest * _WIDEST
+
+
+def _in_units(room: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
+    return np.where(room >= ENDLESS, np.inf, room / unit)
