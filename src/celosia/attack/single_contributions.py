@@ -73,8 +73,9 @@ def open_attacks(
         raise SpecError.one("contributions", "the table does not know single contributions.")
     release = publish(release) if isinstance(release, Pattern) else release
     release.check(table)
-    sizes = _sizes(table, rule.by)
-    who = sorted({number for _, number in sizes})
+    every = _sizes(table, rule.by)
+    who = sorted({number for _, number in every})
+    sizes = {key: size for key, size in every.items() if size}
     together = min(rule.coalition, len(who) - 1)
     room = _Room(table, release, rule, sizes, backend or backends()[0])
     beyond = _BEYOND if ties == "sensitive" else 1.0
@@ -98,7 +99,7 @@ def _sizes(table: Table, by: str) -> dict[tuple[int, int], Fraction]:
     sums: dict[tuple[int, int], int] = {}
     for cell, own, amount in zip(said.cell.tolist(), number.tolist(), said.amount.tolist(), strict=True):
         sums[cell, own] = sums.get((cell, own), 0) + amount
-    return {key: Fraction(abs(amount), 10**table.decimals) for key, amount in sums.items() if amount}
+    return {key: Fraction(abs(amount), 10**table.decimals) for key, amount in sums.items()}
 
 
 class _Room:

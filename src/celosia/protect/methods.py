@@ -17,9 +17,11 @@ from celosia.protect.protection import Method, Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_engine import random_round
 from celosia.protect.ranging import publish_ranges
+from celosia.protect.respondents import protect_respondents
 from celosia.protect.suppress import Suppress
 from celosia.protect.warm_up import warm_up
 from celosia.risk.risk import Risk
+from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -45,6 +47,7 @@ def protect(
     integer: bool | None = None,
     executor: Executor | None = None,
     progress: Progress = SILENT,
+    respondents: PPercent | PriorPosterior | None = None,
 ) -> Protection:
     """Return a safe pattern with its cost and a bound on what any safe pattern costs.
 
@@ -72,6 +75,9 @@ def protect(
         Shares out the components of the problem.
     progress
         Hears of every better pattern and bound.
+    respondents
+        Also keep every contributor from coming too close to another, as this rule says: the table must know single
+        contributions (`celosia.audit_respondents`).
 
     Raises
     ------
@@ -93,6 +99,8 @@ def protect(
         raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
     progress.start("protecting")
     try:
+        if respondents is not None:
+            return protect_respondents(risk, how, call, done, respondents)
         return done(risk, how, call)
     finally:
         progress.done()

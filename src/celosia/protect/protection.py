@@ -13,6 +13,7 @@ from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
+from celosia.risk.rules import PPercent, PriorPosterior
 
 
 class Method(Protocol):
@@ -21,6 +22,28 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """What the command line calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What it took to protect respondents on top of cells.
+
+    Parameters
+    ----------
+    pairs
+        How many pairs of respondents the pattern for cells alone left open.
+    cost
+        What that pattern costs.
+    rounds
+        How many patterns were made.
+    rule
+        What respondents know, and how close they may come.
+    """
+
+    pairs: int
+    cost: float
+    rounds: int
+    rule: PPercent | PriorPosterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +74,8 @@ class Protection:
         From which the search drew. Secret where values were drawn by it: no release carries it.
     notes
         What else the office should know, such as the bias of values that were drawn again.
+    closing
+        Where respondents are protected: what that took.
     """
 
     risk: Risk
@@ -64,6 +89,7 @@ class Protection:
     trace: tuple[tuple[float, float | None, float, int], ...]
     seed: int
     notes: tuple[str, ...] = ()
+    closing: Closing | None = None
 
     @property
     def gap(self) -> float:

@@ -1,0 +1,186 @@
+"""Protection of respondents: patterns that leave nobody too close to anybody.
+
+Requirements are made lazily: a pattern is found, respondents attack it, those who come too close become attackers with
+a requirement each (`celosia.attack.respondent_requirements`), and the engine finds another. Few of the pairs ever do,
+so that a handful of rounds is enough; and because every round asks for a part of what is needed, its bound is one for
+the whole. First rounds are short of optimal, which costs little and finds a safe pattern soon; the last ones are as
+exact as was asked for. When time runs out before a safe pattern is known, what is hidden stays so, and more is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from celosia.attack.respondent_requirements import requiring
+from celosia.attack.respondents import RespondentAudit, audit_respondents
+from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.protect.call import Call
+from celosia.protect.protection import Closing, Method, Protection
+from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.risk.risk import HIDE, SAFE, Risk
+from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.solve.clock import Clock
+
+_LOOSE = 0.02  # the gap of rounds that only look for open pairs
+_EXACT = 0.6  # the share of the time after which a pattern is completed rather than improved
+_MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
+
+Engine = Callable[[Risk, Method, Call], Protection]
+
+
+def protect_respondents(
+    risk: Risk, method: Method, call: Call, engine: Engine, rule: PPercent | PriorPosterior
+) -> Protection:
+    """Return a pattern in which no coalition of contributors comes too close to another contributor.
+
+    Guarantee: the pattern has passed `celosia.audit` with all its requirements, those of respondents among them, and
+    `celosia.audit_respondents`.
+
+    Parameters
+    ----------
+    risk
+        The table with single contributions, and against whom its cells are protected.
+    method, call
+        How to protect, and for how long.
+    engine
+        Does what the method says.
+    rule
+        What respondents know, and how close they may come.
+
+    Raises
+    ------
+    SpecError, DataError
+        The table knows no contributions, or they do not add up.
+    InfeasibleError
+        Somebody stays exposed whatever is hidden.
+    OutOfTimeError
+        Time was up before a safe pattern was known.
+    """
+    respondents_of(risk.table, Knowledge.of(rule).by)  # what is wrong with them is said before the search
+    return _Rounds(risk, method, call, engine, rule).protection()
+
+
+@dataclass
+class _Rounds:
+    """The rounds of one protection."""
+
+    risk: Risk
+    method: Method
+    call: Call
+    engine: Engine
+    rule: PPercent | PriorPosterior
+    best: Protection | None = None
+    bound: float = 0.0
+    rounds: int = 0
+    stricter: bool = False
+
+    def protection(self) -> Protection:
+        """Return the best pattern that nobody attacks with success."""
+        first = self._found(self.risk, self._gap(loose=True), _EXACT)
+        self.bound = first.bound
+        audit = self._attacked(first)
+        closing = Closing(len(audit.open), first.cost, 0, self.rule)
+        if audit.safe and first.gap > self.call.gap:
+            first = self._found(self.risk, self.call.gap, _EXACT)
+            self.bound, audit = max(self.bound, first.bound), self._attacked(first)
+        if not audit.safe:
+            self._close(first, audit)
+        else:
+            self.best = first
+        if self.best is None:
+            raise OutOfTimeError.one(
+                "time_limit", "was reached before a pattern was safe against respondents.", "Allow more time."
+            )
+        bound = min(self.bound, self.best.cost)
+        closing = replace(closing, rounds=self.rounds)
+        return replace(self.best, bound=bound, seconds=self.call.clock.seconds, closing=closing)
+
+    def _close(self, first: Protection, audit: RespondentAudit) -> None:
+        """Make patterns until one is safe and good enough, or there is no more time."""
+        risk, last, loose = self.risk, first, True
+        while self.rounds < _MOST_ROUNDS:
+            risk = risk if audit.safe else self._required(risk, audit)
+            try:
+                last = self._found(risk, self._gap(loose=loose), _EXACT)
+            except OutOfTimeError:
+                break
+            if not self.stricter:
+                self.bound = max(self.bound, last.bound)
+            audit = self._attacked(last)
+            if audit.safe:
+                self._keep(last)
+                if self._good_enough() or not loose:
+                    return
+                loose = False
+            if self._used() > _EXACT:
+                break
+        if self.best is None:
+            self._complete(risk, last, audit)
+
+    def _complete(self, risk: Risk, last: Protection, audit: RespondentAudit) -> None:
+        """Hide more than the last pattern does until nobody comes too close."""
+        while not audit.safe:
+            risk = self._required(risk, audit)
+            status = risk.status.copy()
+            hidden = (last.pattern.status != "shown") & (status == SAFE)
+            status[hidden] = HIDE
+            try:
+                last = self._found(replace(risk, status=status), 1.0, 1.0)
+            except OutOfTimeError:
+                return
+            audit = self._attacked(last)
+        self._keep(last)
+
+    def _required(self, risk: Risk, audit: RespondentAudit) -> Risk:
+        """Return the risk with what the last pattern missed.
+
+        Requirements for targets in several cells ask for more than is needed, so they come last: a bound that does not
+        know of them holds.
+        """
+        single = tuple(one for one in audit.open if len(one.cells) == 1)
+        self.stricter |= not single
+        told = requiring(risk, replace(audit, open=single or audit.open))
+        if told.further is None or (risk.further is not None and len(told.further) == len(risk.further)):
+            cells = sorted({cell for one in audit.open for cell in one.cells})
+            labels = ", ".join(risk.table.label(cell) for cell in cells[:3])
+            raise InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
+        return told
+
+    def _found(self, risk: Risk, gap: float, share: float) -> Protection:
+        """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
+        left = self._left(share)
+        clock = Clock(left if np.isfinite(left) else None)
+        self.rounds += 1
+        try:
+            return self.engine(risk, self.method, replace(self.call, gap=gap, clock=clock))
+        finally:
+            if clock.left == 0 and clock.seconds < left:  # somebody pressed Ctrl-C
+                self.call.clock.stop()
+
+    def _left(self, share: float) -> float:
+        clock = self.call.clock
+        if not np.isfinite(clock.left):
+            return float("inf")
+        whole = clock.seconds + clock.left
+        return max(share * whole - clock.seconds, 0.05 * whole)
+
+    def _used(self) -> float:
+        clock = self.call.clock
+        return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
+
+    def _attacked(self, found: Protection) -> RespondentAudit:
+        return audit_respondents(found.pattern, self.risk.table, rule=self.rule)
+
+    def _keep(self, found: Protection) -> None:
+        if self.best is None or found.cost < self.best.cost:
+            self.best = found
+
+    def _gap(self, *, loose: bool) -> float:
+        return max(self.call.gap, _LOOSE) if loose else self.call.gap
+
+    def _good_enough(self) -> bool:
+        assert self.best is not None  # noqa: S101  (something was kept)
+        return self.best.cost - self.bound <= self.call.gap * self.best.cost
