@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from celosia.attack.networks import flows
 from celosia.attack.parts import Parts, parts_of
 from celosia.attack.programs import program_answers
-from celosia.attack.questions import Answers, Questions, shown, verified
+from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import System
+from celosia.attack.verification import shown, verified
 from celosia.attack.whole import whole_answers
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
@@ -32,7 +33,7 @@ def answers_of(
     """Return the answers to all questions.
 
     Guarantee: every witness has been verified in whole numbers outside of what found it, and moves its cell as far as
-    the answer says (`celosia.attack.questions.verified`, `shown`); one that fails is thrown away and its answer left
+    the answer says (`celosia.attack.verification`); one that fails is thrown away and its answer left
     open. That holds for witnesses that are not kept, too.
 
     Parameters

@@ -62,9 +62,8 @@ def parts_of(system: System) -> Parts:
     kept = np.flatnonzero(free)
     component = np.full(len(system), -1, dtype=np.int32)
     if not len(kept):
-        nothing = np.zeros(0, dtype=np.int32)
         starts = np.zeros(1, dtype=np.int64)
-        return Parts(component, kept, starts, np.zeros(0, dtype=bool), nothing, nothing, peeled)
+        return Parts(component, kept, starts, np.zeros(0, dtype=bool), component, component, peeled)
     inner = sp.csr_array(matrix[:, kept])
     n_components, labels = _components(inner)
     component[kept] = labels

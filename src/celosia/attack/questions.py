@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.refinement import Whole, compact
-from celosia.attack.system import ENDLESS, System
-from celosia.tolerance import LARGEST_COUNT
+from celosia.attack.system import ENDLESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,8 +104,8 @@ class Answers:
             np.concatenate([part.furthest for part in parts]),
             np.concatenate(shifted),
             np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
-            np.concatenate([part.columns for part in parts]),
-            np.concatenate([part.moves for part in parts]),
+            _one_after_the_other([part.columns for part in parts]),
+            _one_after_the_other([part.moves for part in parts]),
         )
 
     def __len__(self) -> int:
@@ -147,14 +145,22 @@ class Answers:
     def keeping(self, wanted: NDArray[np.bool_]) -> Answers:
         """Return the answers with the witnesses that are wanted and no others."""
         table = np.where(wanted, self.table, -1)
-        used = np.unique(table[table >= 0])
-        number = np.full(self.n_tables + 1, -1, dtype=np.int64)  # the last stands for none
-        number[used] = np.arange(len(used))
-        sizes = np.diff(self.starts)[used]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        entry = np.arange(starts[-1]) + np.repeat(self.starts[used] - starts[:-1], sizes)
-        columns, moves = self.columns[entry], self.moves[entry]
-        return replace(self, table=number[table], starts=starts, columns=columns, moves=moves)
+        used = np.zeros(self.n_tables + 1, dtype=bool)  # the last stands for none
+        used[table] = True
+        used[-1] = False
+        if used[:-1].all():
+            return replace(self, table=table)
+        number = np.where(used, np.cumsum(used) - 1, -1)
+        sizes = np.diff(self.starts)
+        entry = np.repeat(used[:-1], sizes)
+        starts = np.concatenate([[0], np.cumsum(sizes[used[:-1]])]).astype(np.int64)
+        return replace(self, table=number[table], starts=starts, columns=self.columns[entry], moves=self.moves[entry])
+
+
+def _one_after_the_other(parts: list[Any]) -> Any:  # noqa: ANN401  (whole numbers of one kind or the other)
+    """Return arrays joined; a single one that is not empty as it is, for witnesses are large."""
+    filled = [part for part in parts if len(part)]
+    return filled[0] if len(filled) == 1 else np.concatenate(parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,101 +185,3 @@ class Answer:
     def endless(self) -> bool:
         """The cell moves without end."""
         return self.reach // self.denominator >= ENDLESS
-
-
-def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
-    """Return which answers have witnesses that satisfy every relation and every room, in whole numbers, ``(q,)``.
-
-    Answers without a witness have none that could fail.
-
-    Guarantee: shares nothing with what found them; no tolerance.
-    """
-    table = np.repeat(np.arange(answers.n_tables), np.diff(answers.starts))
-    has = np.flatnonzero(answers.table >= 0)
-    denominator: Whole = np.ones(answers.n_tables, dtype=np.int64)
-    denominator = denominator if answers.denominator.dtype == np.int64 else denominator.astype(object)
-    denominator[answers.table[has]] = answers.denominator[has]
-    sound = np.asarray(denominator > 0, dtype=bool)
-    scale = np.where(sound, denominator, 1)[table]
-    up, down = system.up[answers.columns], system.down[answers.columns]
-    below = (up == ENDLESS) | (-(-answers.moves // scale) <= up)
-    above = (down == ENDLESS) | (-(answers.moves // scale) <= down)
-    sound[table[~(below & above)]] = False
-    sound = sound & ~_broken(system.matrix, table, answers)
-    good = np.asarray(answers.denominator > 0, dtype=bool)
-    good[has] &= sound[answers.table[has]] & (answers.denominator[has] == denominator[answers.table[has]])
-    return good
-
-
-def shown(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses move the cell that was asked about as far as the answer says, ``(q,)``.
-
-    An answer that says nothing, or that there is no end, needs none.
-    """
-    entry = _own_entries(answers.table, answers.starts, answers.columns, questions.columns)
-    moves = np.append(answers.moves, 0)[entry]
-    said = (answers.reach <= 0) | (answers.endless & (answers.table < 0))
-    return np.asarray(said | (np.where(questions.upward, moves, -moves) >= answers.reach), dtype=bool)
-
-
-@njit(cache=True, nogil=True)
-def _own_entries(
-    table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], asked: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return where each answer's witness moves the cell that was asked about, -1 where it does not."""
-    entry = np.full(len(table), -1, dtype=np.int64)
-    for k in range(len(table)):
-        if table[k] >= 0:
-            for place in range(starts[table[k]], starts[table[k] + 1]):
-                if columns[place] == asked[k]:
-                    entry[k] = place
-                    break
-    return entry
-
-
-def _broken(matrix: sp.csr_array, table: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses break a relation, ``(t,)``: compiled where 64 bits hold every sum, else in Python."""
-    terms = sp.csc_array(matrix)
-    heaviest = int(np.abs(terms.data).max(initial=1)) * int(np.diff(answers.starts).max(initial=1))
-    most = LARGEST_COUNT // heaviest
-    wide = np.zeros(answers.n_tables, dtype=bool)
-    wide[table[(answers.moves > most) | (answers.moves < -most)]] = True
-    moves = np.where(wide[table], 0, answers.moves).astype(np.int64)
-    broken = np.asarray(
-        _unbalanced(answers.starts, answers.columns, moves, terms.indptr, terms.indices, terms.data, matrix.shape[0])
-    )
-    for place in np.flatnonzero(wide).tolist():
-        entries_of = slice(answers.starts[place], answers.starts[place + 1])
-        total: dict[int, int] = {}
-        pairs = zip(answers.columns[entries_of].tolist(), answers.moves[entries_of].tolist(), strict=True)
-        for column, move in pairs:
-            entries = slice(terms.indptr[column], terms.indptr[column + 1])
-            for row, factor in zip(terms.indices[entries].tolist(), terms.data[entries].tolist(), strict=True):
-                total[row] = total.get(row, 0) + int(factor) * int(move)
-        broken[place] = any(total.values())
-    return broken
-
-
-@njit(cache=True, nogil=True)
-def _unbalanced(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    moves: NDArray[np.int64],
-    column_starts: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    data: NDArray[np.int64],
-    n_rows: int,
-) -> NDArray[np.bool_]:
-    """Return which witnesses break a relation."""
-    total = np.zeros(n_rows, dtype=np.int64)
-    broken = np.zeros(len(starts) - 1, dtype=np.bool_)
-    for question in range(len(broken)):
-        for place in range(starts[question], starts[question + 1]):
-            for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
-                total[rows[entry]] += data[entry] * moves[place]
-        for place in range(starts[question], starts[question + 1]):
-            for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
-                if total[rows[entry]] != 0:
-                    broken[question] = True
-                total[rows[entry]] = 0
-    return broken

@@ -4,8 +4,9 @@ import numpy as np
 
 from celosia.attack.networks import flow_answers
 from celosia.attack.parts import parts_of
-from celosia.attack.questions import Answers, Questions, verified
+from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import ENDLESS, System
+from celosia.attack.verification import verified
 
 from .conftest import MakeSystem
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
 from celosia.attack.programs import program_answers
-from celosia.attack.questions import Answers, Questions, shown, verified
+from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import ENDLESS, System
+from celosia.attack.verification import shown, verified
 from celosia.solve.registry import backends
 
 

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
 from celosia.attack.programs import program_answers
-from celosia.attack.questions import Answer, Answers, Questions, verified
+from celosia.attack.questions import Answer, Answers, Questions
 from celosia.attack.refinement import Whole
 from celosia.attack.system import ENDLESS, System
+from celosia.attack.verification import verified
 from celosia.solve.highs import HighsBackend
 
 LARGE = 2**80
