@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from celosia.attack.findings import OPEN as OPEN
 from celosia.attack.findings import Finding as Finding
 from celosia.attack.findings import Findings, Verdicts, in_counts, results
 from celosia.attack.findings import Verdict as Verdict
-from celosia.attack.parts import Parts, parts_of
+from celosia.attack.parts import Parts, parts_as_networks
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.redundancy import implied
 from celosia.attack.system import ENDLESS, System, system_of
@@ -192,13 +193,16 @@ def audit(
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
     judged, seen, systems = [], [], []
-    redundant = implied(risk.table.relations.matrix)
+    relations = risk.table.relations.matrix
+    none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(implied, relations))
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         names = ["release", f"attacker {attacker.name!r}"]
-        system = system_of(risk.table, known, names=names, integer=whole, redundant=redundant)
+        system, parts = parts_as_networks(
+            system_of(risk.table, known, names=names, integer=whole, redundant=none), redundant
+        )
         systems.append(system)
-        room = _Room(system, parts_of(system), risk, number, backend, progress, whole, time_limit, executor)
+        room = _Room(system, parts, risk, number, backend, progress, whole, time_limit, executor)
         asked = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
@@ -259,6 +263,8 @@ class _Room:
         ends = (found.down.reach < ENDLESS) & (found.up.reach < ENDLESS)
         decides = ends & (results(wanted.take(known), found, by_distance=False) != OPEN)
         sure = known[decides]
+        if len(sure) == len(wanted):
+            return found
         rest = np.setdiff1d(np.arange(len(wanted)), sure)
         both = Findings.joined([found.take(np.flatnonzero(decides)), self.judged(wanted.take(rest))])
         return both.take(np.argsort(np.concatenate([sure, rest]), kind="stable"))
@@ -291,6 +297,6 @@ class _Room:
         answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
         place = np.zeros((2, n), dtype=np.int64)
         place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)
-        down, up = (answers.take(side).keeping(keep) for side in place)
+        down, up = (answers.take(side) for side in place)  # both with the same witnesses
         who, decimals = np.full(n, self.attacker, dtype=np.int32), np.full(n, system.decimals)
         return Findings(cells, who, self.risk.table.amounts[cells], decimals, down, up)

@@ -71,6 +71,8 @@ class Findings(Sequence[Finding]):
     @classmethod
     def joined(cls, parts: Sequence[Findings]) -> Findings:
         """Return the findings about several attackers of one table."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(
             np.concatenate([part.cells for part in parts]),
             np.concatenate([part.attackers for part in parts]),
@@ -243,9 +245,9 @@ def _met_in_counts(levels: tuple[Fixed, ...], found: Findings) -> tuple[NDArray[
 def in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return levels in counts of some decimals, rounded up, at most `ENDLESS`, ``(k,)``."""
     out = np.empty(len(level), dtype=np.int64)
-    for own in np.unique(decimals).tolist():
-        places = np.flatnonzero(decimals == own)
-        counts = level[places].rounded_up(own).counts
+    for own in range(int(decimals.min(initial=0)), int(decimals.max(initial=-1)) + 1):
+        places = decimals == own
+        counts = (level if places.all() else level[places]).rounded_up(own).counts
         out[places] = np.minimum(counts, ENDLESS).astype(np.int64)
     return out
 

@@ -1,8 +1,7 @@
 """The search for largest flows, compiled.
 
-Flows are found by blocking flows (Dinic 1970) on the shortest ways, whose layers are searched from both ends: a flow
-between two neighbours in a large network sees little of it. Ways of three arcs, the shortest there are in most tables,
-are tried before their middle is searched.
+Flows are found by blocking flows (Dinic 1970) on the shortest ways, whose layers are searched from both ends, no
+further than to the first arc that joins them: a flow between two neighbours in a large network sees little of it.
 
 A flow moves many cells, and pushes some of them as far as they go: their questions are answered by the same table.
 
@@ -18,13 +17,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 _PLACE = np.dtype(
-    [("leaving", "i8"), ("entering", "i8"), ("to", "i4"), ("mate", "i4"), ("arc", "i4"), ("along", "i4")],
-    align=True,
+    [("leaving", "i8"), ("entering", "i8"), ("to", "u4"), ("mate", "u4"), ("arc", "u4"), ("along", "i4")], align=True
 )
-_ARC = np.dtype([("move", "i8"), ("place", "i4"), ("changed", "i4")], align=True)
-_FIRST, _AHEAD, _BEHIND, _POINTER = range(4)  # the columns of `nodes`
+_NODE = np.dtype([("first", "u4"), ("last", "u4"), ("pointer", "u4"), ("layer", "i4")], align=True)
+_ARC = np.dtype([("move", "i8"), ("place", "u4"), ("changed", "u4")], align=True)
 _WAY, _STOPS, _SEEN = range(3)  # the rows of `lists`
-_WIDE = 8  # layers of more nodes are not searched before the ways that lead through them are tried
 _BIG = 1 << 40  # rooms from here on count as endless in sums, so that 64 bits hold them
 
 
@@ -37,10 +34,10 @@ class Graph(NamedTuple):
         Every arc has two places, one at each of its nodes: how much can leave and enter the node there, the node at
         the other end, the arc's place there, the arc, and 1 where leaving means going along the arc, -1 where against.
     nodes
-        The first place of every node and where search stands, ``(n_nodes + 1, 4)``: its layer seen from the source and
-        from the sink, -1 elsewhere, and the first place that may still lead on.
+        Where the places of every node begin and end, the first that may still lead on, and the node's layer: 1, 2 and
+        so on from the source, -1, -2 and so on from the sink, 0 elsewhere.
     arcs
-        For every column the flow, its place at the tail, -1 where it is no arc, and whether it is listed as changed.
+        For every column the flow, its place at the tail, and whether it is listed as changed.
     lists
         Places and nodes of one way, and nodes seen from the source and from the sink, ``(4, n_nodes + 1)``.
     changed
@@ -48,9 +45,9 @@ class Graph(NamedTuple):
     """
 
     places: NDArray[np.void]
-    nodes: NDArray[np.int32]
+    nodes: NDArray[np.void]
     arcs: NDArray[np.void]
-    lists: NDArray[np.int32]
+    lists: NDArray[np.uint32]
     changed: NDArray[np.int64]
 
     @classmethod
@@ -64,17 +61,17 @@ class Graph(NamedTuple):
         """Return the graph of arcs from tails to heads, -1 for none. Every node has its widest arcs first."""
         tail, head = ends
         degree = np.bincount(tail[tail >= 0], minlength=n_nodes) + np.bincount(head[head >= 0], minlength=n_nodes)
-        nodes = np.full((n_nodes + 1, 4), -1, dtype=np.int32)
-        nodes[0, _FIRST], nodes[1:, _FIRST] = 0, np.cumsum(degree)
+        nodes, last = np.zeros(n_nodes, dtype=_NODE), np.cumsum(degree)
+        nodes["first"], nodes["last"] = last - degree, last
         places, arcs = np.zeros(int(degree.sum()), dtype=_PLACE), np.zeros(len(tail), dtype=_ARC)
         order = np.argsort(255 - magnitude(down + up), kind="stable")
-        _lay(tail, head, down, up, order, places, nodes[:, _FIRST].copy(), arcs)
-        empty = np.zeros((4, n_nodes + 1), dtype=np.int32)
-        return cls(places, nodes, arcs, empty, np.zeros(len(tail) + 1, dtype=np.int64))
+        _lay(tail, head, down, up, order, last - degree, places, arcs)
+        lists, changed = np.zeros((4, n_nodes + 1), dtype=np.uint32), np.zeros(len(tail) + 1, dtype=np.int64)
+        return cls(places, nodes, arcs, lists, changed)
 
     def copy(self) -> Graph:
         """Return a copy to search in."""
-        return Graph(*(part.copy() for part in self))
+        return Graph(self.places.copy(), self.nodes.copy(), self.arcs.copy(), self.lists.copy(), self.changed.copy())
 
 
 def magnitude(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -89,13 +86,12 @@ def _lay(
     down: NDArray[np.int64],
     up: NDArray[np.int64],
     order: NDArray[np.int64],
+    free: NDArray[np.int64],
     places: NDArray[np.void],
-    free: NDArray[np.int32],
     arcs: NDArray[np.void],
 ) -> None:
     """Lay every arc down at both its nodes, in some order, from the first free place on."""
     for column in order:
-        arcs[column].place = -1
         if tail[column] < 0:
             continue
         here = free[tail[column]]
@@ -114,10 +110,10 @@ def bounds(
     columns: NDArray[np.int64], upward: NDArray[np.bool_], limits: NDArray[np.int64], graph: Graph
 ) -> NDArray[np.int64]:
     """Return what no flow gets beyond: the limit, the own room, and what the other arcs at either end let through."""
-    places, nodes, n_nodes = graph.places, graph.nodes, len(graph.nodes) - 1
+    places, nodes, n_nodes = graph.places, graph.nodes, len(graph.nodes)
     total, endless = np.zeros((n_nodes, 2), dtype=np.int64), np.zeros((n_nodes, 2), dtype=np.int64)
     for node in range(n_nodes):
-        for place in range(nodes[node, _FIRST], nodes[node + 1, _FIRST]):
+        for place in range(nodes[node].first, nodes[node].last):
             for side, room in enumerate((places[place].leaving, places[place].entering)):
                 total[node, side] += room if room < _BIG else 0
                 endless[node, side] += room >= _BIG
@@ -139,48 +135,52 @@ def bounds(
 
 @njit(cache=True, nogil=True)
 def answer(
-    columns: NDArray[np.int64], upward: NDArray[np.bool_], wanted: NDArray[np.int64], graph: Graph
+    columns: NDArray[np.int64],
+    upward: NDArray[np.bool_],
+    wanted: NDArray[np.int64],
+    pieces: NDArray[np.int64],
+    graph: Graph,
+    out_columns: NDArray[np.int64],
+    out_moves: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Answer questions one by one, but for those that the flow of another has answered by the way.
+    """Answer questions one by one, but for those that the flow of another in the same piece has answered by the way.
 
-    Return `reach` and `table` of every question, and `starts`, `columns` and `moves` of the tables. What a flow has
-    changed is put back before the next.
+    Return `reach` and `table` of every question, and `starts`, `columns` and `moves` of the tables, in the given arrays
+    where these are long enough. What a flow has changed is put back before the next.
     """
     arcs, changed = graph.arcs, graph.changed
     reach, table = np.zeros(len(columns), dtype=np.int64), np.full(len(columns), -1, dtype=np.int64)
-    asked = np.full(2 * len(arcs), -1, dtype=np.int64)
-    for question in range(len(columns)):
-        asked[2 * columns[question] + upward[question]] = question
+    asked = np.full(2 * len(arcs), -1, dtype=np.int32)
     starts, n_tables = np.zeros(len(columns) + 1, dtype=np.int64), 0
-    size = 16 * len(columns) + 16
-    out_columns, out_moves = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    for question in range(len(columns)):
-        if table[question] >= 0 or wanted[question] <= 0:
-            continue
-        cell = columns[question]
-        got = _around(cell, upward[question], wanted[question], graph)
-        reach[question] = got
-        if got == 0:
-            continue
-        table[question] = n_tables
-        place = starts[n_tables]
-        if place + changed[0] + 1 > size:
-            size = 2 * (place + changed[0] + 1)
-            out_columns = np.append(out_columns, np.empty(size - len(out_columns), dtype=np.int64))
-            out_moves = np.append(out_moves, np.empty(size - len(out_moves), dtype=np.int64))
-        out_columns[place], out_moves[place] = cell, got if upward[question] else -got
-        for k in range(1, changed[0] + 1):
-            arc = changed[k]
-            move = arcs[arc].move
-            if move != 0:
-                place += 1
-                out_columns[place], out_moves[place] = arc, move
-                other = asked[2 * arc + (move > 0)]
-                if other >= 0 and table[other] < 0 and abs(move) >= wanted[other]:
-                    table[other], reach[other] = n_tables, wanted[other]
-        _take_back(graph.places, arcs, changed)
-        n_tables += 1
-        starts[n_tables] = place + 1
+    for piece in range(len(pieces) - 1):
+        first, last = pieces[piece], pieces[piece + 1]
+        for question in range(first, last):
+            asked[2 * columns[question] + upward[question]] = question
+        for question in range(first, last):
+            if table[question] >= 0 or wanted[question] <= 0:
+                continue
+            cell = columns[question]
+            reach[question] = _around(cell, upward[question], wanted[question], graph)
+            if reach[question] == 0:
+                continue
+            place = starts[n_tables]
+            if place + changed[0] + 1 > len(out_columns):
+                more = np.empty(place + changed[0] + 1, dtype=np.int64)
+                out_columns, out_moves = np.append(out_columns, more), np.append(out_moves, more)
+            table[question] = n_tables
+            out_columns[place], out_moves[place] = cell, reach[question] if upward[question] else -reach[question]
+            for k in range(1, changed[0] + 1):
+                arc = changed[k]
+                move = arcs[arc].move
+                if move != 0:
+                    place += 1
+                    out_columns[place], out_moves[place] = arc, move
+                    other = asked[2 * arc + (move > 0)]
+                    if other >= first and table[other] < 0 and abs(move) >= wanted[other]:
+                        table[other], reach[other] = n_tables, wanted[other]
+            _take_back(graph.places, arcs, changed)
+            n_tables += 1
+            starts[n_tables] = place + 1
     end = starts[n_tables]
     return reach, table, starts[: n_tables + 1], out_columns[:end], out_moves[:end]
 
@@ -228,107 +228,101 @@ def _flow(
     sink: int,
     wanted: int,
     places: NDArray[np.void],
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
     arcs: NDArray[np.void],
-    lists: NDArray[np.int32],
+    lists: NDArray[np.uint32],
     changed: NDArray[np.int64],
 ) -> int:
     """Send as much as is wanted from source to sink, or as much as there is room for; return how much."""
-    got, length = 0, 1
-    while length >= 0 and got < wanted:
-        depth_ahead, depth_behind, n_ahead, n_behind = _layers(source, sink, length + 2, places, nodes, lists)
-        length = depth_ahead + depth_behind
-        if length >= 0:
-            got += _blocking_flow(source, wanted - got, depth_ahead, length, places, nodes, arcs, lists, changed)
+    got, met = 0, True
+    while met and got < wanted:
+        met, ahead, behind, n_ahead, n_behind = _layers(source, sink, places, nodes, lists)
+        if met:
+            got += _blocking_flow(source, wanted - got, ahead, behind, places, nodes, arcs, lists, changed)
         for k in range(n_ahead):
-            nodes[lists[_SEEN, k], _AHEAD] = -1
+            nodes[lists[_SEEN, k]].layer = 0
         for k in range(n_behind):
-            nodes[lists[_SEEN + 1, k], _BEHIND] = -1
+            nodes[lists[_SEEN + 1, k]].layer = 0
     return got
 
 
 @njit(cache=True, nogil=True)
 def _layers(
-    source: int,
-    sink: int,
-    guess: int,
-    places: NDArray[np.void],
-    nodes: NDArray[np.int32],
-    lists: NDArray[np.int32],
-) -> tuple[int, int, int, int]:
-    """Find how far nodes are from the source and from the sink, layer by layer, until the two meet.
+    source: int, sink: int, places: NDArray[np.void], nodes: NDArray[np.void], lists: NDArray[np.uint32]
+) -> tuple[bool, int, int, int, int]:
+    """Find how far nodes are from the source and from the sink, layer by layer, until an arc joins the two.
 
-    Return the numbers of layers on both sides, -1 where there is no way, and how many nodes each side has seen. Layers
-    are complete: every shortest way consists of nodes ahead of the source up to the meeting layer, and nodes behind
-    which lies the sink from there on. Where the meeting layer is wide and ways may well have the length that is guessed
-    it is left out, and there may turn out to be no way of that length.
+    Return whether one does, the numbers of complete layers on both sides, and how many nodes each side has seen. Every
+    shortest way goes through all layers of the source, over one arc, and through all layers of the sink.
     """
-    nodes[source, _AHEAD], nodes[sink, _BEHIND] = 0, 0
-    nodes[source, _POINTER], nodes[sink, _POINTER] = nodes[source, _FIRST], nodes[sink, _FIRST]
+    nodes[source].layer, nodes[sink].layer = 1, -1
+    nodes[source].pointer, nodes[sink].pointer = nodes[source].first, nodes[sink].first
     lists[_SEEN, 0], lists[_SEEN + 1, 0] = source, sink
     n_ahead, n_behind, first_ahead, first_behind = 1, 1, 0, 0
-    depth_ahead, depth_behind = 0, 0
-    met = False
-    while not met:
-        wide_ahead, wide_behind = n_ahead - first_ahead, n_behind - first_behind
-        if depth_ahead + depth_behind + 1 == guess and min(wide_ahead, wide_behind) > _WIDE:
-            return depth_ahead + 1, depth_behind, n_ahead, n_behind
-        if wide_ahead <= wide_behind:
-            end, depth_ahead = n_ahead, depth_ahead + 1
-            n_ahead, met = _next_layer(first_ahead, end, depth_ahead, 0, places, nodes, lists)
-            first_ahead = end
-            stuck = n_ahead == end
+    ahead, behind = 1, 1
+    while first_ahead < n_ahead and first_behind < n_behind:
+        if n_ahead - first_ahead <= n_behind - first_behind:
+            end = n_ahead
+            n_ahead, met = _next_layer(first_ahead, end, ahead + 1, 0, places, nodes, lists)
+            if met:
+                return True, ahead, behind, n_ahead, n_behind
+            first_ahead, ahead = end, ahead + 1
         else:
-            end, depth_behind = n_behind, depth_behind + 1
-            n_behind, met = _next_layer(first_behind, end, depth_behind, 1, places, nodes, lists)
-            first_behind = end
-            stuck = n_behind == end
-        if stuck:
-            return -1, -1, n_ahead, n_behind
-    return depth_ahead, depth_behind, n_ahead, n_behind
+            end = n_behind
+            n_behind, met = _next_layer(first_behind, end, -behind - 1, 1, places, nodes, lists)
+            if met:
+                return True, ahead, behind, n_ahead, n_behind
+            first_behind, behind = end, behind + 1
+    return False, ahead, behind, n_ahead, n_behind
 
 
 @njit(cache=True, nogil=True)
 def _next_layer(
     first: int,
     end: int,
-    depth: int,
+    layer: int,
     turn: int,
     places: NDArray[np.void],
-    nodes: NDArray[np.int32],
-    lists: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    lists: NDArray[np.uint32],
 ) -> tuple[int, bool]:
-    """Add the next layer, with `turn` = 1 backwards; return how many nodes are seen now, and whether the sides met."""
-    n_seen, met = end, False
+    """Add the next layer, with `turn` = 1 backwards, as long as no arc leads to the other side.
+
+    Return how many nodes are seen now, and whether one does.
+    """
+    n_seen = end
     for k in range(first, end):
         node = lists[_SEEN + turn, k]
-        for place in range(nodes[node, _FIRST], nodes[node + 1, _FIRST]):
-            other = places[place].to
+        for place in range(nodes[node].first, nodes[node].last):
             room = places[place].entering if turn else places[place].leaving
-            if room > 0 and nodes[other, _AHEAD + turn] < 0:
-                nodes[other, _AHEAD + turn] = depth
-                nodes[other, _POINTER] = nodes[other, _FIRST]
-                lists[_SEEN + turn, n_seen] = other
-                n_seen += 1
-                met |= nodes[other, _BEHIND - turn] >= 0
-    return n_seen, met
+            if room > 0:
+                other = places[place].to
+                seen = nodes[other].layer
+                if seen == 0:
+                    nodes[other].layer = layer
+                    nodes[other].pointer = nodes[other].first
+                    lists[_SEEN + turn, n_seen] = other
+                    n_seen += 1
+                elif (seen < 0) == (layer > 0):
+                    return n_seen, True
+    return n_seen, False
 
 
 @njit(cache=True, nogil=True)
 def _blocking_flow(
     source: int,
     wanted: int,
-    depth_ahead: int,
-    length: int,
+    ahead: int,
+    behind: int,
     places: NDArray[np.void],
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
     arcs: NDArray[np.void],
-    lists: NDArray[np.int32],
+    lists: NDArray[np.uint32],
     changed: NDArray[np.int64],
 ) -> int:
-    """Send flow along ways of some length until none is left, or as much as is wanted; return how much."""
+    """Send flow along ways through all layers until none is left, or as much as is wanted; return how much."""
     lists[_STOPS, 0] = source
-    depth, got = 0, 0
+    depth, got, length = 0, 0, ahead + behind - 1
     while True:
         if depth == length:
             amount, depth = _send(wanted - got, length, places, arcs, lists, changed)
@@ -336,21 +330,22 @@ def _blocking_flow(
             if got >= wanted:
                 return got
         node = lists[_STOPS, depth]
-        # the first place, from the pointer on, that leads to the next layer
-        layer, number = (_AHEAD, depth + 1) if depth + 1 < depth_ahead else (_BEHIND, length - depth - 1)
-        place, end = nodes[node, _POINTER], nodes[node + 1, _FIRST]
-        while place < end and (nodes[places[place].to, layer] != number or places[place].leaving == 0):
-            place += 1
-        nodes[node, _POINTER] = place
-        if place < end:
-            lists[_WAY, depth] = place
-            depth += 1
-            lists[_STOPS, depth] = places[place].to
-        elif depth == 0:
-            return got
-        else:
+        layer = depth + 2 if depth + 1 < ahead else depth - length
+        found = False
+        for place in range(nodes[node].pointer, nodes[node].last):
+            if nodes[places[place].to].layer == layer and places[place].leaving > 0:
+                found = True
+                nodes[node].pointer = place
+                lists[_WAY, depth] = place
+                depth += 1
+                lists[_STOPS, depth] = places[place].to
+                break
+        if not found:
+            if depth == 0:
+                return got
+            nodes[node].pointer = nodes[node].last
             depth -= 1
-            nodes[lists[_STOPS, depth], _POINTER] += 1
+            nodes[lists[_STOPS, depth]].pointer += 1
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -359,7 +354,7 @@ def _send(
     length: int,
     places: NDArray[np.void],
     arcs: NDArray[np.void],
-    lists: NDArray[np.int32],
+    lists: NDArray[np.uint32],
     changed: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Send along the way as much as fits; return how much, and where the way is now shut first."""

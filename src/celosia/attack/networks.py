@@ -18,7 +18,9 @@ from celosia.attack.parts import Parts
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import System
 
-_TOGETHER = (1 << 14, 1 << 17)  # at least and at most so many flows, whose witnesses are in memory at the same time
+_PIECE = 1 << 14  # about so many questions answer one another
+_ENTRIES = 32  # there is room for witnesses so large; what is not used costs no memory
+_ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memory together; less with an executor
 
 
 def flow_answers(system: System, parts: Parts, questions: Questions, executor: Executor | None = None) -> Answers:
@@ -51,15 +53,37 @@ def flows(
         return
     graph = Graph.of_arcs((parts.tail, parts.head), system.down, system.up, system.matrix.shape[0] + len(parts))
     wanted = bounds(questions.columns, questions.upward, questions.limits, graph)
-    order = np.lexsort((255 - magnitude(wanted), parts.component[questions.columns]))
-    size = int(np.clip(len(system) // 2, *_TOGETHER))
-    shares = np.split(order, range(size, len(order), size))
-    asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in shares]
-    run = map if executor is None else executor.map
-    yield from zip(shares, run(_answers, asked, [graph] * len(shares)), strict=True)
+    component = parts.component[questions.columns]
+    order = np.lexsort((255 - magnitude(wanted), component))
+    pieces = _pieces(component[order])
+    step = _ALONE if executor is None else _SHARED
+    shares = [pieces[first : first + step + 1] for first in range(0, len(pieces) - 1, step)]
+    places = [order[share[0] : share[-1]] for share in shares]
+    asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
+    tasks = asked, [share - share[0] for share in shares], [graph] * len(shares)
+    found = map(_answers, *tasks) if executor is None else executor.map(_answers_apart, *tasks)
+    yield from zip(places, found, strict=True)
 
 
-def _answers(asked: Questions, graph: Graph) -> Answers:
+def _pieces(component: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return where pieces of questions in the order of their components begin, and the end.
+
+    They begin with a component, but for those of components that are larger than a piece.
+    """
+    n = len(component)
+    borders = np.append(np.flatnonzero(np.diff(component)) + 1, n)
+    even = np.arange(_PIECE, n, _PIECE)
+    near = borders[np.searchsorted(borders, even)]
+    return np.unique(np.concatenate([[0], np.where(near - even < _PIECE, near, even), [n]]))
+
+
+def _answers(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
     """Return the answers to questions that are limited by what nobody gets beyond."""
-    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, graph.copy())
+    room = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
+    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *room)
     return Answers(reach, np.ones(len(asked), dtype=np.int64), np.ones(len(asked), dtype=bool), table, *tables)
+
+
+def _answers_apart(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+    """Return the same in a graph that others search, too."""
+    return _answers(asked, pieces, graph.copy())

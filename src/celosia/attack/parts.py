@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.system import System
 
@@ -55,24 +55,30 @@ def parts_of(system: System) -> Parts:
     has been checked to be one as far as its kept rows go. Rows that are dropped because the others imply them are
     checked on every witness (`celosia.attack.networks`).
     """
-    matrix = system.matrix
-    columns = sp.csc_array(matrix)
-    peeled = _peel(matrix.indptr, matrix.indices, columns.indptr, columns.indices, len(system))
-    free = peeled < 0
-    kept = np.flatnonzero(free)
-    component = np.full(len(system), -1, dtype=np.int32)
-    if not len(kept):
-        starts = np.zeros(1, dtype=np.int64)
-        return Parts(component, kept, starts, np.zeros(0, dtype=bool), component, component, peeled)
-    inner = sp.csr_array(matrix[:, kept])
-    n_components, labels = _components(inner)
-    component[kept] = labels
-    order = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(n_components + 1))
-    network, tail, head = _networks(inner, labels, n_components, system.implied)
-    all_tail, all_head = np.full(len(system), -1, dtype=np.int32), np.full(len(system), -1, dtype=np.int32)
-    all_tail[kept], all_head[kept] = tail, head
-    return Parts(component, kept[order], starts.astype(np.int64), network, all_tail, all_head, peeled)
+    rows, columns = system.matrix, sp.csc_array(system.matrix)
+    peeled = _peel(rows.indptr, rows.indices, columns.indptr, columns.indices, len(system))
+    component, n_components = _components(rows.indptr, rows.indices, columns.indptr, columns.indices, peeled < 0)
+    order = np.argsort(component, kind="stable")
+    starts = np.searchsorted(component[order], np.arange(n_components + 1))
+    network, tail, head = _networks(columns, component, n_components, system.implied)
+    return Parts(component, order[starts[0] :], (starts - starts[0]).astype(np.int64), network, tail, head, peeled)
+
+
+def parts_as_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]) -> tuple[System, Parts]:
+    """Return a system and its parts; where these are not all networks, without the relations that the others imply.
+
+    Parameters
+    ----------
+    system
+        A system that leaves no relation out.
+    redundant
+        Says which relations of the table the others imply; not asked where the answer is not needed.
+    """
+    parts = parts_of(system)
+    if parts.network.all():
+        return system, parts
+    system = replace(system, implied=redundant()[system.relations])
+    return system, parts_of(system)
 
 
 @njit(cache=True, nogil=True)
@@ -113,31 +119,64 @@ def _peel(
     return peeled
 
 
-def _components(matrix: sp.csr_array) -> tuple[int, NDArray[np.int32]]:
-    m, n = matrix.shape
-    pattern = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=(m, n))
-    _, labels = connected_components(sp.block_array([[None, pattern], [pattern.T, None]], format="csr"), directed=False)
-    numbers, component = np.unique(labels[m:], return_inverse=True)
-    return len(numbers), component.astype(np.int32)
+@njit(cache=True, nogil=True)
+def _components(
+    row_starts: NDArray[np.int32],
+    row_columns: NDArray[np.int32],
+    column_starts: NDArray[np.int32],
+    column_rows: NDArray[np.int32],
+    free: NDArray[np.bool_],
+) -> tuple[NDArray[np.int32], int]:
+    """Return the component of every free column, -1 for the others, and how many there are.
+
+    Components are numbered in the order of their first rows, then cells that stand in no relation.
+    """
+    component = np.full(len(free), -1, dtype=np.int32)
+    reached = np.zeros(len(row_starts) - 1, dtype=np.bool_)
+    waiting = np.empty(len(reached), dtype=np.int64)
+    n_components = 0
+    for root in range(len(reached)):
+        if reached[root]:
+            continue
+        waiting[0], n_waiting, size = root, 1, 0
+        reached[root] = True
+        while n_waiting:
+            n_waiting -= 1
+            row = waiting[n_waiting]
+            for place in range(row_starts[row], row_starts[row + 1]):
+                column = row_columns[place]
+                if free[column] and component[column] < 0:
+                    component[column] = n_components
+                    size += 1
+                    for entry in range(column_starts[column], column_starts[column + 1]):
+                        other = column_rows[entry]
+                        if not reached[other]:
+                            reached[other] = True
+                            waiting[n_waiting] = other
+                            n_waiting += 1
+        n_components += size > 0
+    for column in range(len(free)):
+        if free[column] and component[column] < 0:
+            component[column] = n_components
+            n_components += 1
+    return component, n_components
 
 
 def _networks(
-    matrix: sp.csr_array, component: NDArray[np.int32], n_components: int, implied: NDArray[np.bool_]
+    columns: sp.csc_array, component: NDArray[np.int32], n_components: int, implied: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
     """Return which components are networks, and the ends of every column's arc.
 
     Rows that the others may well imply are left out. What remains is a network if every column has at most two entries
     of size one, whose signs can be made opposite by turning rows.
     """
-    columns = sp.csc_array(matrix)
-    kept = ~implied & (np.diff(matrix.indptr) > 0)
     network, first, second, sign, flip = _ends(
-        columns.indptr, columns.indices, columns.data, kept, component, n_components
+        columns.indptr, columns.indices, columns.data, ~implied, component, n_components
     )
-    turn = _turns(first, second, flip, component, network, len(kept))
+    turn = _turns(first, second, flip, component, network, len(implied))
     tail, head = np.full(len(first), -1, dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
-    arcs = np.flatnonzero(network[component])
-    other = np.where(second[arcs] >= 0, second[arcs], len(kept) + component[arcs])
+    arcs = np.flatnonzero(np.append(network, False)[component])  # the last stands for none
+    other = np.where(second[arcs] >= 0, second[arcs], len(implied) + component[arcs])
     leaves = sign[arcs] * turn[first[arcs]] > 0  # a positive entry in the turned row takes from it
     tail[arcs] = np.where(leaves, first[arcs], other)
     head[arcs] = np.where(leaves, other, first[arcs])
@@ -164,6 +203,8 @@ def _ends(
     flip = np.zeros(n, dtype=np.int8)
     sign = np.zeros(n, dtype=np.int8)
     for column in range(n):
+        if component[column] < 0:
+            continue
         found = 0
         for place in range(starts[column], starts[column + 1]):
             row, value = rows[place], data[place]

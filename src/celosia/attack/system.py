@@ -94,16 +94,15 @@ def system_of(
     down = np.full(len(table), ENDLESS, dtype=np.int64)
     up = np.full(len(table), ENDLESS, dtype=np.int64)
     for (lower, upper), name in zip(bounds, names, strict=True):
-        room_down = np.where(lower.infinite, ENDLESS, truth - _counts(lower, decimals))
-        room_up = np.where(upper.infinite, ENDLESS, _counts(upper, decimals) - truth)
-        wrong = np.flatnonzero((room_down < 0) | (room_up < 0))
-        if len(wrong):
+        room_down, room_up = _rooms(lower, truth, decimals, -1), _rooms(upper, truth, decimals, 1)
+        if min(room_down.min(initial=0), room_up.min(initial=0)) < 0:
+            wrong = np.flatnonzero((room_down < 0) | (room_up < 0))
             message = (
                 f"does not hold the true value of {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
             )
             raise DataError.one(name, message, "Is it about this table?")
-        down = np.minimum(down, room_down)
-        up = np.minimum(up, room_up)
+        np.minimum(down, room_down, out=down)
+        np.minimum(up, room_up, out=up)
     if integer and decimals:
         down = np.where(down >= ENDLESS, ENDLESS, down // 10**decimals)
         up = np.where(up >= ENDLESS, ENDLESS, up // 10**decimals)
@@ -124,10 +123,18 @@ def system_of(
     )
 
 
+def _rooms(ends: Fixed, truth: NDArray[np.int64], decimals: int, sign: int) -> NDArray[np.int64]:
+    """Return how far ends of one side are from true counts in a decimal that is fine enough for both."""
+    rooms = _counts(ends, decimals) - truth
+    rooms *= sign
+    rooms[ends.infinite] = ENDLESS
+    return rooms
+
+
 def _counts(numbers: Fixed, decimals: int) -> NDArray[np.int64]:
     """Return counts in a finer decimal; infinite ones come out as zero."""
     finite = Fixed(np.where(numbers.infinite, 0, numbers.counts), numbers.decimals).to(decimals).counts
-    if finite.dtype == object or np.abs(finite).max(initial=0) >= ENDLESS:
+    if finite.dtype == object or max(finite.max(initial=0), -finite.min(initial=0)) >= ENDLESS:
         raise DataError.one(
             "numbers", f"need more than 18 digits with {decimals} decimals.", "Round bounds and levels."
         )

@@ -23,7 +23,8 @@ def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
     """
     good, has = np.asarray(answers.denominator > 0, dtype=bool), np.flatnonzero(answers.table >= 0)
     if len(has):
-        denominator: Whole = np.ones(answers.n_tables, dtype=answers.denominator.dtype)
+        denominator: Whole = np.ones(answers.n_tables, dtype=np.int64)
+        denominator = denominator if answers.denominator.dtype == np.int64 else denominator.astype(object)
         denominator[answers.table[has]] = answers.denominator[has]
         sound = _sound_tables(system, answers, denominator)
         good[has] &= sound[answers.table[has]] & (answers.denominator[has] == denominator[answers.table[has]])
@@ -70,12 +71,9 @@ def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArr
         moves = np.where(far, 0, moves)
     if wide.any():
         scale = np.where(wide, 1, scale)
-    sound = np.asarray(
-        _sound(
-            *(answers.starts, answers.columns, moves.astype(np.int64, copy=False), scale.astype(np.int64, copy=False)),
-            *(system.down, system.up, terms.indptr, terms.indices, terms.data, system.matrix.shape[0]),
-        )
-    )
+    short = (moves.astype(np.int64, copy=False), scale.astype(np.int64, copy=False))
+    matrix = (terms.indptr, terms.indices, terms.data, system.matrix.shape[0])
+    sound = np.asarray(_sound(answers.starts, answers.columns, *short, system.down, system.up, *matrix))
     for table in np.flatnonzero(wide).tolist():
         part = slice(answers.starts[table], answers.starts[table + 1])
         columns, moves_of = answers.columns[part].tolist(), list(map(int, answers.moves[part].tolist()))
@@ -83,9 +81,7 @@ def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArr
     return sound
 
 
-def _sound_by_hand(
-    system: System, terms: sp.csc_array, columns: list[int], moves: list[int], denominator: int
-) -> bool:
+def _sound_by_hand(system: System, terms: sp.csc_array, columns: list[int], moves: list[int], denominator: int) -> bool:
     """Return whether a single witness, of numbers of any size, is sound."""
     if denominator <= 0 or len(set(columns)) < len(columns):
         return False
@@ -117,7 +113,7 @@ def _sound(
     total, named = np.zeros(n_rows, dtype=np.int64), np.full(len(up), -1, dtype=np.int64)
     sound = np.ones(len(starts) - 1, dtype=np.bool_)
     for table in range(len(sound)):
-        scale = denominator[table]
+        scale, open_rows = denominator[table], 0
         for place in range(starts[table], starts[table + 1]):
             column, move = columns[place], moves[place]
             most, least = (move, move) if scale == 1 else (-(-move // scale), move // scale)
@@ -127,10 +123,13 @@ def _sound(
                 sound[table] = False
             named[column] = table
             for entry in range(column_starts[column], column_starts[column + 1]):
-                total[rows[entry]] += data[entry] * move
-        for place in range(starts[table], starts[table + 1]):
-            for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
-                if total[rows[entry]] != 0:
-                    sound[table] = False
-                total[rows[entry]] = 0
+                row = rows[entry]
+                open_rows -= total[row] != 0
+                total[row] += data[entry] * move
+                open_rows += total[row] != 0
+        if open_rows:
+            sound[table] = False
+            for place in range(starts[table], starts[table + 1]):
+                for entry in range(column_starts[columns[place]], column_starts[columns[place] + 1]):
+                    total[rows[entry]] = 0
     return sound

@@ -187,6 +187,8 @@ class Release:
         if self.axes and table.axes:
             yield from Labels.of_table(table).differing(self.labels.columns())
         wrong = outside(table.amounts, self.lower, self.upper)
+        if not wrong.any():
+            return
         yield wrong & (self.status == SHOWN), "the number shown is not the table's.", "Is it that of another table?"
         ranged = wrong & (self.status != SHOWN)
         yield ranged, "what is published excludes the true value.", "Is it the release of another table?"

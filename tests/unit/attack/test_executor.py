@@ -57,7 +57,8 @@ def _problem(bare: MakeTable, risky: MakeRisk, request: pytest.FixtureRequest) -
 @pytest.fixture(autouse=True)
 def _small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_TOGETHER", 20)
-    monkeypatch.setattr(networks, "_TOGETHER", (8, 8))
+    monkeypatch.setattr(networks, "_PIECE", 8)
+    monkeypatch.setattr(networks, "_SHARED", 1)
 
 
 def executors() -> Iterator[Executor]:
@@ -87,7 +88,7 @@ def test_the_audit_is_the_same_with_any_executor(problem: tuple[Pattern, Risk]) 
 def test_shares_of_any_size_have_the_same_ends(problem: tuple[Pattern, Risk], monkeypatch: pytest.MonkeyPatch) -> None:
     small = audit(*problem, intervals=True)
     monkeypatch.setattr(programs, "_TOGETHER", 10_000)
-    monkeypatch.setattr(networks, "_TOGETHER", (10_000, 10_000))
+    monkeypatch.setattr(networks, "_PIECE", 10_000)
     large = audit(*problem, intervals=True)
     ends = [[(f.cell, f.lower, f.upper, f.exact) for f in said.intervals] for said in (small, large)]
     assert ends[0] == ends[1]
