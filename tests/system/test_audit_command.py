@@ -229,6 +229,24 @@ def test_intervals_are_written_with_code_1(folder: Path, run: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize("more", [[], ["--intervals", "i.csv"]])
+@pytest.mark.usefixtures("folder")
+def test_a_certificate_is_written_that_verifies(run: Run, more: list[str]) -> None:
+    code, _, complained = run("audit", "problem.jj", "--release", "good.csv", "--certificate", "proof.json", *more)
+    assert code == 0
+    assert "proof.json (confidential)" in complained
+    assert run("verify", "proof.json", "--problem", "problem.jj", "--release", "good.csv")[0] == 0
+
+
+def test_a_release_that_is_not_safe_gets_no_certificate(folder: Path, run: Run) -> None:
+    options = ("--certificate", "proof.json", "--intervals", "i.csv")
+    code, _, complained = run("audit", "problem.jj", "--release", "bad.csv", *options)
+    assert code == 1
+    assert "Not written: proof.json. There is no proof that the release is safe." in complained
+    assert not (folder / "proof.json").exists()
+    assert (folder / "i.csv").exists()
+
+
 def test_an_end_that_does_not_exist_is_empty(folder: Path, run: Run) -> None:
     (folder / "all.csv").write_text(release(set(range(9))))
     assert run("audit", "problem.jj", "--release", "all.csv", "--intervals", "i.csv", "--quiet")[0] == 0
@@ -293,6 +311,7 @@ def test_a_release_that_does_not_belong_ends_with_2(
         ["problem.jj", "--release", "good.csv", "--intervals", "intervals.parquet"],
         ["problem.jj", "--release", "good.csv", "--intervals", "good.csv"],
         ["problem.jj", "--release", "good.csv", "--intervals", "nowhere/intervals.csv"],
+        ["problem.jj", "--release", "good.csv", "--certificate", "proof.csv"],
         ["problem.jj", "--release", "problem.jj"],
     ],
     ids=" ".join,

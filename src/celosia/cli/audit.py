@@ -15,6 +15,7 @@ from rich.text import Text
 
 from celosia.attack.audit import MET, MISSED, OPEN, Audit, Verdict
 from celosia.attack.audit import audit as audited
+from celosia.certify.certificate import certify
 from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import MOST_HIDDEN, as_object, cells_called, explanations, in_full, in_short
 from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show
@@ -58,6 +59,12 @@ _MOST_EXPLAINED = 3  # of them
     help="Write what every attacker can conclude about every cell that is not shown (confidential).",
 )
 @click.option(
+    "--certificate",
+    metavar="PROOF.json",
+    type=click.Path(path_type=Path),
+    help="Write the proof, if the release is safe (confidential).",
+)
+@click.option(
     "--explain",
     "explained",
     metavar="CELL",
@@ -68,7 +75,14 @@ _MOST_EXPLAINED = 3  # of them
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def audit(
-    source: Path, published: Path, intervals: Path | None, explained: tuple[str, ...], *, quiet: bool, as_json: bool
+    source: Path,
+    published: Path,
+    intervals: Path | None,
+    certificate: Path | None,
+    explained: tuple[str, ...],
+    *,
+    quiet: bool,
+    as_json: bool,
 ) -> int:
     """Find out what attackers can conclude from a release, and whether that is too much.
 
@@ -76,17 +90,21 @@ def audit(
     that every requirement is met, 1 that one is not, or is not shown to be.
     """
     began = time.monotonic()
-    _check(source, published, intervals)
-    written = [intervals] if intervals is not None else []
+    _check(source, published, intervals, certificate)
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)
         release = read_release(published, risk.table)
         cells = cells_called(risk.table, explained)
         progress.start("auditing")
         found = audited(release, risk, intervals=intervals is not None, progress=progress)
+        proof = certify(found, progress=progress) if certificate is not None and found.safe else None
+        texts = {certificate: proof.text()} if certificate is not None and proof is not None and proof.safe else {}
+        written = [*([intervals] if intervals is not None else []), *texts]
         with all_or_nothing(written) as stand_ins:
             if intervals is not None:
                 _write(found, stand_ins[intervals])
+            for path, text in texts.items():
+                stand_ins[path].write_text(text, encoding="ascii", newline="\n")
         said = explanations(found, cells)
         progress.done()
     if as_json:
@@ -99,11 +117,13 @@ def audit(
             show(Group(Text("Explained (confidential):", style="bold"), *map(Text, in_full(found, said))))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
+    if certificate is not None and certificate not in written:
+        say(f"Not written: {certificate}. There is no proof that the release is safe.", quiet=quiet or as_json)
     return 0 if found.safe else NOT_SAFE
 
 
-def _check(source: Path, published: Path, intervals: Path | None) -> None:
-    """Say at once what is wrong with the input and with the file that is to be written."""
+def _check(source: Path, published: Path, intervals: Path | None, certificate: Path | None) -> None:
+    """Say at once what is wrong with the input and with the files that are to be written."""
     found = Problems()
     inputs: tuple[Path, ...] = (source, published)
     try:
@@ -112,6 +132,8 @@ def _check(source: Path, published: Path, intervals: Path | None) -> None:
         found.extend(error.problems)
     if intervals is not None:
         found.extend(problems_with(intervals, (".csv",), inputs))
+    if certificate is not None:
+        found.extend(problems_with(certificate, (".json",), inputs))
     found.raise_as(SpecError)
 
 
