@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.property.test_audit import (
+from tests.property.audit_cases import (
     KINDS,
     Case,
     Entry,

@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import pytest
 from tests.property import attack_oracle as oracle
-from tests.property.test_audit import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
+from tests.property.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
 
 from celosia.attack.explanation import SIDES, Explanation, explain
 
