@@ -1,6 +1,7 @@
 """The audit beside the plain way: two linear programs from scratch for each of a sample of the same questions.
 
-Patterns hide all sensitive cells and a random share of the others. Both must agree on the sample.
+Patterns hide all sensitive cells and a random share of the others, or are those of a protection. Both ways must agree
+on the sample.
 
 python -m benchmarks.audit NUMBER      one measurement, in a process of its own
 """
@@ -24,6 +25,8 @@ from benchmarks.measure import timed
 from benchmarks.plain import TOLERANCE, Plain
 from benchmarks.registry import Row, benchmark
 from celosia.attack.audit import MET, MISSED, Audit
+from celosia.attack.parts import parts_of
+from celosia.pattern.entries import SHOWN
 from celosia.risk.risk import SAFE, Levels, Risk
 from celosia.table.fixed import Fixed
 
@@ -44,6 +47,8 @@ class Case:
         Makes the table.
     share
         The share of the other cells that is hidden too.
+    protected
+        Seconds for `celosia.protect`, whose pattern is audited instead.
     leaves
         Only leaf cells are hidden on top of the sensitive ones, so that components stay inside the lowest blocks.
     intervals
@@ -61,6 +66,7 @@ class Case:
     name: str
     problem: Callable[[], Risk]
     share: float = 0.3
+    protected: float | None = None
     leaves: bool = False
     intervals: bool = False
     sample: int = 20
@@ -88,6 +94,8 @@ class Measured:
         How many of all answers say *not shown safe*, or are not proved to be exact.
     memory
         By how many megabytes the audit raised the largest memory of the process.
+    largest
+        How many cells the largest component has.
     """
 
     cells: int
@@ -97,6 +105,7 @@ class Measured:
     agreed: int
     undecided: int
     memory: float = 0.0
+    largest: int = 0
 
     @property
     def speed(self) -> float:
@@ -143,6 +152,7 @@ _LINES = (
 
 _CASES = (
     Case("big2", lambda: instance("big2"), leaves=True, intervals=True, speed=200_000, repeats=3),
+    Case("big2", lambda: instance("big2"), protected=60, intervals=True, speed=200_000, repeats=3),
     Case("t100x100", lambda: instance("t100x100"), intervals=True, speed=3_000),
     Case("big2 sparse", lambda: instance("big2", sparse=True), 0.1, ratio=100, repeats=3),
     Case("big2 sparse", lambda: instance("big2", sparse=True), ratio=100, sample=10),
@@ -183,7 +193,7 @@ def apart(case: Case) -> Measured | None:
 def measured(case: Case) -> Measured:
     """Return what a case costs in both ways."""
     risk = case.problem()
-    hidden = pattern(risk, case.share, leaves=case.leaves)
+    hidden = pattern(risk, case.share, leaves=case.leaves) if case.protected is None else _safe(risk, case.protected)
     release = cz.publish(cz.Pattern.suppressing(risk.table, hidden))
     found: list[Audit] = []
     before = timed(lambda: None).peak
@@ -199,7 +209,13 @@ def measured(case: Case) -> Measured:
         undecided = sum(verdict.result not in {MET, MISSED} for verdict in found[-1].verdicts)
     agreed = int(agree(found[-1], places, plain).sum())
     memory = cost.peak - before
-    return Measured(len(cells), cost.cpu, seconds / len(places), len(places), agreed, undecided, memory)
+    largest = int(np.diff(parts_of(found[-1].systems[0]).starts).max(initial=0))
+    return Measured(len(cells), cost.cpu, seconds / len(places), len(places), agreed, undecided, memory, largest)
+
+
+def _safe(risk: Risk, seconds: float) -> NDArray[np.bool_]:
+    """Return which cells the best suppression hides that is found in so many seconds."""
+    return np.asarray(cz.publish(cz.protect(risk, cz.Suppress(), time_limit=seconds)).status != SHOWN)
 
 
 def pattern(risk: Risk, share: float, *, leaves: bool = False) -> NDArray[np.bool_]:
@@ -239,7 +255,8 @@ def agreeing_verdicts(found: Audit, places: NDArray[np.int64], plain: NDArray[np
 def row_of(case: Case, got: Measured | None) -> Row:
     """Return the line of a case: its target is met only if both ways agree and nothing stays open."""
     also = f" and {case.share:.0%} of the other {'leaves' if case.leaves else 'cells'}" if case.share else ""
-    what = f"{'intervals' if case.intervals else 'verdicts'} of {case.name}, sensitive cells{also} hidden"
+    hidden = f"sensitive cells{also} hidden" if case.protected is None else f"protected in {case.protected:g} s"
+    what = f"{'intervals' if case.intervals else 'verdicts'} of {case.name}, {hidden}"
     targets = [
         *([f"at least {case.speed:,} cells a second"] if case.speed else []),
         *([f"at least {case.ratio} times the plain way"] if case.ratio else []),
@@ -248,7 +265,8 @@ def row_of(case: Case, got: Measured | None) -> Row:
     if got is None:
         said = f"no answer: it failed, or took over {_PATIENCE} s or {_MEMORY} GB"
         return Row(what, " ".join(targets), said, met=False)
-    ours = f"{got.cells:,} cells in {got.seconds:.3g} s: {got.speed:,.0f} a second"
+    parts = f"components of up to {got.largest:,}"
+    ours = f"{got.cells:,} cells ({parts}) in {got.seconds:.3g} s: {got.speed:,.0f} a second"
     plain = f"{got.ratio:,.0f} times the plain way ({1000 * got.plain:.3g} ms a cell)"
     undecided = f"; {got.undecided:,} not decided" if got.undecided else ""
     fast = got.speed >= (case.speed or 0) and got.ratio >= (case.ratio or 0)
