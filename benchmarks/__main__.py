@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 
+import benchmarks.adjustment
 import benchmarks.assessment
 import benchmarks.audit
 import benchmarks.suppression

@@ -22,8 +22,6 @@ from celosia.protect.call import Call
 from celosia.protect.distances import distances_of
 from celosia.protect.protection import Protection
 from celosia.risk.risk import SHOW, Risk
-from celosia.solve.backend import Backend, Capability
-from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 
 
@@ -53,7 +51,7 @@ class _Work:
 
     def protection(self) -> Protection:
         """Return the best table that passes the check."""
-        solver = solver_of(self.call)
+        solver = self.call.solver
         self.searches = [
             (AdjustSearch(self.task.part(columns), solver, self.call.clock, self._listen, self.call.seed), columns)
             for columns in components_of(self.task)
@@ -69,9 +67,9 @@ class _Work:
             raise conflict_of(self.risk, self.method, self.call, solver)
         if any(search.moves is None for search, _ in self.searches):
             raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
-        return self._result(solver)
+        return self._result()
 
-    def _result(self, solver: Backend) -> Protection:
+    def _result(self) -> Protection:
         counts = self.grid.floor.copy()
         for search, columns in self.searches:
             if search.moves is not None:
@@ -92,7 +90,7 @@ class _Work:
             bound=cost if all(search.done for search, _ in self.searches) else min(bound, cost),
             found=found,
             seconds=self.call.clock.seconds,
-            solver=f"{solver.name} {solver.version}",
+            solver=self.call.solver_name,
             trace=tuple(self.trace),
             seed=self.call.seed,
         )
@@ -107,14 +105,6 @@ class _Work:
         known = cost if math.isfinite(cost) else None
         self.trace.append((self.call.clock.seconds, known, bound, 0))
         self.call.progress.search(known, bound, 0)
-
-
-def solver_of(call: Call) -> Backend:
-    """Return the solver of programs with whole numbers: the first that has no lazy rows to offer, unless one is asked.
-
-    Nothing here needs lazy rows, and HiGHS is faster on these programs.
-    """
-    return call.solver if call.chosen else backends(Capability.MIP)[0]
 
 
 def components_of(task: AdjustTask) -> list[NDArray[np.int64]]:

@@ -143,8 +143,12 @@ def solve_whole(
         return None, Solution.infeasible(0.0)
     few = replace(task.part(columns), matrix=sp.csr_array(matrix[used]), right=right[used])
     steps = steps_of(few)
-    balances = balances_of(few)
-    beside = balances.beside(steps, np.arange(balances.rows.shape[0])) if few.norm == 1 and len(few) else None
+    beside = None
+    if few.norm == 1 and few.split.any():
+        needed = relaxed(few, clock, balanced=True)
+        if needed is None:
+            return None, Solution.infeasible(0.0)
+        beside = balances_of(few).beside(steps, needed.balances)
     limit = clock.left if time_limit is None else min(clock.left, time_limit)
     said = solver.open(steps.program(whole, beside)).solve(time_limit=limit, gap=gap)
     constant = steps.constant + float(task.costs(moves)[~moving].sum())

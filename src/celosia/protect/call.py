@@ -30,8 +30,6 @@ class Call:
         Shares out the components of the problem.
     progress
         Hears of every better pattern and bound.
-    chosen
-        The solver was asked for by name.
     """
 
     clock: Clock
@@ -41,7 +39,6 @@ class Call:
     integer: bool
     executor: Executor | None = None
     progress: Progress = SILENT
-    chosen: bool = False
 
     @property
     def solver_name(self) -> str:

@@ -92,7 +92,7 @@ def protect(
     warm_up()
     how = method or Suppress()
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
-    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress, chosen=solver is not None)
+    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress)
     done = _METHODS.get(type(how))
     if done is None:
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))

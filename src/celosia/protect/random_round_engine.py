@@ -20,7 +20,6 @@ from celosia.pattern.pattern import Pattern
 from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.rounded import Rounded
 from celosia.protect.adjust import kept_totals
-from celosia.protect.adjust_engine import solver_of
 from celosia.protect.adjust_leaves import leaves_of
 from celosia.protect.call import Call
 from celosia.protect.levels import refuse_levels_that_nobody_meets
@@ -106,12 +105,11 @@ def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
         raise SpecError.one("keep_totals", said, "Say keep_totals=False.")
     sets = sets_of(risk, base, reach)
     kept = totals | (risk.status == SHOW)
-    solver = solver_of(call)
     random = np.random.default_rng(call.seed)
     failed, reason = 0, ""
     while failed < method.draws:
         values = sets.drawn(random)
-        found = nearest_of(risk, sets.cells, values, kept, reach, solver, call.clock)
+        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
         if found is None and call.clock.left <= 0:
             raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
         if found is not None:
@@ -156,10 +154,10 @@ def _conditional_bias(
     """Return the bias given that the set can be completed, by trying all sets; None where there are too many."""
     if sets.number > _MOST_SETS:
         return None
-    reach, solver = method.counted_reach(risk.table), solver_of(call)
+    reach = method.counted_reach(risk.table)
     mass, mean = Fraction(0), [Fraction(0)] * len(sets.cells)
     for values, probability in sets.all():
-        found = nearest_of(risk, sets.cells, values, kept, reach, solver, call.clock)
+        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
         if found is None and call.clock.left <= 0:
             return None
         if found is not None:
@@ -222,7 +220,6 @@ def _protection(
     found: Nearest,
     notes: tuple[str, ...],
 ) -> Protection:
-    solver = solver_of(call)
     return Protection(
         risk=risk,
         method=method,
@@ -231,7 +228,7 @@ def _protection(
         bound=found.bound,
         found=checked,
         seconds=call.clock.seconds,
-        solver=f"{solver.name} {solver.version}",
+        solver=call.solver_name,
         trace=(),
         seed=call.seed,
         notes=notes,
