@@ -265,11 +265,10 @@ def _with_signs(problem: Problem) -> Solved:
 def _around(problem: Problem) -> Solved:
     """Measure Tiwari's step: sensitive cells rounded at random, margins kept, the others as near as can be."""
     risk, base = instance(problem.name, problem.seed), 20
+    one, zero = Fixed(risk.sensitive.astype(np.int64)), Fixed(np.zeros(len(risk), dtype=np.int64))
     risk = replace(
         risk,
-        levels=Levels(
-            *(Fixed(np.where(risk.sensitive, 1, 0)) for _ in range(2)), Fixed(np.zeros(len(risk), dtype=np.int64))
-        ),
+        levels=Levels(one, one, zero),
         attackers=(Attacker.external(risk.table),),
     )
     values = sets_of(risk, base, base - 1).drawn(np.random.default_rng(problem.seed))
