@@ -185,6 +185,9 @@ def table_and_release(release: Release | Pattern | Protected, risk: Risk | Table
     table = risk if isinstance(risk, Table) else risk.table
     release = release if isinstance(release, Release) else publish(release)
     release.check(table)
+    if release.criterion == "distance":
+        message = "moves values: what respondents conclude from them has no bounds, so nobody can be shown safe."
+        raise SpecError.one("release", message, "Respondents are protected by hiding or ranges.")
     return table, release
 
 

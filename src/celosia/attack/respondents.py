@@ -22,7 +22,7 @@ from celosia.attack.aggregations import Ties, table_and_release
 from celosia.attack.audit import Protected
 from celosia.attack.respondent_stage import Stage, stage_of
 from celosia.attack.respondent_targets import Coalition, Proof, Target, largest_others, targets_of
-from celosia.errors import counted
+from celosia.errors import SpecError, counted
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
@@ -145,7 +145,7 @@ def audit_respondents(
     release: Release | Pattern | Protected,
     risk: Risk | Table | None = None,
     *,
-    rule: PPercent | PriorPosterior,
+    rule: PPercent | PriorPosterior | None = None,
     ties: Ties = "safe",
     solver: str | None = None,
     progress: Progress = SILENT,
@@ -165,7 +165,7 @@ def audit_respondents(
         The table with single contributions, or its risk; the result of a protection brings its own.
     rule
         `PPercent` or `PriorPosterior`: what respondents know, how close they may come, how many work together, and
-        whether respondents or holdings do.
+        whether respondents or holdings do. By default the rule of the risk.
     ties
         ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
         as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
@@ -181,6 +181,7 @@ def audit_respondents(
     DataError
         Contributions do not add up, or the release does not belong to the table.
     """
+    rule = rule or _own_rule(release, risk)
     table, release = table_and_release(release, risk)
     knowledge = Knowledge.of(rule)
     respondents = respondents_of(table, knowledge.by)
@@ -201,6 +202,14 @@ def audit_respondents(
         pairs=search.pairs,
         programs=search.programs,
     )
+
+
+def _own_rule(release: Release | Pattern | Protected, risk: Risk | Table | None) -> PPercent | PriorPosterior:
+    """Return the rule by which a risk protects respondents."""
+    own = risk if isinstance(release, Release | Pattern) or risk is not None else release.risk
+    if not isinstance(own, Risk) or own.respondents is None:
+        raise SpecError.one("rule", "is missing.", "Say what respondents know: rule=PPercent(10), for instance.")
+    return own.respondents
 
 
 class _Search:

@@ -22,7 +22,8 @@ class AttackerPart(Part):
     ----------
     attacker
         ``external`` knows that values are not negative, where that is so; ``factor`` that they lie between zero and so
-        many times the truth; ``percentage`` knows them within so many percent.
+        many times the truth; ``percentage`` knows them within so many percent. ``respondents`` are all contributors,
+        each with what he contributes, as the p% or prior-posterior rule of the job says.
     name
         How reports call him.
     factor
@@ -33,7 +34,7 @@ class AttackerPart(Part):
         Further bounds that he knows for some cells.
     """
 
-    attacker: Literal["external", "factor", "percentage"] = "external"
+    attacker: Literal["external", "factor", "percentage", "respondents"] = "external"
     name: Annotated[str, Field(min_length=1)] | None = None
     factor: Annotated[int, Field(ge=1)] | None = None
     percent: Annotated[float, Field(ge=0)] | None = None
@@ -43,6 +44,10 @@ class AttackerPart(Part):
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what is wrong between the options."""
         kind = written.get("attacker", "external")
+        if kind == "respondents":
+            for option in ("name", "knows"):
+                if option in written:
+                    yield Fault((option,), "belongs to a single attacker.", "Respondents are all contributors.")
         for owner, option in _OWN.items():
             if kind == owner and option not in written:
                 yield Fault((option,), "is missing.", f"An attacker {owner!r} needs it.")

@@ -20,6 +20,7 @@ from celosia.protect.intervals import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
 from celosia.risk.risk import Risk
+from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.source.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
 from celosia.source.tabulate import tabulate
@@ -72,6 +73,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
             levels=options.levels,
             attackers=attackers,
             exempt=options.exempt,
+            respondents=respondents_rule(job, rules),
         )
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
@@ -91,6 +93,8 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
     made = []
     zeros: dict[int, Known] = dict.fromkeys(np.flatnonzero(table.amounts.counts == 0).tolist(), 0)
     for number, part in enumerate(job.attackers or [AttackerPart()]):
+        if part.attacker == "respondents":
+            continue
         try:
             attacker = part.build(table, f"attackers[{number}]")
             made.append(attacker.knowing(table, zeros) if zeros_known and zeros else attacker)
@@ -101,7 +105,25 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
         found.add("attackers", f"two of them are called {name!r}.", "Give each a name.")
     if found.found:
         raise DataError(found.found).under(str(job.path))
-    return made
+    return made or None  # respondents come on top of somebody who contributes nothing
+
+
+def respondents_rule(job: Job, rules: Sequence[object]) -> PPercent | PriorPosterior | None:
+    """Return the rule by which respondents attack each other, None where the job does not name them.
+
+    Raises
+    ------
+    SpecError
+        No rule of the job says what they know.
+    """
+    places = [number for number, part in enumerate(job.attackers or ()) if part.attacker == "respondents"]
+    if not places:
+        return None
+    rule = next((rule for rule in rules if isinstance(rule, PPercent | PriorPosterior)), None)
+    if rule is None:
+        remedy = 'Add [[rules]] with rule = "p-percent", or leave the respondents out.'
+        raise SpecError.one(f"attackers[{places[0]}]", "respondents need a rule that says what they know.", remedy)
+    return rule
 
 
 def _placed(place: str, number: int) -> str:
@@ -182,7 +204,7 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
                 by=[table.by for table in group],
                 value=list(values) or None,
                 largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
-                contributions=job.assess.contributions,
+                contributions=job.assess.contributions or _with_respondents(job),
                 hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
                 columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
                 relations=relations if len(groups) == 1 else (),
@@ -191,6 +213,10 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
             )
         )
     return tables[0] if len(tables) == 1 else link(tables, relations=relations)
+
+
+def _with_respondents(job: Job) -> bool:
+    return any(part.attacker == "respondents" for part in job.attackers or ())
 
 
 def _source(part: DataPart) -> str | RowSource:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError, field_validator
 
 from celosia.errors import Problem, SpecError
 from celosia.job.attackers import AttackerPart
@@ -71,6 +71,14 @@ class Job(Part):
     limits: LimitsPart = Field(default_factory=LimitsPart)
     output: OutputPart = Field(default_factory=OutputPart)
     _path: Path = PrivateAttr()
+
+    @field_validator("attackers", mode="before")
+    @classmethod
+    def _attackers_by_name(cls, written: object) -> object:
+        """Return attackers that are only named, ``attackers = ["external", "respondents"]``, as sections."""
+        if isinstance(written, list):
+            return [{"attacker": one} if isinstance(one, str) else one for one in written]
+        return written
 
     def model_post_init(self, context: Any) -> None:  # noqa: ANN401
         """Remember the job file."""

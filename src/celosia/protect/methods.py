@@ -77,7 +77,7 @@ def protect(
         Hears of every better pattern and bound.
     respondents
         Also keep every contributor from coming too close to another, as this rule says: the table must know single
-        contributions (`celosia.audit_respondents`).
+        contributions (`celosia.audit_respondents`). By default the rule of the risk, if it has one.
 
     Raises
     ------
@@ -99,8 +99,9 @@ def protect(
         raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
     progress.start("protecting")
     try:
-        if respondents is not None:
-            return protect_respondents(risk, how, call, done, respondents)
+        rule = respondents or risk.respondents
+        if rule is not None:
+            return protect_respondents(risk, how, call, done, rule)
         return done(risk, how, call)
     finally:
         progress.done()

@@ -16,7 +16,9 @@ from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
 from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.risk.finding import Finding, Rule
+from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
@@ -60,6 +62,7 @@ def assess(
     levels: str | LevelShape = "symmetric",
     attackers: Sequence[Attacker] | None = None,
     exempt: Mapping[str, Sequence[str]] | None = None,
+    respondents: PPercent | PriorPosterior | None = None,
 ) -> Risk:
     """Return the table with its sensitive cells, their reasons, their levels and costs.
 
@@ -78,6 +81,9 @@ def assess(
         Against whom to protect; by default an outsider who knows that values are not negative, where they are not.
     exempt
         Codes by dimension whose cells are always safe, such as the code for missing.
+    respondents
+        Also protect contributors from each other, as this rule says; the table must know single contributions
+        (``tabulate(..., contributions=True)``).
 
     Raises
     ------
@@ -112,6 +118,9 @@ def assess(
     costs = np.zeros(0)
     with found.gathering():
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
+    if respondents is not None:
+        with found.gathering():
+            respondents_of(table, Knowledge.of(respondents).by)
     found.raise_as(SpecError)
     reasons = np.array([finding.sensitive & ~exempted for finding in findings])
     sensitive = np.asarray(reasons.any(axis=0))
@@ -126,6 +135,7 @@ def assess(
         rules=tuple(rule.words for rule in named),
         reasons=reasons,
         evidence=MappingProxyType({name: column for finding in findings for name, column in finding.evidence.items()}),
+        respondents=respondents,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
+from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
@@ -59,6 +60,8 @@ class Risk:
         The numbers behind the decisions, a column each. For the office only: it never goes into a public file.
     further
         Requirements with levels of their own. An attacker who is named in one of them has these and no others.
+    respondents
+        By which rule contributors are kept from each other, too; None where they are not.
     """
 
     table: Table
@@ -70,6 +73,7 @@ class Risk:
     reasons: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
     further: Requirements | None = None
+    respondents: PPercent | PriorPosterior | None = None
 
     def __len__(self) -> int:
         return len(self.table)
