@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from celosia.protect.cuts import Workshop
 from celosia.protect.sides import Sides
-from celosia.solve.backend import Backend, Model
+from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 
 _USED = 1e-7
@@ -74,7 +74,13 @@ class Builder:
         return cls(workshop, sides, columns, backend.open(problem))
 
     def built(
-        self, hidden: NDArray[np.bool_], cost: NDArray[np.float64], order: NDArray[np.int64], late: Callable[[], bool]
+        self,
+        hidden: NDArray[np.bool_],
+        cost: NDArray[np.float64],
+        order: NDArray[np.int64],
+        late: Callable[[], bool],
+        *,
+        quickly: bool = False,
     ) -> Built | None:
         """Return a pattern that hides at least `hidden` and answers all questions, None where one has no answer.
 
@@ -88,6 +94,8 @@ class Builder:
             In which order to take the questions.
         late
             Tells when to give up.
+        quickly
+            Take the first move that is found, without slope scaling.
         """
         own = hidden[self.columns].copy()
         prices = np.maximum(cost[self.columns], 1e-9)
@@ -102,15 +110,18 @@ class Builder:
             if known is not None:
                 tables[k, self.columns] = self._scaled(known, k) * self.sides.levels[k]
                 continue
-            move = self._cheapest(k, rooms, np.where(own, cheap, prices))
+            move = self._cheapest(k, rooms, np.where(own, cheap, prices), "afresh")
             if move is None:
                 return None
-            steep = np.where(own, cheap, prices / np.maximum(np.abs(move), _LEAST_MOVE))
-            other = self._cheapest(k, rooms, steep)
+            other = None
+            if not quickly:
+                steep = np.where(own, cheap, prices / np.maximum(np.abs(move), _LEAST_MOVE))
+                other = self._cheapest(k, rooms, steep, "auto")
             used = [np.abs(one) > _USED for one in (move, other) if one is not None]
             best = min(range(len(used)), key=lambda place: float(prices[used[place] & ~own].sum()))
             own |= used[best]
-            moves.append((move, other)[best] * self.sides.levels[k])
+            best_move = move if best == 0 or other is None else other
+            moves.append(best_move * self.sides.levels[k])
             tables[k, self.columns] = moves[-1]
         pattern = hidden.copy()
         pattern[self.columns[own]] = True
@@ -143,18 +154,23 @@ class Builder:
         return np.asarray(move / move[target] * (1.0 if self.sides.upward[k] else -1.0))
 
     def _cheapest(
-        self, k: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], prices: NDArray[np.float64]
+        self,
+        k: int,
+        rooms: tuple[NDArray[np.float64], NDArray[np.float64]],
+        prices: NDArray[np.float64],
+        method: Method,
     ) -> NDArray[np.float64] | None:
         """Return the cheapest move that answers a question, in parts of its level."""
         target = int(np.searchsorted(self.columns, self.sides.columns[k]))
         n = len(self.columns)
-        down, up = rooms
-        lower, upper = np.zeros(2 * n), np.concatenate([up, down])
-        upward = bool(self.sides.upward[k])
-        upper[[target, n + target]] = 1.0 * upward, 1.0 * (not upward)
-        lower[[target, n + target]] = upper[[target, n + target]]
         everyone = np.arange(2 * n)
-        self.model.change_bounds(everyone, lower, upper)
+        if method == "afresh":
+            down, up = rooms
+            lower, upper = np.zeros(2 * n), np.concatenate([up, down])
+            upward = bool(self.sides.upward[k])
+            upper[[target, n + target]] = 1.0 * upward, 1.0 * (not upward)
+            lower[[target, n + target]] = upper[[target, n + target]]
+            self.model.change_bounds(everyone, lower, upper)
         self.model.change_costs(everyone, np.concatenate([prices, prices]))
-        found = self.model.solve(method="dual", duals=False)
+        found = self.model.solve(method=method, duals=False)
         return None if found.x is None else found.x[:n] - found.x[n:]

@@ -47,14 +47,20 @@ class Cut:
     columns
         Columns that are not forced, increasing, ``(k,)``.
     values
-        Their coefficients, no larger than about 1 in size, ``(k,)``.
+        Their coefficients, no larger than 1 in size for capacity cuts, ``(k,)``.
     right
         The right side: 1 for capacity cuts.
+    lean
+        It may hold only for patterns that hide no cell in vain, as at least one optimal pattern does.
+    rounded
+        It follows from others in whole numbers, so only their relaxation needs it.
     """
 
     columns: NDArray[np.int64]
     values: NDArray[np.float64]
     right: float = 1.0
+    lean: bool = False
+    rounded: bool = False
 
     def missing(self, x: NDArray[np.float64]) -> float:
         """Return by how much a point violates the inequality."""

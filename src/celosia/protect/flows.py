@@ -132,6 +132,17 @@ def minimum_cuts(
 
 
 @njit(cache=True, nogil=True)
+def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64]:
+    """Return how far every question gets, as a part of its level."""
+    desk = desk_of(network)
+    got = np.zeros(len(asked.columns))
+    for question in range(len(asked.columns)):
+        got[question], n_touched = pushed(question, asked, rooms, network, desk)
+        clear(desk, n_touched)
+    return got
+
+
+@njit(cache=True, nogil=True)
 def crossings(
     asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

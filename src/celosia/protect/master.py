@@ -141,6 +141,18 @@ class Master:
             self._idle = np.concatenate([self._idle, np.zeros(len(new), dtype=np.int64)])
         return len(new)
 
+    @property
+    def needed(self) -> NDArray[np.int64]:
+        """The places of the cuts that the master needs in whole numbers: all but rounded ones that are not in use."""
+        wanted = np.array([not cut.rounded for cut in self.pool.cuts], dtype=bool)
+        wanted[self._inside] = True
+        return np.flatnonzero(wanted)
+
+    @property
+    def inside(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
+        """The cuts that are in the model: rows and their right sides."""
+        return self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
+
     def recall(self, x: NDArray[np.float64]) -> int:
         """Take back the waiting cuts that a point misses; return how many."""
         if len(self._inside) == len(self.pool):

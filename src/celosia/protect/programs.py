@@ -144,13 +144,13 @@ class Program:
                 reaches.append(self._reach(again, k, sides))
             yield Answered(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
 
-    def exact_answers(self, sides: Sides) -> Iterator[Answered]:
-        """Yield the same for a pattern, with rooms as wide as they are."""
+    def exact_answers(self, sides: Sides, *, why: bool = True) -> Iterator[Answered]:
+        """Yield the same for a pattern, with rooms as wide as they are, on request also why."""
         for k in range(len(sides)):
-            table = self.table(sides, k)
+            table = self.table(sides, k, why=why)
             yield Answered(k, table.reached, [] if table.reach is None else [table.reach])
 
-    def table(self, sides: Sides, k: int) -> Table:
+    def table(self, sides: Sides, k: int, *, why: bool = True) -> Table:
         """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         who, level = int(sides.attackers[k]), float(sides.levels[k])
@@ -159,7 +159,7 @@ class Program:
             reached = min(abs(float(vertex.x[target])), 1.0)
             if reached >= REACHED:
                 return Table(vertex.x, reached, None)
-        return Table(vertex.x, reached, self._reach(vertex, k, sides))
+        return Table(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
 
     def _pushed(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
         """Return the solution in which a cell moves furthest, as far as its level."""

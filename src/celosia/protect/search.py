@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from celosia.protect.cleaning import Cleaner
 from celosia.protect.cuts import Cut, Workshop
+from celosia.protect.halves import zero_half_cuts
 from celosia.protect.hidden import Hidden
 from celosia.protect.improving import Improver
 from celosia.protect.master import Master, Point, Pool
@@ -35,6 +36,7 @@ from celosia.solve.solution import Solution, Status
 
 _HIDDEN = 1e-6
 _HALF = 0.5
+_ONE = 1.001
 _PURGE_EVERY = 5
 _LITTLE = 1e-4
 """When the bound has risen by less than this part of itself ..."""
@@ -105,7 +107,7 @@ class Search(Standing):
         super().__init__(task, rows)
         self.clock = clock
         self.pool = Pool()
-        self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend)
+        self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend).pressing()
         self._tree = tree
         self._tell = listen
         self._master = Master(_program(task), backend, self.pool)
@@ -169,8 +171,8 @@ class Search(Standing):
             self._first_pattern()
             self._cut_off_root(deep=False)
             self._round()
-            if not self.separator.is_network:
-                self._cut_off_root(deep=True)
+            if not self._one_step_left or not self.separator.is_network:
+                self._cut_off_root(deep=not self.separator.is_network, halves=True)
                 self._round()
             self._branch()
         except _OutOfTimeError:
@@ -184,6 +186,11 @@ class Search(Standing):
             or self.exhausted
             or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
         )
+
+    @property
+    def _one_step_left(self) -> bool:
+        """Whether nothing lies between the bound and the cost: a tree tells at once which of the two it is."""
+        return self.cost - self.bound <= self.step.size * _ONE
 
     def _check_time(self) -> None:
         if self._left <= 0:
@@ -210,13 +217,15 @@ class Search(Standing):
         if self.pattern is None and not self.rows and not self.refuted:
             self.impossible = True
 
-    def _cut_off_root(self, *, deep: bool) -> None:
+    def _cut_off_root(self, *, deep: bool, halves: bool = False) -> None:
         """Cut until nothing is found, or the bound hardly rises for the time that it takes.
 
         Parameters
         ----------
         deep
             Solve attackers' programs where flows find nothing.
+        halves
+            Add zero-half cuts as well.
         """
         until = self.clock.seconds + _SHARE_OF_CUTTING * self._left
         history: list[float] = []
@@ -230,12 +239,15 @@ class Search(Standing):
             self.raise_bound(point.bound)
             history.append(point.bound)
             self._fix()
-            if not self._add(point.x, whole=False, deep=deep):
+            added = self._add(point.x, whole=False, deep=deep)
+            if halves and not self._good_enough:
+                added += self._master.add(zero_half_cuts(*self._master.inside, point.x))
+            if not added:
                 return
             if len(history) % _PURGE_EVERY == 0:
                 self._master.purge()
             late = self.pattern is not None and self.clock.seconds > until
-            if late or (len(history) > _LONG and _hardly_rises(history, self.base)):
+            if late or _hardly_rises(history, self.base):
                 return
 
     def _add(self, x: NDArray[np.float64], *, whole: bool, deep: bool = True) -> int:
@@ -244,7 +256,11 @@ class Search(Standing):
         bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
         if returned + bridges and not whole:
             return returned + bridges
-        cuts = self._against(x) if whole else self.separator.attack(x, deep=deep).cuts
+        cuts = (
+            self._against(x, self._check_time)
+            if whole
+            else self.separator.attack(x, deep=deep, check=self._check_time).cuts
+        )
         return returned + bridges + self._master.add(cuts)
 
     def _round(self) -> None:
@@ -407,12 +423,12 @@ class Search(Standing):
         """Return the master with whole numbers, for patterns that are cheaper than the best."""
         return Whole.of(self._master, self.step.below(self.cost - self.base))
 
-    def _against(self, x: NDArray[np.float64]) -> list[Cut]:
+    def _against(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
         """Return cuts against a pattern, none where it is safe.
 
         Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
         """
-        found = self.separator.attack(x, whole=True)
+        found = self.separator.attack(x, whole=True, check=check)
         if not found.cuts and len(found.open):
             return refusals(self.task, x > _HIDDEN, self.task.goals.columns[found.open])
         return found.cuts
@@ -435,7 +451,7 @@ class Search(Standing):
 
 
 def _hardly_rises(history: list[float], base: float) -> bool:
-    return history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))
+    return len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))
 
 
 def _program(task: Task) -> LinearProgram:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.attack.redundancy import coloured
 from celosia.protect.cuts import Cut, Reach, Workshop, cover
 from celosia.protect.cutting import Reaches, made
-from celosia.protect.flows import Asked, Rooms, crossings, minimum_cuts
+from celosia.protect.flows import Asked, Rooms, crossings, furthest, minimum_cuts
 from celosia.protect.hidden import Hidden
 from celosia.protect.programs import Program
 from celosia.protect.sides import Sides
@@ -25,6 +25,9 @@ _HIDDEN = 1e-6
 
 _CREEP = 1e-4
 """In a network every cell counts as hidden by at least this part, so that cuts with few other cells are preferred."""
+
+_BY_MORE_THAN_A_HAIR = 1.00001
+"""A level that is reached so many times is reached whatever the rounding errors."""
 
 _ENOUGH = 5
 """With so many cuts from networks the programs can wait."""
@@ -99,7 +102,24 @@ class Separator:
             and len(first.system.relations) == self.task.matrix.shape[0]
         )
 
-    def attack(self, x: NDArray[np.float64], *, whole: bool = False, deep: bool = True) -> Found:
+    def pressing(self) -> Separator:
+        """Return the same with those questions only that the forced cells do not answer by themselves.
+
+        Hiding more never takes an answer away; those that have one by a hair are asked all the same.
+        """
+        x = self.task.forced.astype(np.float64)
+        more = replace(self.sides, levels=self.sides.levels * _BY_MORE_THAN_A_HAIR)
+        short = self._short(x, more, self._furthest(x, more))
+        return replace(self, sides=self.sides.take(short | ~self.task.forced[self.sides.columns]))
+
+    def attack(
+        self,
+        x: NDArray[np.float64],
+        *,
+        whole: bool = False,
+        deep: bool = True,
+        check: Callable[[], None] = lambda: None,
+    ) -> Found:
         """Return what attackers find against a point.
 
         Parameters
@@ -110,12 +130,15 @@ class Separator:
             The point is a pattern: rooms are taken as they are, and every cut that is missed at all counts.
         deep
             Solve programs where flows find nothing.
+        check
+            Is called before every program; what it raises ends the attack.
         """
         asked = self.sides
         found = self._attack_networks(x, asked, whole=whole)
         if self.is_network or not deep or len(found.cuts) >= _ENOUGH or (whole and found.cuts):
             return found
-        deeper = self._attack_hidden(x, asked, whole=whole)
+        answers = self._answers(x, asked, whole=whole, check=check)
+        deeper = self._found(x, asked, answers, _HIDDEN if whole else VIOLATED)
         cuts = {cut.key: cut for cut in (*found.cuts, *deeper.cuts)}
         return Found(list(cuts.values()), deeper.open)
 
@@ -154,20 +177,38 @@ class Separator:
         levels = np.where(stopped & ~mine.sliding[both], mine.levels[both], 0.0)  # no level, no cut
         return Reaches(starts, columns, values, mine.columns[both], levels)
 
-    def _attack_hidden(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> Found:
-        """Return what attackers find among the cells that the point hides, with all relations."""
-        return self._found(x, asked, self._answers(x, asked, whole=whole), _HIDDEN if whole else VIOLATED)
-
     def reached(self, pattern: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return how far every question gets in a pattern, as a part of its level, no more than 1, ``(s,)``."""
-        return self._answers(pattern.astype(np.float64), self.sides, whole=True).reached
+        return self._furthest(pattern.astype(np.float64), self.sides)
 
     def missed(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the goals that a pattern misses."""
         x = pattern.astype(np.float64)
-        return self._open(x, self.sides, self._answers(x, self.sides, whole=True).reached)
+        return self._open(x, self.sides, self._furthest(x, self.sides))
 
-    def _answers(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> _Answers:
+    def _furthest(self, x: NDArray[np.float64], asked: Sides) -> NDArray[np.float64]:
+        """Return how far questions get in a pattern."""
+        if not self.is_network:
+            return self._answers(x, asked, whole=True, why=False).reached
+        hidden = self.networks[0]
+        network = hidden.among(x > _HIDDEN)
+        inside = np.flatnonzero(network.tail[asked.columns] >= 0)
+        some = asked.take(inside)
+        reached = np.zeros(len(asked))
+        put = Asked(some.columns, some.attackers, some.upward, some.levels)
+        reached[inside] = furthest(put, Rooms(self.workshop.up, self.workshop.down, x), network)
+        return reached
+
+    def _answers(
+        self,
+        x: NDArray[np.float64],
+        asked: Sides,
+        *,
+        whole: bool,
+        why: bool = True,
+        check: Callable[[], None] = lambda: None,
+    ) -> _Answers:
+        """Return what attackers find among the cells that the point hides, with all relations, on request also why."""
         hidden = Hidden.of(self.task, np.flatnonzero(x > _HIDDEN))
         place = hidden.place(len(self.task))
         component = np.full(len(asked), -1, dtype=np.int64)
@@ -175,9 +216,12 @@ class Separator:
         component[inside] = hidden.parts.component[place[asked.columns[inside]]]
         network = (component >= 0) & hidden.is_network(component)
         answers = _Answers.of(len(asked))
-        self._follow_flows(hidden, x, asked, np.flatnonzero(network), answers)
-        self._solve_programs(hidden, x, asked, component, ~network & (component >= 0), answers, whole=whole)
-        self._explain_stuck(hidden, asked, np.flatnonzero(component < 0), answers)
+        self._follow_flows(hidden, x, asked, np.flatnonzero(network), answers, why=why)
+        self._solve_programs(
+            hidden, x, asked, component, ~network & (component >= 0), answers, check, whole=whole, why=why
+        )
+        if why:
+            self._explain_stuck(hidden, asked, np.flatnonzero(component < 0), answers)
         return answers
 
     def _follow_flows(
@@ -187,6 +231,8 @@ class Separator:
         asked: Sides,
         places: NDArray[np.int64],
         answers: _Answers,
+        *,
+        why: bool,
     ) -> None:
         """Answer the questions about networks."""
         if not len(places):
@@ -202,7 +248,7 @@ class Separator:
             0.0,
         )
         answers.reached[places] = np.maximum(answers.reached[places], got)
-        for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist():
+        for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist() if why else ():
             for side in (0, 1):
                 rows, gamma = hidden.completed(*hidden.multipliers(nodes[ends[2 * k + side] : ends[2 * k + side + 1]]))
                 reach = self.workshop.reach(
@@ -219,8 +265,10 @@ class Separator:
         component: NDArray[np.int64],
         others: NDArray[np.bool_],
         answers: _Answers,
+        check: Callable[[], None],
         *,
         whole: bool,
+        why: bool,
     ) -> None:
         """Answer the questions about components that are no networks."""
         for number in np.unique(component[others]).tolist():
@@ -228,7 +276,8 @@ class Separator:
             columns = hidden.columns[hidden.parts.members(number)]
             program = Program.of(self.workshop, columns, share[columns], self.backend, hidden.completed)
             mine = asked.take(places)
-            for answer in program.exact_answers(mine) if whole else program.answers(mine):
+            for answer in program.exact_answers(mine, why=why) if whole else program.answers(mine):
+                check()
                 answers.reached[places[answer.place]] = answer.reached
                 answers.reaches[places[answer.place]] += answer.reaches
 
@@ -290,6 +339,10 @@ class Separator:
 
     def _open(self, x: NDArray[np.float64], asked: Sides, reached: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the goals that are missed."""
+        return np.unique(asked.goals[self._short(x, asked, reached)])
+
+    def _short(self, x: NDArray[np.float64], asked: Sides, reached: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which questions fall short, both sides of a sliding level together."""
         room = np.where(
             asked.upward,
             self.workshop.up[asked.attackers, asked.columns],
@@ -299,7 +352,7 @@ class Separator:
         both = part.copy()
         first = np.flatnonzero(asked.sliding & asked.upward)
         both[first] = both[first + 1] = part[first] + part[first + 1]
-        return np.unique(asked.goals[both < x[asked.columns] - _HIDDEN])
+        return np.asarray(both < x[asked.columns] - _HIDDEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

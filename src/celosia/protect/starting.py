@@ -88,5 +88,5 @@ def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:
     cuts = []
     for place in np.flatnonzero(alone).tolist():
         columns = np.sort(matrix.indices[matrix.indptr[row[place]] : matrix.indptr[row[place] + 1]]).astype(np.int64)
-        cuts.append(Cut(columns, np.where(columns == matrix.indices[place], -1.0, 1.0), 0.0))
+        cuts.append(Cut(columns, np.where(columns == matrix.indices[place], -1.0, 1.0), 0.0, lean=True))
     return cuts

@@ -173,7 +173,7 @@ class Learned:
     def _add(self, cut: Cut) -> None:
         """Watch a cut that the pattern satisfies; others are about other components."""
         slack = -cut.missing(self._hidden.astype(np.float64))
-        if slack < -_USED or cut.right <= 0:
+        if slack < -_USED or cut.right <= 0 or cut.lean:
             return
         for column in cut.columns[self._hidden[cut.columns]].tolist():
             self._holds[int(np.searchsorted(self._members, column))].add(len(self._cuts))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protect.cuts import Cut
-from celosia.protect.master import EVERY, Master
+from celosia.protect.master import Master
 from celosia.solve.backend import Row
 from celosia.solve.problem import LinearProgram
 
@@ -19,7 +19,7 @@ _SATISFIED = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """The master with whole numbers and every cut of the pool, for what costs no more than a limit.
+    """The master with whole numbers and every cut that it needs, for what costs no more than a limit.
 
     Parameters
     ----------
@@ -48,10 +48,11 @@ class Whole:
         columns, fixed = np.flatnonzero(open_), np.where(open_, 0.0, master.lower)
         low, high = master.lower[columns], master.upper[columns]
         cost, offset = master.cost[columns] / master.scale, float(master.cost @ fixed)
-        everything = sp.csr_array(sp.vstack([given.rows, master.pool.matrix(EVERY, len(master.cost))], format="csr"))
+        places = master.needed
+        everything = sp.csr_array(sp.vstack([given.rows, master.pool.matrix(places, len(fixed))], format="csr"))
         taken = everything @ fixed
-        lower = np.concatenate([given.row_lower, master.pool.right(EVERY)]) - taken
-        upper = np.concatenate([given.row_upper, np.full(len(master.pool), np.inf)]) - taken
+        lower = np.concatenate([given.row_lower, master.pool.right(places)]) - taken
+        upper = np.concatenate([given.row_upper, np.full(len(places), np.inf)]) - taken
         rows = sp.csr_array(everything[:, columns])
         needed = np.flatnonzero((_least(rows, low, high) < lower - _SATISFIED) | (upper < np.inf))
         rows, lower, upper = sp.csr_array(rows[needed]), lower[needed], upper[needed]

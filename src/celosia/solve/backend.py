@@ -17,8 +17,12 @@ from celosia.errors import SolverError
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution
 
-Method = Literal["auto", "primal", "dual"]
-"""Which simplex method solves an LP: auto takes the primal where only costs changed since the last solve."""
+Method = Literal["auto", "primal", "dual", "afresh"]
+"""Which simplex method solves an LP: auto takes the primal where only costs changed since the last solve.
+
+Afresh is the dual one from the basis of slacks, without presolving: the best start where bounds and costs have changed
+all over, and nothing costs less than nothing.
+"""
 
 
 class Capability(Flag):

@@ -15,7 +15,7 @@ from celosia.solve.open_problem import OpenProblem
 from celosia.solve.problem import LinearProgram, tidy
 from celosia.solve.solution import Solution, Status
 
-_SIMPLEX_STRATEGY = {"dual": 1, "primal": 4}
+_SIMPLEX_STRATEGY = {"dual": 1, "primal": 4, "afresh": 1}
 _SHARP, _USUAL = 1e-10, 1e-8
 """Tolerances of the interior-point method: the usual one moves a point by 1e-4 where the objective is flat."""
 
@@ -128,11 +128,13 @@ class HighsModel:
 
     def _run(self, clock: Clock, method: Method) -> Status:
         """Run HiGHS; from scratch, with the other presolve and the usual tolerance, if it gives no clear answer."""
+        if method == "afresh":
+            check(self._highs.clearSolver(), "clearing")
         warm = self._problem.is_linear and bool(self._highs.getBasis().valid)
         if method == "auto":
             method = "primal" if warm and self._only_costs_changed else "dual"
         self._engine.option("simplex_strategy", value=_SIMPLEX_STRATEGY[method])
-        self._engine.option("presolve", value="off" if warm else "on")
+        self._engine.option("presolve", value="off" if warm or method == "afresh" else "on")
         self._engine.option("ipm_optimality_tolerance", value=_SHARP)
         self._warm += warm
         self._cold += not warm

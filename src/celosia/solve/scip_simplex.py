@@ -100,7 +100,7 @@ class ScipSimplex:
             return answer
         if method == "auto":
             method = "primal" if self._has_basis and self._only_costs_changed else "dual"
-        status = self._run(clock, dual=method == "dual")
+        status = self._run(clock, dual=method != "primal")
         if status is Status.INFEASIBLE:
             return Solution.infeasible(clock.seconds)
         if status is Status.UNBOUNDED:
