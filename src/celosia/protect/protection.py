@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
 from celosia.errors import SpecError
+from celosia.pattern.entries import STATUSES
 from celosia.pattern.pattern import Pattern
 from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
@@ -133,9 +134,10 @@ class Protection:
 
     def __repr__(self) -> str:
         said = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
+        how = " or ".join(word for word in STATUSES[1:] if (self.pattern.status == word).any()) or "hidden"
         return (
             f"Protection({self.method.name}: {int(self.risk.sensitive.sum()):,} sensitive and "
-            f"{len(self.secondary):,} other cells hidden, cost {self.cost:,.10g}, {said})"
+            f"{len(self.secondary):,} other cells {how}, cost {self.cost:,.10g}, {said})"
         )
 
     def _repr_html_(self) -> str:
