@@ -240,8 +240,13 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
     return paths
 
 
-def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit:
-    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many."""
+def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:
+    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many.
+
+    None where the method protects by distance.
+    """
+    if not isinstance(result.found, Audit):
+        return None
     hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
     if len(result.audit.intervals) or hidden * len(result.risk.attackers) > MOST_INTERVALS:
         return result.audit

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import MidpointWarning
 from celosia.job.limits import LimitsPart
 from celosia.progress import Progress
 from celosia.protect.methods import protect
@@ -30,7 +32,9 @@ def searched(risk: Risk, method: Method, limits: LimitsPart, progress: Progress)
         Hears how far it has come.
     """
     given = {name: value for name in type(limits).model_fields if (value := getattr(limits, name)) is not None}
-    found = protect(risk, method, progress=progress, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MidpointWarning)  # terminal and page say it in their own way
+        found = protect(risk, method, progress=progress, **given)
     return replace(found, risk=_as_assessed(found.risk, risk))
 
 

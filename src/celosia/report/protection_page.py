@@ -13,10 +13,14 @@ import numpy as np
 from markupsafe import Markup
 
 from celosia.attack.audit import MET, Audit
+from celosia.pattern.entries import HIDDEN, INTERVAL
+from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protect.protection import Protection
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
+from celosia.report.method_plots import changes_plot, midpoints_plot, moved_plot, scale, widths_plot
+from celosia.report.method_words import PROMISE, WORDS
 from celosia.report.page import MOST_LISTED, grouped, template, write_pieces
 from celosia.report.plots import intervals_plot, margins_plot, progress_plot
 from celosia.report.published import PublishedDrawing
@@ -35,6 +39,7 @@ def write_protection_page(
     audit: Audit | None = None,
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
+    curve: str = "",
 ) -> Path:
     """Write the page of a protection, wholly or not at all, and return its path.
 
@@ -50,13 +55,15 @@ def write_protection_page(
         The page's heading, by default what the table shows.
     asked
         What was asked, in words, by its name.
+    curve
+        A picture of the choice between few ranges and narrow ones.
 
     Raises
     ------
     SpecError
         The file cannot be written.
     """
-    return write_pieces(rendered(result, audit=audit, title=title, asked=asked), Path(path))
+    return write_pieces(rendered(result, audit=audit, title=title, asked=asked, curve=curve), Path(path))
 
 
 def rendered(
@@ -65,32 +72,34 @@ def rendered(
     audit: Audit | None = None,
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
+    curve: str = "",
 ) -> Iterator[str]:
     """Yield the page of a protection piece by piece."""
-    audited = audit or result.audit
+    audited = audit or (result.found if isinstance(result.found, Audit) else None)
     release = publish(result.pattern)
     drawing = PublishedDrawing.of_release(release, result.risk, audited)
     sheets, missing = drawing.sheets()
-    findings, close = summary(result.risk), margins(audited)
-    lost = loss(release, result.risk.table, audited if len(audited.intervals) else None)
+    findings, close = summary(result.risk), margins(audited) if audited is not None else None
+    lost = loss(release, result.risk.table, audited if audited is not None and len(audited.intervals) else None)
     hidden = np.flatnonzero(drawing.marked)
-    stream = template(
-        "protection.html.j2"
-    ).stream(
+    stream = template("protection.html.j2").stream(
         title=title or findings.table,
         version=__version__,
         marks=0,
         summary=findings,
         result=result,
+        method=WORDS.get(result.method.name, result.method.name),
+        promise=PROMISE[result.criterion],
         audit=audited,
-        met=sum(verdict.result == MET for verdict in audited.verdicts),
-        kinds={kind: int((drawing.kinds == kind).sum()) for kind in "pqr"},
+        met=_met(result),
+        kinds={kind: int((drawing.kinds == kind).sum()) for kind in "pqr"}
+        | {"hidden": int((drawing.status == HIDDEN).sum())},
         loss=lost,
         value_share=lost.hidden_value / lost.value if lost.value else 0.0,
         parts=_parts(lost),
         progress=Markup(progress_plot(result.trace, result.seconds)),  # noqa: S704  (ours, labels escaped by matplotlib)
         bars=Markup(_bars(close, drawing)),  # noqa: S704
-        all_margins=Markup(margins_plot(close) if len(close) > MOST_BARS else ""),  # noqa: S704
+        all_margins=Markup(margins_plot(close) if close is not None and len(close) > MOST_BARS else ""),  # noqa: S704
         margins=close,
         most_bars=MOST_BARS,
         cuts=result.trace[-1][3] if len(result.trace) else 0,
@@ -101,11 +110,51 @@ def rendered(
         label_names=drawing.label_names,
         hidden=drawing.hidden_lines(hidden[:MOST_LISTED]),
         hidden_left_out=max(0, len(hidden) - MOST_LISTED),
+        published=bool((drawing.status[hidden] != HIDDEN).any()),
         asked=asked or {},
         versions=versions(),
+        **_of_ranges(result, drawing),
+        **_of_moves(drawing),
+        curve=Markup(curve),  # noqa: S704
     )
     stream.enable_buffering(1_000)
     yield from stream
+
+
+def _met(result: Protection) -> int:
+    """Return how many requirements are met, or how many sensitive cells moved far enough."""
+    if isinstance(result.found, Audit):
+        return sum(verdict.result == MET for verdict in result.found.verdicts)
+    return int(result.found.moved.sum())
+
+
+def _of_ranges(result: Protection, drawing: PublishedDrawing) -> dict[str, object]:
+    """Return what the page shows of published ranges."""
+    cells = np.flatnonzero(drawing.status == INTERVAL)
+    found = midpoints(result.pattern)
+    lower, upper = drawing.ends
+    pictures = {"widths": "", "middles": ""}
+    if len(cells):
+        value = drawing.risk.table.values[cells]
+        pictures["widths"] = widths_plot(value, (upper - lower)[cells], drawing.sensitive[cells])
+    if len(found):
+        pictures["middles"] = midpoints_plot(found.shares)
+    drawn = {name: Markup(picture) for name, picture in pictures.items()}  # noqa: S704
+    return {"ranges": len(cells), "midpoints": found, "warnings": [found.warning] if found.high else [], **drawn}
+
+
+def _of_moves(drawing: PublishedDrawing) -> dict[str, object]:
+    """Return what the page shows of numbers that were changed."""
+    moves = drawing.moves
+    own = np.flatnonzero(moves.sensitive & (moves.room > 0))
+    near = own[np.argsort(np.abs(moves.change[own]) / moves.room[own], kind="stable")][:MOST_BARS]
+    labels = [drawing.risk.table.label(int(cell)) for cell in moves.cells[near]]
+    return {
+        "moves": moves,
+        "scale": scale(),
+        "changes": Markup(changes_plot(moves)),  # noqa: S704
+        "moved": Markup(moved_plot(moves.some(near), labels) if len(near) else ""),  # noqa: S704
+    }
 
 
 def versions() -> dict[str, str]:
@@ -131,9 +180,9 @@ def _parts(lost: Loss) -> list[tuple[str, list[dict[str, float | str]]]]:
     return list(lines.items())
 
 
-def _bars(close: Margins, drawing: PublishedDrawing) -> str:
+def _bars(close: Margins | None, drawing: PublishedDrawing) -> str:
     """Return the tightest intervals as bars."""
-    if not len(close):
+    if close is None or not len(close):
         return ""
     several = len(drawing.risk.attackers) > 1
     first = close.first(MOST_BARS)

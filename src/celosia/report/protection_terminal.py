@@ -11,14 +11,19 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.attack.audit import MET
+from celosia.attack.audit import MET, Audit
 from celosia.errors import counted
-from celosia.pattern.entries import SHOWN
+from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
+from celosia.pattern.midpoint import midpoints
+from celosia.pattern.release import publish
+from celosia.protect.distances import Distances
 from celosia.protect.protection import Protection
 from celosia.report.loss import Loss, loss
+from celosia.report.moves import Moves
 from celosia.report.summary import described
 
 _LARGE = 1e5  # from here on nobody looks at what follows the point
+_MOVED = (ROUNDED, PERTURBED, ADJUSTED)
 _QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
 
 
@@ -26,18 +31,32 @@ def protection_panel(result: Protection) -> RenderableType:
     """Return a protection as a panel: the verdict and the cost on top, then where cells are hidden."""
     lost = loss(result.pattern, result.risk.table)
     parts: list[RenderableType] = [_verdict(result), _cost(result), _hidden(result, lost)]
-    if len(lost.parts) and lost.hidden:
+    notes = [*result.notes, *filter(None, [midpoints(result.pattern).warning])]
+    parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
+    if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):
         parts.append(_where(lost))
     title = Text(described(result.risk.table), style="bold")
     return Panel(Group(*parts), title=title, title_align="left", border_style=_QUIET, padding=(1, 2), expand=False)
 
 
 def _verdict(result: Protection) -> Text:
+    if not isinstance(result.found, Audit):
+        return _distance(result, result.found)
     met = sum(verdict.result == MET for verdict in result.audit.verdicts)
     asked = counted(len(result.audit.verdicts), "requirement")
     if result.safe:
         return Text(f"Safe: all of {asked} met, audited.", style=f"bold {_GOOD}")
     return Text(f"Not shown safe: {met:,} of {asked} met.", style=f"bold {_BAD}")
+
+
+def _distance(result: Protection, found: Distances) -> Text:
+    """Return the verdict of a method that protects by distance, which must not sound like one about attackers."""
+    moved, asked = int(found.moved.sum()), counted(len(found.moved), "sensitive cell")
+    if result.safe:
+        said = Text(f"Moved far enough: all of {asked} left their safety intervals.", style=f"bold {_GOOD}")
+    else:
+        said = Text(f"Not moved far enough: {moved:,} of {asked} left their safety intervals.", style=f"bold {_BAD}")
+    return said.append("\nThis is distance from the truth; it says nothing about what attackers can conclude.", style="default")
 
 
 def _cost(result: Protection) -> Text:
@@ -54,10 +73,19 @@ def _hidden(result: Protection, lost: Loss) -> Text:
     hidden = np.asarray(result.pattern.status != SHOWN)
     sensitive = int((hidden & result.risk.sensitive).sum())
     share = lost.hidden / (lost.cells or 1)
-    said = f"{lost.hidden:,} of {lost.cells:,} cells are not shown ({share:.1%}):"
+    status = result.pattern.status
+    ranges, moved = int((status == INTERVAL).sum()), Moves.of(publish(result.pattern), result.risk)
+    how = "are published as ranges" if ranges == lost.hidden > 0 else "are not shown"
+    said = f"{lost.hidden:,} of {lost.cells:,} cells {how} ({share:.1%}):"
     lines = Text(f"{said} {sensitive:,} sensitive and {lost.hidden - sensitive:,} to protect them\n")
-    cuts = counted(result.trace[-1][3], "cut") if len(result.trace) else "no cuts"
-    lines.append(f"{result.seconds:.1f} s; {cuts}; {result.solver}", style=_QUIET)
+    if len(moved):
+        share = lost.distance / lost.value if lost.value else 0.0
+        said = f"{moved.changed:,} of {lost.cells:,} numbers differ from the truth, by {_figure(lost.distance)} in all"
+        lines = Text(f"{said} ({share:.2%} of all values)\n")
+        if bool((status == HIDDEN).any()) or ranges:
+            lines.append(f"{int((status == HIDDEN).sum()):,} cells are hidden, {ranges:,} published as ranges\n")
+    cuts = f"; {counted(result.trace[-1][3], 'cut')}" if len(result.trace) else ""
+    lines.append(f"{result.seconds:.1f} s{cuts}; {result.solver}", style=_QUIET)
     return lines
 
 

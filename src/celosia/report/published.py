@@ -10,29 +10,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
-from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN
+from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.release import Release
 from celosia.report.figures import INFINITY, MINUS
+from celosia.report.moves import Moves
 from celosia.report.sheets import Drawing, Entry
 from celosia.risk.risk import Risk
 
 PRIMARY, SECONDARY, OTHER = "p", "q", "r"
-"""How a cell that is not shown as it is is marked: sensitive, hidden to protect others, published in another way."""
+"""How a cell that is not shown as it is is marked: sensitive, not shown to protect others, with a number of its own."""
 
 MARK = "\N{MULTIPLICATION SIGN}"
 """Stands where nothing is published."""
 
-_SAID = {PRIMARY: "Hidden: sensitive", SECONDARY: "Hidden to protect sensitive cells", OTHER: "Published as"}
+_PUBLISHED = {
+    HIDDEN: "Hidden",
+    INTERVAL: "Published as a range",
+    ROUNDED: "Rounded",
+    PERTURBED: "Perturbed",
+    ADJUSTED: "Adjusted",
+}
+_SAID = {PRIMARY: "{}: sensitive", SECONDARY: "{} to protect sensitive cells", OTHER: "{}"}
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenLine:
-    """A cell that is not shown, in a list: labels, kind as a letter and in words, value, interval, requirement."""
+    """A cell that is not shown as it is, in a list: labels, kind, value, what is published, interval, requirement."""
 
     labels: list[str]
     kind: str
     said: str
     value: str
+    published: str
     lower: str
     upper: str
     required: str
@@ -48,14 +57,19 @@ class PublishedDrawing(Drawing):
     release
         What is published.
     audit
-        What attackers can conclude.
+        What attackers can conclude; None where the method says nothing about it.
     """
 
     release: Release | None = None
     audit: Audit | None = None
 
+    @cached_property
+    def moves(self) -> Moves:
+        """What became of numbers that were changed."""
+        return Moves.nothing() if self.release is None else Moves.of(self.release, self.risk)
+
     @classmethod
-    def of_release(cls, release: Release, risk: Risk, audit: Audit) -> PublishedDrawing:
+    def of_release(cls, release: Release, risk: Risk, audit: Audit | None) -> PublishedDrawing:
         """Return the drawing of a release."""
         plain = Drawing.of(risk)
         return cls(plain.risk, plain.figures, plain.words, plain.marks, plain.apply, release, audit)
@@ -74,9 +88,20 @@ class PublishedDrawing(Drawing):
     def kinds(self) -> NDArray[np.str_]:
         """How every cell is marked, ``(n_cells,)``; `s` where it is shown."""
         kinds = np.where(self.marked, OTHER, "s")
-        hidden = self.status == HIDDEN
+        hidden = (self.status == HIDDEN) | (self.status == INTERVAL)
         kinds[hidden] = np.where(self.sensitive[hidden], PRIMARY, SECONDARY)
         return kinds
+
+    @cached_property
+    def heat(self) -> Mapping[int, str]:
+        """The colour of every cell whose number was changed, by its place."""
+        return self.moves.classes()
+
+    @cached_property
+    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What entries themselves give away, ``(n_cells,)`` each."""
+        nothing = np.full(len(self.risk), np.inf)
+        return (-nothing, nothing) if self.release is None else (self.release.lower.floats, self.release.upper.floats)
 
     @cached_property
     def intervals(self) -> Mapping[int, tuple[float, float]]:
@@ -98,20 +123,28 @@ class PublishedDrawing(Drawing):
             if kind == "s":
                 yield Entry(value, "s", "", "")
             else:
-                yield Entry(self._shown(cell), kind, "", self._said(cell, kind, value, levels))
+                own = f"{self.heat[cell]}{' own' if self.sensitive[cell] else ''}" if kind == OTHER else kind
+                yield Entry(self._shown(cell), own, "", self._said(cell, kind, value, levels), self._truth_at(cell))
+
+    def _truth_at(self, cell: int) -> float | None:
+        """Return where in a published range the true value lies."""
+        if self.status[cell] != INTERVAL:
+            return None
+        lower, upper = float(self.ends[0][cell]), float(self.ends[1][cell])
+        if not (np.isfinite(lower) and np.isfinite(upper) and upper > lower):
+            return None
+        return min(1.0, max(0.0, (float(self.risk.table.values[cell]) - lower) / (upper - lower)))
 
     def _shown(self, cell: int) -> str:
         """Return what a reader sees of a cell that is not shown as it is."""
         if self.release is None or self.status[cell] == HIDDEN:
             return MARK
         if self.status[cell] == INTERVAL:
-            return " .. ".join(
-                self.written(float(end.floats[cell])) for end in (self.release.lower, self.release.upper)
-            )
+            return " .. ".join(self.written(float(end[cell])) for end in self.ends)
         return self.written(float(self.release.published.floats[cell]))
 
     def _said(self, cell: int, kind: str, value: str, levels: Mapping[str, str]) -> str:
-        lines = [self.risk.table.label(cell), _SAID[kind] + (f" {self.status[cell]}" if kind == OTHER else "")]
+        lines = [self.risk.table.label(cell), _SAID[kind].format(_PUBLISHED[str(self.status[cell])])]
         why = self._reasons(cell)
         lines += [f"Why: {why}"] if why else []
         lines.append(f"True value: {value}")
@@ -137,5 +170,8 @@ class PublishedDrawing(Drawing):
             ends = ["" if np.isnan(end) else self.written(end) for end in (low, high)]
             said = ", ".join(f"{kind} {level}" for kind, level in levels.items() if level)
             kind = str(self.kinds[cell])
-            words = {PRIMARY: "sensitive", SECONDARY: "secondary", OTHER: str(self.status[cell])}[kind]
-            yield HiddenLine([*variable, *labels], kind, words, value, ends[0], ends[1], said, self._reasons(cell))
+            words = "sensitive" if self.sensitive[cell] else "secondary" if kind == SECONDARY else str(self.status[cell])
+            entry = self._shown(cell)
+            yield HiddenLine(
+                [*variable, *labels], kind, words, value, entry, ends[0], ends[1], said, self._reasons(cell)
+            )

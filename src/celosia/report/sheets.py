@@ -48,12 +48,15 @@ class Entry:
         The letters of the rules that call it sensitive.
     tip
         What a reader learns on pointing at it; empty for a safe cell.
+    at
+        Where in a published range the true value lies, from 0 to 1; None where there is no range.
     """
 
     text: str
     status: str
     marks: str
     tip: str
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
