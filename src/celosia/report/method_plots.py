@@ -15,6 +15,7 @@ from celosia.report.svg import ACCENT, BAND, QUIET, RISK, STYLE, cut, figure_of,
 MOST_POINTS = 4_000
 """So many points are drawn; of more every second, third, ... one."""
 
+_MANY = 50  # times the smallest, from where on a scale is logarithmic
 _FURTHEST = 4.0  # multiples of a level that a picture shows
 
 
@@ -40,9 +41,9 @@ def widths_plot(value: NDArray[np.float64], width: NDArray[np.float64], sensitiv
             axes.plot(value[places], width[places], ".", color=colour, markersize=5, label=label, alpha=0.7)
         ends = np.array([value.min(), value.max()])
         axes.plot(ends, ends / 10, color=QUIET, linewidth=0.8, linestyle="--", label="a tenth of the value")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
+        for axis, shown, rescale in ((axes.xaxis, value, axes.set_xscale), (axes.yaxis, width, axes.set_yscale)):
+            if shown.max() > _MANY * shown.min():
+                rescale("log")
             axis.set_major_formatter(FuncFormatter(lambda one, _: short(one)))
             axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("true value")
@@ -121,9 +122,7 @@ def changes_plot(moves: Moves) -> str:
             label=["other cells", "sensitive cells"],
         )
         axes.axvline(0, color=QUIET, linewidth=0.8)
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda one, _: f"{one:+.3g}".replace("+0", "0") if most < 1e-3 else f"{one:+.1%}")
-        )  # noqa: PLR2004
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda one, _: f"{100 * one:+.3g}%".replace("+0%", "0%")))
         axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.set_xlabel("change in percent of the true value; the ends hold all beyond")
         axes.set_ylabel("cells")

@@ -18,6 +18,6 @@ WORDS: Mapping[str, str] = {
 
 PROMISE: Mapping[str, str] = {
     "intervals": "what attackers can conclude is as wide as required",
-    "distance": "published values of sensitive cells are far from the truth; nothing is said about what attackers conclude",
+    "distance": "published values of sensitive cells are far from the truth; what attackers conclude is not known",
 }
 """What a criterion that is met means."""

@@ -41,10 +41,8 @@ def progress_plot(trace: Trace, seconds: float) -> str:
     with rc_context(STYLE):
         figure, axes = figure_of(7.2, 2.7)
         axes.fill_between(times, bounds, costs, step="post", color=BAND, linewidth=0)
-        axes.step(times, costs, where="post", color=RISK, linewidth=2, label="cost of the best pattern so far")
-        axes.step(
-            times, bounds, where="post", color=ACCENT, linewidth=2, label="bound: every safe pattern costs at least"
-        )
+        axes.step(times, costs, where="post", color=RISK, linewidth=2, label="cost of the best so far")
+        axes.step(times, bounds, where="post", color=ACCENT, linewidth=2, label="bound: none costs less")
         axes.set_xlabel("seconds")
         axes.set_xlim(left=0, right=max(times) * 1.01 or 1)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))

@@ -82,7 +82,9 @@ def rendered(
     findings, close = summary(result.risk), margins(audited) if audited is not None else None
     lost = loss(release, result.risk.table, audited if audited is not None and len(audited.intervals) else None)
     hidden = np.flatnonzero(drawing.marked)
-    stream = template("protection.html.j2").stream(
+    stream = template(
+        "protection.html.j2"
+    ).stream(
         title=title or findings.table,
         version=__version__,
         marks=0,

@@ -56,10 +56,14 @@ def _distance(result: Protection, found: Distances) -> Text:
         said = Text(f"Moved far enough: all of {asked} left their safety intervals.", style=f"bold {_GOOD}")
     else:
         said = Text(f"Not moved far enough: {moved:,} of {asked} left their safety intervals.", style=f"bold {_BAD}")
-    return said.append("\nThis is distance from the truth; it says nothing about what attackers can conclude.", style="default")
+    return said.append(
+        "\nThis is distance from the truth; it says nothing about what attackers can conclude.", style="default"
+    )
 
 
 def _cost(result: Protection) -> Text:
+    if result.solver == "none":
+        return Text(f"Cost {_figure(result.cost)}, drawn at random and not searched for.")
     if result.optimal:
         return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
     return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: within {result.gap:.2%} of the least.")

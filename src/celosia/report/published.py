@@ -170,7 +170,9 @@ class PublishedDrawing(Drawing):
             ends = ["" if np.isnan(end) else self.written(end) for end in (low, high)]
             said = ", ".join(f"{kind} {level}" for kind, level in levels.items() if level)
             kind = str(self.kinds[cell])
-            words = "sensitive" if self.sensitive[cell] else "secondary" if kind == SECONDARY else str(self.status[cell])
+            words = (
+                "sensitive" if self.sensitive[cell] else "secondary" if kind == SECONDARY else str(self.status[cell])
+            )
             entry = self._shown(cell)
             yield HiddenLine(
                 [*variable, *labels], kind, words, value, entry, ends[0], ends[1], said, self._reasons(cell)

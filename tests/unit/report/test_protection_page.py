@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,16 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from celosia.attack.audit import audit
+from celosia.pattern.adjusted import Adjusted
 from celosia.pattern.interval import Interval
 from celosia.pattern.pattern import Pattern
+from celosia.protect.adjust import Adjust
+from celosia.protect.distances import Distances
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
 from celosia.report import protection_page
 from celosia.report.margins import margins
 from celosia.report.plots import Trace, margins_plot, progress_plot
 from celosia.report.protection_page import rendered, write_protection_page
+from celosia.report.protection_terminal import protection_panel
 from celosia.report.published import MARK
 from celosia.risk.risk import SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
@@ -141,8 +147,60 @@ def test_ranges_stand_in_the_table_as_they_are_published(two_way: Risk) -> None:
     ranged = Interval(np.array([cell]), Fixed(np.array([5_000])), Fixed(np.array([7_500])))
     pattern = Pattern.of(two_way.table, ranged)
     html = page_of(replace(result, pattern=pattern, found=audit(pattern, result.risk, intervals=True)))
+    truth = float(two_way.table.values[cell])
+    assert f'iv" style="--at:{(truth - 5_000) / 2_500:.3f}"' in html
     assert ">5,000 .. 7,500</td>" in html
-    assert "1 in other ways" in plain(html)
+    words = plain(html)
+    assert "Published as ranges 1 " in words
+    assert "Width against value" in words
+    assert "Where the truth lies in published ranges" in words
+
+
+def test_too_many_truths_in_the_middle_are_warned_of(two_way: Risk) -> None:
+    result, table = protected(two_way), two_way.table
+    cells = np.flatnonzero((table.levels >= 1).all(axis=1) & (table.values > 20))
+    truth = table.amounts.counts[cells]
+    ranged = Interval(cells, Fixed(truth - 10), Fixed(truth + 10))
+    pattern = Pattern.of(table, ranged)
+    html = page_of(replace(result, pattern=pattern, found=audit(pattern, result.risk, intervals=True)))
+    assert 'class="warn strong">100% of' in html
+
+
+def moved(risk: Risk) -> Protection:
+    """Return a result that publishes other numbers for all inner cells, sensitive ones twice as far as required."""
+    result, table = protected(risk), risk.table
+    cells = np.flatnonzero((table.levels >= 1).all(axis=1))
+    change = np.where(risk.sensitive[cells], table.amounts.counts[cells] // 5, -1)
+    pattern = Pattern.of(table, Adjusted(cells, Fixed(table.amounts.counts[cells] + change, table.decimals)))
+    own = np.flatnonzero(result.risk.sensitive)
+    found = Distances(
+        result.risk, pattern.published(), own, np.ones(len(own), dtype=bool), additive=True, plausible=True, kept=True
+    )
+    return replace(result, method=Adjust(), pattern=pattern, found=found)
+
+
+def test_numbers_that_moved_are_a_heat_map_and_no_claim_about_attackers(two_way: Risk) -> None:
+    html = page_of(moved(two_way))
+    words = plain(html)
+    assert "Moved far enough 3 of 3 sensitive cells left their safety interval." in words
+    assert "it says nothing about what attackers can conclude" in words
+    assert "Changed 15 of 24 cells have a number that is not the true one" in words
+    assert "How much numbers change" in words
+    assert "What became of the sensitive cells" in words
+    for claim in ("Safe ", "requirements met", "Attackers conclude", "What attackers can conclude", "safe pattern"):
+        assert claim not in words
+    assert 'class="a3 own"' in html
+    assert 'class="b1"' in html
+    Balanced().feed(html)
+
+
+def test_the_terminal_makes_no_claim_about_attackers_either(two_way: Risk) -> None:
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(protection_panel(moved(two_way)))
+    said = console.export_text()
+    assert "Moved far enough: all of 3 sensitive cells left their safety intervals." in said
+    assert "nothing about what attackers can conclude" in said
+    assert "Safe" not in said
 
 
 def test_without_intervals_the_page_says_that_bars_may_go_on(two_way: Risk) -> None:
