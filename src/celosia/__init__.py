@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from celosia.protect.methods import protect as protect
     from celosia.protect.protection import Protection as Protection
     from celosia.protect.random_round import RandomRound as RandomRound
+    from celosia.protect.round import Round as Round
     from celosia.protect.suppress import Suppress as Suppress
     from celosia.protect.why import Why as Why
     from celosia.protect.why import why as why
@@ -142,6 +143,7 @@ _ROOMS = {
     "celosia.protect.intervals": ("Intervals",),
     "celosia.protect.protection": ("Protection",),
     "celosia.protect.random_round": ("RandomRound",),
+    "celosia.protect.round": ("Round",),
     "celosia.protect.suppress": ("Suppress",),
     "celosia.protect.why": ("Why", "why", "whys"),
     "celosia.report.loss": ("loss",),

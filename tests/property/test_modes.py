@@ -42,7 +42,7 @@ def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Of
             "ranged": lambda: offers.ranged(at, wide, (far, far)),
             "opened": lambda: offers.opened(offers.ranged(at, wide, (far, far)), fixed[at], nobody),
             "hidden": lambda: offers.hidden(at, costs[at] * 5, nobody),
-            "rounded": lambda: offers.rounded(at, costs[at], remainder[at], base[at], 1000 / unit, nobody, extra),
+            "rounded": lambda: offers.rounded(at, costs[at], remainder[at], base[at], 1000 / unit, extra=extra),
             "perturbed": lambda: offers.perturbed(
                 at, wide, reach[at], (reach[at], reach[at]), (none, none), integer=False
             ),

@@ -91,7 +91,7 @@ def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool) 
     few = must if pattern is None else must[pattern[must]]
     if len(few) < len(must) and len(_unmet(asked, method, few, integer=integer)):
         few = must
-    return Conflict(_smallest(few, lambda freed: not len(_unmet(asked, method, freed, integer=integer))), now)
+    return Conflict(smallest(few, lambda freed: not len(_unmet(asked, method, freed, integer=integer))), now)
 
 
 def freed(risk: Risk, conflict: Conflict) -> Risk:
@@ -131,7 +131,7 @@ def _unmet(risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: b
         hidden[narrow] = False
 
 
-def _smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool]) -> NDArray[np.int64]:
+def smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool]) -> NDArray[np.int64]:
     """Return a part of some cells that helps, and no part of which does, given that more never harms (QuickXplain)."""
     nothing = np.zeros(0, dtype=np.int64)
 

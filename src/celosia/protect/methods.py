@@ -18,6 +18,8 @@ from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_engine import random_round
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.respondents import protect_respondents
+from celosia.protect.round import Round
+from celosia.protect.rounding import round_cells
 from celosia.protect.suppress import Suppress
 from celosia.protect.warm_up import warm_up
 from celosia.risk.risk import Risk
@@ -32,6 +34,7 @@ _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     RandomRound: random_round,
     Suppress: suppress,
     Intervals: publish_ranges,
+    Round: round_cells,
 }
 """What each method does."""
 

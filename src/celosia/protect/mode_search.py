@@ -40,6 +40,9 @@ _GAP_OF_ROUNDS = 3
 """A master with whole numbers is solved to this part of the gap that is left."""
 
 
+_FEW = 0.1
+"""Where no more than this part of the whole numbers is broken in the relaxed master, they are tried alone first."""
+
 _BRANCHED = 1e-5
 """By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
 
@@ -102,6 +105,9 @@ class ModeSearch:
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
         try:
+            if len(self._integer) and not len(self.press.sides):
+                self._without_levels()
+                return
             point = self._cut_off(whole=not len(self._integer))
             if point is None:
                 self.impossible = self.best is None
@@ -216,6 +222,40 @@ class ModeSearch:
         finally:
             self._master.release()
 
+    def _without_levels(self) -> None:
+        """Search where nothing is attacked: a tree over the few fractions of the relaxed master, then one over all."""
+        point = self._master.solve()
+        if point is None:
+            self.impossible = True
+            return
+        self._raise_bound(point.bound)
+        x = point.x[self._integer]
+        broken = np.abs(x - np.rint(x)) > _WHOLE
+        if int(broken.sum()) <= _FEW * len(x):
+            for nearby in (broken, self._beside(broken)):
+                self._among(self._integer[~nearby], np.rint(x[~nearby]))
+                if self.best is not None:
+                    break
+        if not self.done:
+            self._branch()
+
+    def _beside(self, columns: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which whole numbers share a row with some of them."""
+        rows = abs(self.modes.program.rows[:, self._integer])
+        return np.asarray(rows.T @ (rows @ columns.astype(np.float64)) > 0)
+
+    def _among(self, fixed: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Solve the master with whole numbers while some of them are fixed."""
+        try:
+            self._master.fix(fixed, values)
+            whole = Whole.of(self._master, self.cost - self.modes.constant)
+        finally:
+            self._master.release()
+        allowed = self.call.gap * max(self.bound, 0.0) / whole.scale
+        solution = self.call.solver.open(whole.problem).solve(time_limit=self.call.clock.left, absolute_gap=allowed / 2)
+        if solution.x is not None:
+            self._offer(whole.point(solution.x))
+
     def _branch(self) -> None:
         """Solve the master with whole numbers until nothing is found against its solution."""
         lazy, exact = Capability.LAZY in self.call.solver.capabilities, False
@@ -223,28 +263,35 @@ class ModeSearch:
             self._check_time()
             whole = Whole.of(self._master, self.cost - self.modes.constant)
             model = self.call.solver.open(whole.problem)
-            if lazy:
+            if lazy and len(self.press.sides):
                 attack = partial(self._separate, whole)
-                solution = model.solve_lazily(attack, time_limit=self.call.clock.left, gap=self.call.gap)
+                allowed = self._allowed(self.call.gap) / whole.scale
+                solution = model.solve_lazily(attack, time_limit=self.call.clock.left, absolute_gap=allowed)
             else:
                 gap = self.call.gap if exact else self._gap_of_a_round()
-                solution = model.solve(time_limit=self.call.clock.left, gap=gap)
+                solution = model.solve(time_limit=self.call.clock.left, absolute_gap=self._allowed(gap) / whole.scale)
             if solution.status is Status.INFEASIBLE:
                 self._conclude()
                 return
             self._raise_bound(_lowered(whole.bound(solution.bound), self.modes.constant))
-            if solution.x is None or solution.status is Status.STOPPED:
+            if solution.x is None:
                 raise _OutOfTimeError
             v = whole.point(solution.x)
             found = self.press.attack(v)
             new = self._master.add(found.cuts)
             if found.least >= 1 - REACHED:
                 self._offer(v)
-            else:
+            elif solution.status is not Status.STOPPED:
                 self._complete(v)
+            if solution.status is Status.STOPPED:
+                raise _OutOfTimeError
             if not new and (lazy or exact):
                 return
             exact = not new
+
+    def _allowed(self, gap: float) -> float:
+        """Return how far a cost may lie above a bound; solvers do not see what is paid in any case."""
+        return gap * max(self.bound, 0.0)
 
     def _gap_of_a_round(self) -> float:
         """Return how exactly a master is solved that will be cut again."""
@@ -264,6 +311,17 @@ class ModeSearch:
         else:
             self.bound = max(self.bound, self.cost - _BRANCHED * abs(self.cost))
         self._listen(self)
+
+    def forbid(self, v: NDArray[np.float64]) -> bool:
+        """Forget a point and never come back to it; return False where its whole numbers are not all 0 or 1."""
+        program = self.modes.program
+        open_ = self._integer[program.lower[self._integer] < program.upper[self._integer]]
+        if not len(open_) or bool((program.upper[open_] > 1.0).any()):
+            return False
+        ones = v[open_] > _HALF
+        self._master.add([Cut(open_, np.where(ones, -1.0, 1.0), 1.0 - float(ones.sum()))])
+        self.best = None
+        return True
 
     @property
     def cuts(self) -> list[Cut]:

@@ -12,7 +12,7 @@ the rooms of attacker k (Salazar 2003, sections 3 to 6). A column may be offered
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -146,6 +146,18 @@ class Modes:
             opening=variables[1],
             constant=constant,
             unit=unit,
+        )
+
+    def taken(self, columns: NDArray[np.int64]) -> Modes:
+        """Return the same variables, and what they open of some columns only."""
+        return replace(
+            self,
+            up=sp.csr_array(self.up[columns]),
+            down=sp.csr_array(self.down[columns]),
+            up_constant=self.up_constant[columns],
+            down_constant=self.down_constant[columns],
+            hiding=self.hiding[columns],
+            opening=self.opening[columns],
         )
 
     def slacks(self, v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -156,7 +156,7 @@ def rounded(
     remainder: NDArray[np.float64],
     base: NDArray[np.float64],
     unit: float,
-    frozen: NDArray[np.bool_],
+    below: NDArray[np.int64] | None = None,
     extra: int = 0,
 ) -> Offer:
     """Return the offer to round: v = floor + r (x + p - m), and the truth within v - R + u .. v + R - u.
@@ -175,25 +175,28 @@ def rounded(
         The bases, ``(m,)``.
     unit
         One unit of the last decimal.
-    frozen
-        Which columns stay on the multiple that they are, ``(m,)``.
+    below
+        How many multiples below that one may be published at most, ``(m,)``; None for any number.
     extra
         K.
     """
     m = len(columns)
+    times = 3 if extra else 1
     places = np.arange(m)
-    step = np.tile(base, 3) * np.repeat([1.0, 1.0, -1.0], m)
-    moves: Entries = (np.tile(places, 3), np.arange(3 * m), step)
+    step = np.tile(base, times) * np.repeat([1.0, 1.0, -1.0][:times], m)
+    moves: Entries = (np.tile(places, times), np.arange(times * m), step)
     reach = base * (extra + 1) - unit
     whole = remainder == 0
-    first = np.where(whole | frozen, 0.0, 1.0)
-    more = np.where(frozen, 0.0, float(extra))
+    first = np.where(whole, 0.0, 1.0)
+    more = np.full(m, float(extra))
+    fewer = more if below is None else np.minimum(more, below)
+    first_cost = cost * np.where(whole, base, base - 2 * remainder)
     return Offer(
         columns,
-        lower=np.zeros(3 * m),
-        upper=np.concatenate([first, more, more]),
-        cost=np.concatenate([cost * np.where(whole, base, base - 2 * remainder), cost * base, cost * base]),
-        integer=np.ones(3 * m, dtype=bool),
+        lower=np.zeros(times * m),
+        upper=np.concatenate([first, more, fewer][:times]),
+        cost=np.concatenate([first_cost, cost * base, cost * base][:times]),
+        integer=np.ones(times * m, dtype=bool),
         up=moves,
         down=(moves[0], moves[1], -step),
         up_constant=reach - remainder,
