@@ -258,7 +258,7 @@ class ModeSearch:
 
     def _branch(self) -> None:
         """Solve the master with whole numbers until nothing is found against its solution."""
-        lazy, exact = Capability.LAZY in self.call.solver.capabilities, False
+        lazy, exact = Capability.LAZY in self.call.solver.capabilities, not len(self.press.sides)
         while not self.done:
             self._check_time()
             whole = Whole.of(self._master, self.cost - self.modes.constant)

@@ -121,9 +121,7 @@ class _Work:
     @cached_property
     def hopeless(self) -> NDArray[np.bool_]:
         """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
-        return np.asarray(
-            parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0
-        )
+        return np.asarray(parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
 
     def protection(self) -> Protection:
         """Return a rounded table."""

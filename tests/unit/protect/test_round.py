@@ -169,7 +169,9 @@ def test_more_multiples_on_request_meet_higher_levels(grid: Risk) -> None:
     assert result.method.extra == 1  # type: ignore[attr-defined]
 
 
-def test_levels_that_nothing_can_meet_name_the_cells_that_are_frozen(make: MakeRisk, grid_rows: list[list[int]]) -> None:
+def test_levels_that_nothing_can_meet_name_the_cells_that_are_frozen(
+    make: MakeRisk, grid_rows: list[list[int]]
+) -> None:
     values = [value * 5 for value in GRID]
     risk = make(grid_rows, values, {6: (2, 2, 0)})
     frozen = [4, 5, 7]  # the rest of the row
