@@ -115,6 +115,21 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "solver": result.solver,
         "seed": result.seed,
         **({"secret": secret} if secret is not None else {}),
+        **_respondents(result),
+    }
+
+
+def _respondents(result: Protection) -> dict[str, Any]:
+    """Return what it took to protect respondents, nothing where that was not asked for."""
+    if result.closing is None:
+        return {}
+    closing = result.closing
+    return {
+        "respondents": {
+            "open_pairs_of_cells_alone": closing.pairs,
+            "cost_of_cells_alone": number(closing.cost),
+            "rounds": closing.rounds,
+        }
     }
 
 

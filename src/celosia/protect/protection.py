@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
-from celosia.errors import SpecError
+from celosia.errors import SpecError, counted
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.pattern import Pattern
 from celosia.protect.distances import Distances
@@ -45,6 +45,14 @@ class Closing:
     cost: float
     rounds: int
     rule: PPercent | PriorPosterior
+
+    def sentence(self, cost: float) -> str:
+        """Return what a pattern of some cost did about respondents, in words."""
+        if not self.pairs:
+            return "No respondent comes too close to another; the pattern for cells alone was enough."
+        said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
+        more = f", closing them costs {cost / self.cost - 1:.1%} more" if self.cost > 0 else ""
+        return f"No respondent comes too close to another: {said}{more}."
 
 
 @dataclass(frozen=True, eq=False)

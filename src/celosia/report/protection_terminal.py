@@ -30,7 +30,10 @@ _QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
 def protection_panel(result: Protection) -> RenderableType:
     """Return a protection as a panel: the verdict and the cost on top, then where cells are hidden."""
     lost = loss(result.pattern, result.risk.table)
-    parts: list[RenderableType] = [_verdict(result), _cost(result), _hidden(result, lost)]
+    parts: list[RenderableType] = [_verdict(result), _cost(result)]
+    if result.closing is not None:
+        parts.append(Text(result.closing.sentence(result.cost)))
+    parts.append(_hidden(result, lost))
     notes = [*result.notes, *filter(None, [midpoints(result.pattern).warning])]
     parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
     if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):

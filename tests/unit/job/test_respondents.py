@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from celosia.attack.respondents import audit_respondents
+from celosia.cli.protect import summary_of
 from celosia.errors import CelosiaError
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan
 from celosia.protect.methods import protect
+from celosia.report.protection_page import rendered
+from celosia.report.protection_terminal import protection_panel
 from celosia.risk.rules import PPercent
 
 FIRMS = [
@@ -50,6 +55,14 @@ def test_respondents_are_named_in_a_list(tmp_path: Path) -> None:
     found = protect(risk)
     assert audit_respondents(found).safe
     assert found.closing is not None
+    assert found.closing.pairs == 2
+    said = summary_of(found)["respondents"]
+    assert (said["open_pairs_of_cells_alone"], said["cost_of_cells_alone"]) == (2, found.closing.cost)
+    words = "the pattern for cells alone leaves 2 pairs open, closing them costs"
+    console = Console(width=200, file=StringIO())
+    console.print(protection_panel(found))
+    assert words in console.file.getvalue()  # type: ignore[attr-defined]
+    assert words in "".join(rendered(found))
 
 
 def test_respondents_alone_come_on_top_of_an_outsider(tmp_path: Path) -> None:
