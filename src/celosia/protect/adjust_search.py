@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import SolverError
 from celosia.protect.adjust_bound import Bound, bound_of
+from celosia.protect.adjust_branching import Branching
 from celosia.protect.adjust_relaxed import Relaxed, relaxed
 from celosia.protect.adjust_task import AdjustTask
 from celosia.protect.adjust_whole import is_infeasible, settled, solve_whole
@@ -20,9 +21,6 @@ from celosia.solve.clock import Clock
 
 _SAME = 1e-9
 """Two costs that are relatively closer than this are the same: sums of doubles in another order differ by so much."""
-
-_MOST_UNITS = 60_000
-"""A tree over steps of one unit has at most so many."""
 
 _BLOCK, _LARGE = 40, 400
 """So many sides are free at a time, where there are more than so many."""
@@ -73,7 +71,7 @@ class AdjustSearch:
             return
         try:
             for _ in self._ways(gap):
-                if self.impossible or self.cost - self.bound <= gap * self.cost:
+                if self.impossible or (self.moves is not None and self.cost - self.bound <= gap * self.cost):
                     return
         except TimeoutError:
             return
@@ -88,6 +86,9 @@ class AdjustSearch:
         if self.moves is None:
             yield from self._find_any()
         if self.moves is None:
+            return
+        if self.task.norm != 1:
+            yield from self._branch()
             return
         if int(self._narrow.split.sum()) > _LARGE:
             yield from self._blocks(gap)
@@ -189,7 +190,7 @@ class AdjustSearch:
         while fruitless < _FRUITLESS and self._clock.left > 0 and self.moves is not None:
             task, best = self._narrow, self.cost
             split = np.flatnonzero(task.split)
-            if self.task.norm != 1 or not len(split):
+            if not len(split):
                 return
             free = np.zeros(len(task), dtype=bool)
             free[self._random.choice(split, size=min(_BLOCK, len(split)), replace=False)] = True
@@ -200,12 +201,20 @@ class AdjustSearch:
             fruitless = 0 if self.cost < best * (1 - _SAME) else fruitless + 1
             yield
 
+    def _branch(self) -> Iterator[None]:
+        """Solve what is left as a tree of quadratic programs."""
+        tree = Branching(self._solver, self._clock, lambda: self.cost, self._take)
+        for bound in tree.run(self._narrow):
+            self._raise(bound)
+            yield
+            if self._clock.left <= 0:
+                return
+        self._raise(tree.bound)
+
     def _tree(self, gap: float) -> Iterator[None]:
         """Solve what is left as a program with whole numbers: sides first, then everything if some are not whole."""
         for whole in ("sides", "everything"):
             task = self._narrow
-            if task.norm != 1 and int((task.upper - task.lower).sum()) > _MOST_UNITS:
-                return
             moves, said = solve_whole(task, whole, self._solver, self._clock, gap=gap)
             if is_infeasible(said):  # nothing is cheaper than what is known
                 self._raise(self.cost)

@@ -6,6 +6,7 @@ solved again as whole numbers; where that finds nothing, all cells near the solu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.errors import SolverError
 from celosia.protect.adjust_balance import balances_of
 from celosia.protect.adjust_leaves import leaves_of
 from celosia.protect.adjust_relaxed import answer, relaxed
@@ -65,7 +67,10 @@ def settled(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
     TimeoutError
         The time is up.
     """
-    found = relaxed(task, clock)
+    try:
+        found = relaxed(task, clock)
+    except SolverError:
+        return _descended(task, solver, clock)
     if found is None:
         return None
     if task.norm == 1:
@@ -84,6 +89,27 @@ def settled(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
             if moves is not None:
                 return Settled(moves, solution.duals * steps.scale)
     return None
+
+
+def _descended(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
+    """Return moves found without a quadratic program: from those of the norm 1 down, by unit steps nearby."""
+    first = settled(replace(task, norm=1), solver, clock) if task.norm != 1 else None
+    if first is None:
+        return None
+    moves, cost = first.moves, math.inf
+    while (now := math.fsum(task.costs(moves).tolist())) < cost:
+        cost = now
+        close = task.within(moves - max(_WINDOWS), moves + max(_WINDOWS))
+        steps = unit_steps(close)
+        solution = answer(backends()[0].open(steps.program("nothing")).solve(time_limit=clock.left))
+        if solution is None or solution.x is None or solution.duals is None:
+            break
+        multipliers = solution.duals * steps.scale
+        better = _rounded(close, steps.moves(solution.x, "nothing"), solver, clock)
+        if better is None or math.fsum(task.costs(better).tolist()) >= cost:
+            return Settled(moves, multipliers)
+        moves = better
+    return Settled(moves, np.zeros(task.matrix.shape[0]))
 
 
 def _rounded(task: AdjustTask, moves: NDArray[np.float64], solver: Backend, clock: Clock) -> NDArray[np.int64] | None:

@@ -207,3 +207,28 @@ def test_own_weights_and_a_finer_grid() -> None:
     assert fine.cost <= coarse.cost
     assert cz.publish(fine).decimals == 1
     assert math.isclose(coarse.gap, 0.0)
+
+
+def test_squares_without_a_quadratic_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the interior-point method gives up, the same table is found by steps of one unit."""
+    risk = square({4: (3, 9), 0: (5, 2)})
+    wanted = cz.protect(risk, Adjust(2))
+
+    def fails(*_: object) -> None:
+        raise cz.SolverError.one("HiGHS", "ended without an answer, twice: Unknown.")
+
+    monkeypatch.setattr("celosia.protect.adjust_relaxed._quadratic", fails)
+    result = cz.protect(risk, Adjust(2))
+    assert result.cost == pytest.approx(wanted.cost, rel=1e-9)
+    assert result.optimal
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_rounded_sides_that_have_no_table_do_not_end_the_search(norm: int) -> None:
+    """Three sensitive parts of a total that is kept must take different sides, whatever each prefers."""
+    shape = Shape((3,))
+    risk = risk_of(shape.table([30, 30, 30]), {1: (10, 4), 2: (10, 4), 3: (10, 4)})
+    result = cz.protect(risk, Adjust(norm, "1", totals="grand"))
+    moved = cz.publish(result).published.counts[1:] - 30
+    assert sorted(moved.tolist()) in ([-10, 4, 6], [-10, 5, 5])
+    assert result.optimal
