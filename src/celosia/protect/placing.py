@@ -197,17 +197,15 @@ class Placing:
         """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
         column[self.task.cells] = np.arange(len(self.task))
+        place = column[found.cells]
+        scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
         for answers, published in ((found.down, down), (found.up, up)):
+            open_ = ~answers.furthest | answers.endless
+            exact = -(-(answers.reach.astype(object) * scale) // answers.denominator.astype(object))
+            far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
-            for place, cell in enumerate(found.cells.tolist()):
-                k = column[cell]
-                if not answers.furthest[place] or answers.endless[place]:
-                    reach[k] = published[k]
-                    continue
-                scale = 10 ** (grid.fine - int(found.decimals[place]))
-                exact = Fraction(int(answers.reach[place]) * scale, int(answers.denominator[place]))
-                reach[k] = max(reach[k], min(published[k], math.ceil(exact)))
+            np.maximum.at(reach, place, far)
             ends.append(reach)
         return ends[0], ends[1]
 

@@ -122,7 +122,6 @@ class _Work:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    _bound: float | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -174,17 +173,16 @@ class _Work:
     def _by_width(self) -> tuple[Slacks, float] | None:
         """Return slacks by the width model and a bound; None where its widths cannot be placed."""
         task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
-        widths, bound = self._widths(task)
+        search, bound = self._searched(task)
+        widths = search.widths
+        if widths is None:
+            raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
         centre = self._shift(task, widths)
-        if centre is None:
-            large = self.sliding and len(task) * len(task.targets) > _MANY
-            near = nearest_shift(task, widths, backends()[0]) if large else None
-            if near is None:
-                return None
-            self._bound = bound
-            task = task.around(near)
-            widths, _ = self._widths(task)
-            centre = self._shift(task, widths)
+        if centre is None and isinstance(search, SplitSearch) and self.sliding:
+            near = nearest_shift(task, widths, backends()[0])
+            refit = None if near is None else search.refit(task.around(near))
+            if refit is not None:
+                widths, centre = refit, self._shift(task, refit)
         if centre is None:
             return None
         half = widths / 2
@@ -197,8 +195,8 @@ class _Work:
             return None
         return shift(task, widths, backends()[0], random)
 
-    def _widths(self, task: WidthTask) -> tuple[NDArray[np.float64], float]:
-        """Return safe widths, and a bound on what any cost."""
+    def _searched(self, task: WidthTask) -> tuple[CutSearch | SplitSearch, float]:
+        """Return a search that has found safe widths, unless time was up, and a bound on what any cost."""
         search = self._search(task)
         try:
             search.run(self.call.gap)
@@ -210,9 +208,7 @@ class _Work:
             search.complete()
         if search.impossible:
             raise self._refusal(task.targets[search.impossible])
-        if search.widths is None:
-            raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
-        return search.widths, bound
+        return search, bound
 
     def _search(self, task: WidthTask) -> CutSearch | SplitSearch:
         """Return what suits: splitting where relations are a product of three trees or more, and many; else cuts."""
@@ -313,6 +309,5 @@ class _Work:
         """Note how far the search has come: how many cuts, or how many steps, were needed."""
         cost = search.cost if np.isfinite(search.cost) else None
         cuts = len(search.master.pool.cuts) if isinstance(search, CutSearch) else search.steps
-        bound = search.bound if self._bound is None else self._bound
-        self.trace.append((self.call.clock.seconds, cost, bound, cuts))
-        self.call.progress.search(cost, bound, cuts)
+        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
+        self.call.progress.search(cost, search.bound, cuts)

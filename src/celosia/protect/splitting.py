@@ -179,9 +179,12 @@ class Splitting:
         size += _ROUNDING * np.abs(y).max(axis=0, initial=0.0)
         return size * self._rho, theta * self._rho
 
-    def restricted(self, places: NDArray[np.int64], matrix: sp.csr_array) -> Splitting:
-        """Return the method on some places only, as far as it has come; all targets are among them."""
-        model, of = self.model, np.full(len(self.model.cost), -1, dtype=np.int64)
+    def restricted(self, places: NDArray[np.int64], matrix: sp.csr_array, model: Split | None = None) -> Splitting:
+        """Return the method on some places only, as far as it has come; all targets are among them.
+
+        Another model of the same targets may have other limits.
+        """
+        model, of = model or self.model, np.full(len(self.model.cost), -1, dtype=np.int64)
         of[places] = np.arange(len(places))
         own = sp.csr_array(matrix[:, places])
         own = sp.csr_array(own[np.flatnonzero(np.diff(own.indptr) > 0)])

@@ -7,7 +7,7 @@ the others exactly zero; and its multipliers, taken together as cuts in one line
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,10 @@ _MOST_STEPS = 4000
 
 _POLISH = 500
 """So many steps are taken to make widths zero."""
+
+_REFIT = 3000
+_STALL = 2e-4
+"""Within narrower limits the search ends after so many steps, or when a hundred of them gain less than this share."""
 
 _SHARE = 0.7
 """How much of the gap is left to the first run; the rest is for making widths zero."""
@@ -96,6 +100,7 @@ class SplitSearch:
         self._backend, self._clock, self._listen = backend, clock, listen
         self._product = product
         self._place = product.place[task.task.cells]
+        self._runs: list[tuple[SplitRun, NDArray[np.int64]]] = []
 
     @property
     def cost(self) -> float:
@@ -109,8 +114,26 @@ class SplitSearch:
             self._by_blocks(wanted)
         else:
             run = SplitRun(self._model(), self._product.parents, self._backend, self._clock, listen=self._hear)
+            self._runs = [(run, np.arange(len(self._product)))]
             run.run(wanted)
             self._hear(run)
+
+    def refit(self, task: WidthTask) -> NDArray[np.float64] | None:
+        """Return safe widths within narrower limits, from where the search has come to; None where it finds none."""
+        if self.widths is None:
+            return None
+        n = len(self._product)
+        found, most, floor = np.zeros(n), np.zeros(n), np.zeros(n)
+        found[self._place], most[self._place], floor[self._place] = self.widths, task.most, task.least
+        wrong = (found > most) | (found < floor)
+        for run, places in self._runs:
+            if bool(wrong[places].any()):
+                own = run.within(most[places], floor[places])
+                if own is None:
+                    return None
+                found[places] = own
+        fits = bool(np.all((found <= most * (1 + _WIDE)) & (found >= floor * (1 - _WIDE))))
+        return np.clip(found, floor, most)[self._place] if fits else None
 
     def _model(self) -> Split:
         """Return the width model in the places of the product."""
@@ -139,6 +162,7 @@ class SplitSearch:
                 model.floor[block.places],
             )
             run = SplitRun(own, block.parents, self._backend, self._clock, inner=block.inner)
+            self._runs.append((run, block.places))
             run.run(gap)
             self.steps += run.steps
             bound += max(run.bound, float(own.cost @ own.least))
@@ -300,6 +324,28 @@ class SplitRun:
     def _approached(self) -> float:
         """What widths would cost that are a little beyond the greatest ones, at worst."""
         return float(self.model.cost @ np.minimum(np.maximum(self.main.reach, self.model.least), self.model.most))
+
+    def within(self, most: NDArray[np.float64], floor: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return widths within narrower limits, None where none are found in reasonable time."""
+        model = replace(self.model, most=most, floor=floor)
+        keep = (((self.main.tau > _WIDE) & (most > 0)) | (model.least > 0)) & (
+            True if self.inner is None else self.inner
+        )
+        places = np.flatnonzero(keep)
+        final = self.main.restricted(places, self.matrix, model)
+        if len(final.stuck):
+            return None
+        last = np.inf
+        while final.steps < _REFIT and (self.clock.left > 0 or final.widths is None):
+            final.advance(4 * _STEPS)
+            if final.cost > (1 - _STALL) * last and final.cost < np.inf:
+                break
+            last = final.cost
+        if final.widths is None:
+            return None
+        out = np.zeros(len(most))
+        out[places] = final.widths
+        return out
 
     def _polish(self, gap: float) -> None:
         """Go on with the cells that matter only."""

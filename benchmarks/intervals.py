@@ -1,0 +1,205 @@
+"""Interval publication: how fast optima and small gaps are reached, and the ratio to the thesis' algorithm.
+
+python -m benchmarks.intervals ranges|plain PROBLEM      one measurement, in a process of its own
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import warnings
+from dataclasses import asdict, dataclass, replace
+
+import celosia as cz
+from benchmarks.instances import instance
+from benchmarks.measure import timed
+from benchmarks.plain_intervals import plain_intervals
+from benchmarks.registry import Row, benchmark
+from celosia.risk.attacker import Attacker
+from celosia.risk.risk import Risk
+from celosia.table.fixed import Fixed
+
+_SEEDS = (0, 1, 2)
+_PROVED = 1e-4
+"""What rounding ends to decimals may add to the optimum."""
+
+_RATIO = 20
+_PATIENCE = 300.0
+"""CPU seconds for the thesis' algorithm: what it does not solve by then counts as that much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What to solve.
+
+    Parameters
+    ----------
+    name, seed, unity
+        The instance.
+    gap
+        When to stop.
+    limit
+        Seconds.
+    levels
+        ``sliding`` for SPL only, ``separate`` for LPL of half a UPL, ``attackers`` for a second attacker who knows
+        every value within 60 %.
+    repeats
+        The median of so many runs counts.
+    """
+
+    name: str
+    seed: int = 0
+    unity: bool = False
+    gap: float = 0.0
+    limit: float = 300.0
+    levels: str = "sliding"
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ranged:
+    """What came out: cost and bound, whether an audit calls it safe, ranges, CPU seconds, megabytes."""
+
+    cost: float
+    bound: float
+    safe: bool
+    ranges: int
+    seconds: float
+    peak: float
+
+    @property
+    def gap(self) -> float:
+        """How much of the cost is not proved to be needed."""
+        return (self.cost - self.bound) / self.cost if self.cost < math.inf else 1.0
+
+
+_OPTIMAL = {"h1": (1.5, 0.5, "122 and 1.5"), "h3": (10.0, 2.0, "165 and 14"), "hh2": (15.0, 4.0, "567 and 200")}
+"""Seconds with unit costs and with costs = values, and those of the thesis."""
+
+_GAPS = {"d3a": (2.0, 0.002, 0.006), "d3b": (15.0, 0.002, 0.006), "big1": (60.0, 0.005, 0.005)}
+"""Seconds, and the gaps with unit costs and with costs = values."""
+
+
+@benchmark("intervals")
+def intervals(smoke: bool) -> list[Row]:  # noqa: FBT001
+    """Measure optima of two dimensions, gaps of three, and the ratio to the thesis' algorithm."""
+    if smoke:
+        return [_optimal("t20x10", 5.0, (0,), unity=unity) for unity in (True, False)]
+    rows = []
+    for name, (unit, value, thesis) in _OPTIMAL.items():
+        rows += [_optimal(name, unit, _SEEDS, unity=True, thesis=thesis.split(" and ")[0])]
+        rows += [_optimal(name, value, _SEEDS, unity=False, thesis=thesis.split(" and ")[1])]
+    for name, (seconds, unit, value) in _GAPS.items():
+        rows += [_within(name, seconds, unit, unity=True), _within(name, seconds, value, unity=False)]
+    rows += [_plain()]
+    for name, (unit, value, _) in list(_OPTIMAL.items())[:1]:
+        for levels, said in (("separate", "LPL = UPL / 2"), ("attackers", "two attackers")):
+            rows += [_optimal(name, unit, (0,), unity=True, levels=levels, said=said)]
+            rows += [_optimal(name, value, (0,), unity=False, levels=levels, said=said)]
+    return rows
+
+
+def _costs(unity: bool) -> str:  # noqa: FBT001
+    return "unit costs" if unity else "costs = values"
+
+
+def _optimal(
+    name: str,
+    seconds: float,
+    seeds: tuple[int, ...],
+    *,
+    unity: bool,
+    thesis: str = "",
+    levels: str = "sliding",
+    said: str = "",
+) -> Row:
+    runs = [_run("ranges", Problem(name, seed, unity, levels=levels)) for seed in seeds]
+    worst, proved = max(run.seconds for run in runs), sum(run.safe and run.gap <= _PROVED for run in runs)
+    figures = ", ".join(f"{run.seconds:.2f}" for run in runs)
+    costs = ", ".join(f"{run.cost:,.10g}" for run in runs)
+    return Row(
+        f"optimal ranges of {name}, {_costs(unity)}{', ' + said if said else ''}, {len(seeds)} seeds",
+        f"{'aim: ' if said else ''}{seconds:g} s{f' (thesis: {thesis} s)' if thesis else ''}",
+        f"{figures} s; cost {costs}; {proved} of {len(runs)} proved; at most {max(run.peak for run in runs):.0f} MB",
+        proved == len(runs) and worst <= seconds,
+    )
+
+
+def _within(name: str, seconds: float, gap: float, *, unity: bool) -> Row:
+    seeds = _SEEDS[:1] if name == "big1" else _SEEDS
+    runs = [_run("ranges", Problem(name, seed, unity, gap, 600.0)) for seed in seeds]
+    met = all(run.safe and run.gap <= gap and run.seconds <= seconds for run in runs)
+    said = "; ".join(
+        f"{'' if run.safe else 'NOT SAFE, '}{100 * run.gap:.2f} % in {run.seconds:.1f} s ({run.ranges} ranges)"
+        for run in runs
+    )
+    what = f"ranges of {name}, {_costs(unity)}, {len(seeds)} seeds"
+    return Row(
+        what, f"{100 * gap:g} % in {seconds:g} s", f"{said}; at most {max(run.peak for run in runs):.0f} MB", met
+    )
+
+
+def _plain() -> Row:
+    ours, peer = _run("ranges", Problem("h1", unity=True)), _run("plain", Problem("h1", unity=True, limit=_PATIENCE))
+    same = peer.cost == math.inf or abs(peer.cost - ours.cost) <= 1e-4 * ours.cost
+    more = "more than " if peer.cost == math.inf else ""
+    said = f"{more}{peer.seconds / ours.seconds:,.0f} times ({more}{peer.seconds:.1f} against {ours.seconds:.2f} s"
+    return Row(
+        "the thesis' Algorithm 4.2 on HiGHS against ours, h1, unit costs",
+        f"at least {_RATIO} times",
+        f"{said}{'' if same else '; costs DIFFER'})",
+        same and peer.seconds >= _RATIO * ours.seconds,
+    )
+
+
+def _run(way: str, problem: Problem) -> Ranged:
+    """Return what a process of its own measures, with one thread."""
+    command = [sys.executable, "-m", "benchmarks.intervals", way, json.dumps(asdict(problem))]
+    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=alone)
+    return Ranged(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _drawn(problem: Problem) -> Risk:
+    risk = instance(problem.name, problem.seed, unity=problem.unity, sliding=problem.levels != "separate")
+    if problem.levels == "separate":
+        lower = risk.levels.lower
+        return replace(risk, levels=replace(risk.levels, lower=Fixed(5 * lower.counts, lower.decimals + 1)))
+    if problem.levels == "attackers":
+        wiser = Attacker.together([risk.attackers[0], Attacker.percentage(risk.table, 60)], "within 60%")
+        return replace(risk, attackers=(*risk.attackers, wiser))
+    return risk
+
+
+def _ranged(problem: Problem) -> Ranged:
+    warnings.simplefilter("ignore", cz.MidpointWarning)
+
+    def step(risk: Risk, limit: float) -> cz.Protection:
+        return cz.protect(risk, cz.Intervals(secret=1), time_limit=limit, gap=problem.gap)
+
+    for warm in (instance("t20x10", sliding=True), instance("d3a", sliding=True)):  # compiled code is loaded
+        cz.protect(warm, cz.Intervals(secret=1), gap=0.05)
+    risk, results = _drawn(problem), list[cz.Protection]()
+    try:
+        costs = [timed(lambda: results.append(step(risk, problem.limit))) for _ in range(problem.repeats)]
+    except cz.CelosiaError as error:
+        print(error, file=sys.stderr)
+        return Ranged(math.inf, 0.0, safe=False, ranges=0, seconds=problem.limit, peak=timed(lambda: None).peak)
+    result, seconds = results[-1], statistics.median(cost.cpu for cost in costs)
+    safe = cz.audit(result.pattern, risk).safe
+    ranges = int((result.pattern.status == "interval").sum())
+    return Ranged(result.cost, result.bound, safe, ranges, seconds, costs[-1].peak)
+
+
+def _by_the_thesis(problem: Problem) -> Ranged:
+    found = plain_intervals(_drawn(problem), problem.limit)
+    return Ranged(found.cost, found.cost, found.cost < math.inf, 0, found.seconds, timed(lambda: None).peak)
+
+
+if __name__ == "__main__":
+    asked = Problem(**json.loads(sys.argv[2]))
+    print(json.dumps(asdict({"ranges": _ranged, "plain": _by_the_thesis}[sys.argv[1]](asked))))

@@ -1,0 +1,87 @@
+"""Algorithm 4.2 of Karlsson and Olsson (2015), done plainly: the peer for interval publication.
+
+One master over slacks up and down; in every round two attacker problems for every sensitive cell; a cut for each that
+falls short of its slack. Programs stay open and start from their last basis, as anybody would do; nothing else is done.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from celosia.protect.task import Task, task_of
+from celosia.risk.risk import Risk
+from celosia.solve.highs import HighsModel
+from celosia.solve.problem import LinearProgram
+
+_SHORT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came out.
+
+    Parameters
+    ----------
+    cost
+        What the ranges cost, infinite where time was up.
+    seconds
+        CPU time.
+    cuts, rounds
+        How much work it was.
+    """
+
+    cost: float
+    seconds: float
+    cuts: int
+    rounds: int
+
+
+def plain_intervals(risk: Risk, limit: float) -> Found:
+    """Return the cheapest ranges for sliding levels and one attacker, within some CPU seconds."""
+    began = time.process_time()
+    task = task_of(risk, integer=False)
+    n, goals = len(task), task.goals
+    unit = float(goals.sliding.mean())
+    levels, rooms = goals.sliding / unit, (task.up[0] / unit, task.down[0] / unit)
+    cost = np.concatenate([task.cost, task.cost]) / float(np.median(task.cost))
+    both = np.concatenate([goals.columns, n + goals.columns])
+    own = sp.csr_array((np.ones(len(both)), (np.tile(np.arange(len(goals)), 2), both)), shape=(len(goals), 2 * n))
+    master = HighsModel(
+        LinearProgram(own, levels, np.full(len(goals), np.inf), np.zeros(2 * n), np.concatenate(rooms), cost)
+    )
+    attacker = _opened(task)
+    cuts = rounds = 0
+    while time.process_time() - began < limit:
+        rounds += 1
+        slacks = np.maximum(np.asarray(master.solve().x), 0.0)
+        up, down = slacks[:n], slacks[n:]
+        attacker.change_bounds(np.arange(n), -down, up)
+        found = []
+        for column in goals.columns.tolist():
+            for upward in (True, False):
+                attacker.change_costs(np.array([column]), np.array([-1.0 if upward else 1.0]))
+                solution = attacker.solve(method="dual")
+                attacker.change_costs(np.array([column]), np.zeros(1))
+                moves, reduced = np.asarray(solution.x), np.asarray(solution.reduced_costs)
+                reached = moves[column] if upward else -moves[column]
+                if reached < (up if upward else down)[column] - _SHORT:
+                    # reduced costs are negative at upper bounds and positive at lower ones
+                    row = np.concatenate([np.maximum(-reduced, 0.0), np.maximum(reduced, 0.0)])
+                    row[column if upward else n + column] -= 1.0
+                    found.append(np.where(np.abs(row) < _SHORT, 0.0, row))
+        if not found:
+            total = float(cost @ slacks) * float(np.median(task.cost)) * unit / 10**task.decimals
+            return Found(total, time.process_time() - began, cuts, rounds)
+        cuts += len(found)
+        master.add_rows(sp.csr_array(np.array(found)), np.zeros(len(found)), np.full(len(found), np.inf))
+    return Found(np.inf, time.process_time() - began, cuts, rounds)
+
+
+def _opened(task: Task) -> HighsModel:
+    matrix = sp.csr_array(task.matrix, dtype=np.float64)
+    m, none = matrix.shape[0], np.zeros(len(task))
+    return HighsModel(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))
