@@ -51,7 +51,13 @@ _ROUNDING = 1e-9
 """More than the rounding errors of doubles in a bound, relative to its terms."""
 
 _SLACK = 1e-6
+"""A cut that a point satisfies by more is slack there."""
+
 _STEADY = 1e-6
+"""A gap that is closed but for this is closed."""
+
+_SETTLING = 10
+"""So many rounds are spent on widths that are no cheaper, but fewer."""
 
 
 class WidthMaster:
@@ -328,11 +334,29 @@ class CutSearch:
                 cuts, complete = self._attack(widths, np.minimum(widths + spare * core, task.most))
                 self._take()
                 self._listen(self)
-                if self.impossible or self.bound >= (1 - max(gap, _STEADY)) * self.cost:
+                if self.impossible:
+                    return
+                if self.bound >= (1 - max(gap, _STEADY)) * self.cost:
+                    self._settle()
                     return
                 if not self.master.add(cuts) and complete:
                     break
                 self.master.purge()
+
+    def _settle(self) -> None:
+        """Look for the master's own widths a little longer: a vertex has fewer ranges than moves with room to spare."""
+        for _ in range(_SETTLING):
+            solved = self.master.solve()
+            if solved is None or self.clock.left <= 0:
+                return
+            self._known[:] = False
+            cuts, complete = self._attack(solved[0], solved[0])
+            if complete and not cuts and bool(self._known.all()):
+                found = np.minimum(np.maximum(np.abs(self.moves).max(axis=0), self.task.least), self.task.most)
+                if self.task.price(found) <= self.cost * (1 + _STEADY):
+                    self.widths = found
+                return
+            self.master.add(cuts)
 
     def _attack(self, widths: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[list[Cut], bool]:
         """Attack every target that no certificate covers; return the cuts that the widths miss, and if all were asked.
