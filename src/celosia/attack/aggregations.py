@@ -210,12 +210,21 @@ def _worst_shown(
     pair: tuple[int | None, int | None],
 ) -> Aggregation | None:
     """Return the most sensitive leaf cell that is shown (5.3)."""
-    found: Aggregation | None = None
-    for cell in respondents.leaves[release.status[respondents.leaves] == SHOWN].tolist():
-        one = _aggregation(table, {cell: Fraction(1)}, respondents, knowledge, ties, pair)
-        if one is not None and (found is None or one.excess > found.excess):
-            found = one
-    return found
+    sizes, worst = respondents.sizes, (-1, -1)
+    for leaf in np.flatnonzero(release.status[respondents.leaves] == SHOWN).tolist():
+        part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
+        own = dict(zip(sizes.indices[part].tolist(), sizes.data[part].tolist(), strict=True))
+        ranked = sorted(own, key=lambda place: -own[place])
+        target = pair[1] if pair[1] is not None else next((place for place in ranked if place != pair[0]), None)
+        if target is None or target not in own:
+            continue
+        attacker = pair[0] if pair[0] is not None else next((place for place in ranked if place != target), None)
+        others = sum(own.values()) - own[target] - (0 if attacker is None else own.get(attacker, 0))
+        worst = max(worst, (knowledge.p * own[target] - knowledge.q * others, leaf))
+    if worst[0] < 0:
+        return None
+    cell = int(respondents.leaves[worst[1]])
+    return _aggregation(table, {cell: Fraction(1)}, respondents, knowledge, ties, pair)
 
 
 def _worst_hidden(
