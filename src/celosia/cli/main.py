@@ -18,6 +18,7 @@ from celosia.version import __version__
 COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
     "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
+    "compare": "Protect one table by several methods, and measure risk and loss in the same way.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
     "protect": "Hide as little as possible so that no attacker gets too close.",

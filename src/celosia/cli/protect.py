@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "safe": result.safe,
         "objective": number(result.cost),
         "bound": number(result.bound),
-        "gap": result.gap,
+        "gap": number(result.gap) if math.isfinite(result.bound) else None,
         "optimal": result.optimal,
         "cells": len(result.risk),
         "sensitive": int(sensitive.sum()),
@@ -133,6 +134,8 @@ def _respondents(result: Protection) -> dict[str, Any]:
     }
 
 
-def number(value: float) -> int | float:
-    """Return a number as JSON writes it: whole where it is."""
+def number(value: float) -> int | float | None:
+    """Return a number as JSON writes it: whole where it is, null where it is infinite."""
+    if not math.isfinite(value):
+        return None
     return int(value) if value == int(value) else float(value)

@@ -98,7 +98,7 @@ def _said(part: Part) -> list[str]:
     return said
 
 
-def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = None) -> Plan:
+def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = None, *, write: bool = True) -> Plan:
     """Return what is to be done, having checked everything that can be checked before any work begins.
 
     Parameters
@@ -108,6 +108,8 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
     options
         What the caller says instead of the job file, by section: ``{"limits": {"time_limit": 60}}``. Paths are
         relative to the current folder.
+    write
+        Whether the job's files will be written.
 
     Raises
     ------
@@ -129,7 +131,7 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
         limits = _instead(limits, given.get("limits", {}))
     with found.gathering():
         output = _instead(output, given.get("output", {}))
-    outputs = {name: Path(path) for name in FILES if (path := getattr(output, name)) is not None}
+    outputs = {name: Path(path) for name in FILES if write and (path := getattr(output, name)) is not None}
     with found.gathering():
         check_writable({str(path): FILES[name] for name, path in outputs.items()}, inputs)
     if method.criterion == "distance" and "certificate" in outputs:

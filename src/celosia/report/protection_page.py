@@ -5,6 +5,7 @@ It shows true values and is confidential; contributions stay out of it all the s
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -104,6 +105,7 @@ def rendered(
         all_margins=Markup(margins_plot(close) if close is not None and len(close) > MOST_BARS else ""),  # noqa: S704
         margins=close,
         most_bars=MOST_BARS,
+        infinity=math.inf,
         cuts=result.trace[-1][3] if len(result.trace) else 0,
         sheets=sheets,
         groups=grouped(sheets, "group"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -67,6 +69,8 @@ def _distance(result: Protection, found: Distances) -> Text:
 def _cost(result: Protection) -> Text:
     if result.solver == "none":
         return Text(f"Cost {_figure(result.cost)}, drawn at random and not searched for.")
+    if not math.isfinite(result.bound):
+        return Text(f"Cost {_figure(result.cost)}; no bound is known.")
     if result.optimal:
         return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
     return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: within {result.gap:.2%} of the least.")

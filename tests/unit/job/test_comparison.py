@@ -1,0 +1,69 @@
+"""Several methods on one table: the same measures for all, and reasons instead of aborts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.firms_job import INPUTS, OUTPUT, write_inputs
+
+from celosia.cli.main import status
+
+MORE = """
+[method]
+at_most = 4
+
+[methods.interval]
+levels = "sliding"
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path, MORE + OUTPUT)
+    return Path("job.toml")
+
+
+def test_every_method_is_measured_or_says_why_it_cannot(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = "suppress,interval,adjust,random-round"
+    assert status(["compare", str(job), "--methods", names, "--report", "c.html", "--json", "--quiet"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    found = {one["method"]: one for one in said["methods"]}
+    assert list(found) == names.split(",")
+    assert (found["suppress"]["hidden"], found["suppress"]["verdict"]) == (4, "safe")
+    assert found["suppress"]["margin"] >= 1
+    assert (found["interval"]["hidden"], found["interval"]["ranges"], found["interval"]["changed"]) == (0, 4, 0)
+    assert found["interval"]["width_share"] < found["suppress"]["width_share"]
+    assert found["adjust"]["verdict"] == "not possible"  # [method] has an option that it lacks
+    assert found["adjust"]["problems"][0]["place"] == "method.at_most"
+    assert found["random-round"]["verdict"] == "not possible"
+    page = Path("c.html").read_text(encoding="utf-8")
+    assert "stands in [method], and &#39;adjust&#39; has no such option" in page
+    assert page.count("<svg") == 3
+    assert {path.name for path in Path().iterdir()} == {*INPUTS, "c.html"}
+
+
+def test_the_table_in_the_terminal_tells_the_criteria_apart(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job.write_text(job.read_text().replace("at_most = 4", ""))
+    assert status(["compare", str(job), "--methods", "adjust, interval", "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert "moved: published values of sensitive cells are far from the truth; what attackers conclude" in out
+    lines = [line.split() for line in out.splitlines() if line.startswith(("adjust ", "interval "))]
+    assert [line[:2] for line in lines] == [["adjust", "moved"], ["interval", "safe"]]
+
+
+def test_a_table_that_no_method_protects_ends_with_1(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["compare", str(job), "--methods", "adjust", "--quiet"]) == 1
+    assert "not possible" in capsys.readouterr().out
+
+
+def test_bad_input_is_refused_before_any_work(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--methods", "supress,interval,interval", "--at-most", "3"]
+    assert status(["compare", str(job), *arguments, "--quiet"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --methods: 'supress' is no method. Did you mean 'suppress'?",
+        "error: --methods: names 'interval' twice.",
+        "error: --at-most: is an option of none of these methods. It belongs to suppress.",
+    ]
