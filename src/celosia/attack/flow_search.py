@@ -22,6 +22,8 @@ _PLACE = np.dtype(
 _NODE = np.dtype([("first", "u4"), ("last", "u4"), ("pointer", "u4"), ("layer", "i4")], align=True)
 _ARC = np.dtype([("move", "i8"), ("place", "u4"), ("changed", "u4")], align=True)
 _WAY, _STOPS, _SEEN = range(3)  # the rows of `lists`
+_NEXT_TO_SINK = -2
+_NEVER = np.iinfo(np.int64).max  # no move is as far
 _BIG = 1 << 40  # rooms from here on count as endless in sums, so that 64 bits hold them
 
 
@@ -148,18 +150,18 @@ def answer(
     Return `reach` and `table` of every question, and `starts`, `columns` and `moves` of the tables, in the given arrays
     where these are long enough. What a flow has changed is put back before the next.
     """
-    arcs, changed = graph.arcs, graph.changed
+    places, arcs, changed = graph.places, graph.arcs, graph.changed
     reach, table = np.zeros(len(columns), dtype=np.int64), np.full(len(columns), -1, dtype=np.int64)
-    asked = np.full(2 * len(arcs), -1, dtype=np.int32)
+    asked = np.empty(2 * len(arcs), dtype=np.int32)
+    enough = np.full(2 * len(arcs), _NEVER, dtype=np.int64)
     starts, n_tables = np.zeros(len(columns) + 1, dtype=np.int64), 0
     for piece in range(len(pieces) - 1):
-        first, last = pieces[piece], pieces[piece + 1]
-        for question in range(first, last):
-            asked[2 * columns[question] + upward[question]] = question
-        for question in range(first, last):
+        _ask(columns, upward, wanted, pieces[piece], pieces[piece + 1], asked, enough)
+        for question in range(pieces[piece], pieces[piece + 1]):
             if table[question] >= 0 or wanted[question] <= 0:
                 continue
             cell = columns[question]
+            enough[2 * cell + upward[question]] = _NEVER
             reach[question] = _around(cell, upward[question], wanted[question], graph)
             if reach[question] == 0:
                 continue
@@ -172,13 +174,16 @@ def answer(
             for k in range(1, changed[0] + 1):
                 arc = changed[k]
                 move = arcs[arc].move
+                arcs[arc].move, arcs[arc].changed = 0, 0
                 if move != 0:
+                    _move(places, arcs[arc].place, -move)
                     place += 1
                     out_columns[place], out_moves[place] = arc, move
-                    other = asked[2 * arc + (move > 0)]
-                    if other >= first and table[other] < 0 and abs(move) >= wanted[other]:
-                        table[other], reach[other] = n_tables, wanted[other]
-            _take_back(graph.places, arcs, changed)
+                    side = 2 * arc + (move > 0)
+                    if abs(move) >= enough[side]:
+                        table[asked[side]], reach[asked[side]] = n_tables, enough[side]
+                        enough[side] = _NEVER
+            changed[0] = 0
             n_tables += 1
             starts[n_tables] = place + 1
     end = starts[n_tables]
@@ -186,13 +191,20 @@ def answer(
 
 
 @njit(cache=True, nogil=True)
-def _take_back(places: NDArray[np.void], arcs: NDArray[np.void], changed: NDArray[np.int64]) -> None:
-    """Take the flow out of the graph."""
-    for k in range(1, changed[0] + 1):
-        arc = changed[k]
-        _move(places, arcs[arc].place, -arcs[arc].move)
-        arcs[arc].move, arcs[arc].changed = 0, 0
-    changed[0] = 0
+def _ask(
+    columns: NDArray[np.int64],
+    upward: NDArray[np.bool_],
+    wanted: NDArray[np.int64],
+    first: int,
+    last: int,
+    asked: NDArray[np.int32],
+    enough: NDArray[np.int64],
+) -> None:
+    """Enter by cell and direction which question asks about it, and how far is enough to answer that."""
+    for question in range(first, last):
+        if wanted[question] > 0:
+            side = 2 * columns[question] + upward[question]
+            asked[side], enough[side] = question, wanted[question]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -288,7 +300,7 @@ def _next_layer(
 ) -> tuple[int, bool]:
     """Add the next layer, with `turn` = 1 backwards, as long as no arc leads to the other side.
 
-    Return how many nodes are seen now, and whether one does.
+    Return how many nodes are seen now, and whether one does. A node next to the sink has its pointer there at once.
     """
     n_seen = end
     for k in range(first, end):
@@ -300,7 +312,7 @@ def _next_layer(
                 seen = nodes[other].layer
                 if seen == 0:
                     nodes[other].layer = layer
-                    nodes[other].pointer = nodes[other].first
+                    nodes[other].pointer = places[place].mate if layer == _NEXT_TO_SINK else nodes[other].first
                     lists[_SEEN + turn, n_seen] = other
                     n_seen += 1
                 elif (seen < 0) == (layer > 0):
@@ -343,7 +355,7 @@ def _blocking_flow(
         if not found:
             if depth == 0:
                 return got
-            nodes[node].pointer = nodes[node].last
+            nodes[node].layer = 0
             depth -= 1
             nodes[lists[_STOPS, depth]].pointer += 1
 
