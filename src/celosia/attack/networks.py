@@ -13,7 +13,8 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.flow_search import Graph, answer, bounds, magnitude
+from celosia.attack.flow_graph import Graph, bounds, magnitude
+from celosia.attack.flow_search import answer
 from celosia.attack.parts import Parts
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import System
