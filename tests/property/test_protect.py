@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -19,13 +20,16 @@ from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 
-CASES = 7
+BOTH, CASES, MANY = range(7), range(26), range(26, 200)
+"""Tables of each kind that every solver gets, that one of them gets, and that are left to a long run."""
+
 SOLVERS = [
     "highs",
     pytest.param(
         "scip", marks=pytest.mark.skipif(find_spec("pyscipopt") is None, reason="celosia[scip] is not installed")
     ),
 ]
+NAMES = ["highs", "scip"] if find_spec("pyscipopt") is not None else ["highs"]
 
 
 def hidden(protection: Protection) -> frozenset[int]:
@@ -87,16 +91,61 @@ def expected(kind: str, number: int, *, wishes: bool) -> tuple[oracle.Wishes, Fr
     return case, price(case, oracle.cheapest(case))
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("wishes", [False, True], ids=["plain", "wishes"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_same_optimum_as_one_program_with_a_copy_per_requirement(kind: str, solver: str, *, wishes: bool) -> None:
+def compare(kind: str, numbers: Iterable[int], solver: str | None, *, wishes: bool) -> int:
+    """Compare some tables with the oracle; return how many can be protected."""
     solved = 0
-    for k in range(CASES):
+    for k in numbers:
         case, best = expected(kind, k, wishes=wishes)
-        assert_no_dearer(optimum(case, solver=solver), best, f"{kind} {k}")
+        assert_no_dearer(optimum(case, solver=solver or NAMES[k % len(NAMES)]), best, f"{kind} {k}")
         solved += best is not None
-    assert solved >= CASES // 3
+    return solved
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+with_and_without_wishes = pytest.mark.parametrize("wishes", [False, True], ids=["plain", "wishes"])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@with_and_without_wishes
+@every_kind
+def test_same_optimum_as_one_program_with_a_copy_per_requirement(kind: str, solver: str, *, wishes: bool) -> None:
+    assert compare(kind, BOTH, solver, wishes=wishes) >= len(BOTH) // 3
+
+
+@with_and_without_wishes
+@every_kind
+def test_same_optimum_on_hundreds_of_tables(kind: str, *, wishes: bool) -> None:
+    rest = CASES[len(BOTH) :]
+    assert compare(kind, rest, None, wishes=wishes) >= len(rest) // 3
+
+
+@pytest.mark.slow
+@with_and_without_wishes
+@every_kind
+def test_same_optimum_on_thousands_of_tables(kind: str, *, wishes: bool) -> None:
+    assert compare(kind, MANY, None, wishes=wishes) >= len(MANY) // 3
+
+
+def test_the_tables_are_of_every_kind() -> None:
+    cases = [
+        drawn(seeded(f"{kind} {k}"), kind, wishes=wishes) for kind in KINDS for k in CASES for wishes in (False, True)
+    ]
+    assert len(cases) > 300
+    seen = {
+        "one attacker": sum(len(case.attackers) == 1 for case in cases),
+        "several attackers": sum(len(case.attackers) > 1 for case in cases),
+        "fractions of a unit": sum(
+            any(0 < level < 1 for own in case.levels.values() for level in own) for case in cases
+        ),
+        "widths": sum(bool(case.widths) for case in cases),
+        "at most": sum(case.at_most is not None for case in cases),
+        "shown": sum(bool(case.shown) for case in cases),
+        "zeros known": sum(case.zeros_known for case in cases),
+    }
+    for place, name in enumerate(("lower", "upper", "sliding")):
+        seen[name] = sum(any(own[place] for own in case.levels.values()) for case in cases)
+        seen[f"no {name}"] = sum(any(not own[place] for own in case.levels.values()) for case in cases)
+    assert min(seen.values()) >= 15, seen
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -378,7 +378,7 @@ class Search(Standing):
                 self._take(x)
                 return
             self._repair(x)
-            self._cut_off_root(deep=False)
+            self._cut_off_root(deep=False, halves=not self.separator.is_network)
 
     def _concluded(self, whole: Whole, solution: Solution) -> NDArray[np.float64] | None:
         """Take note of what a solver says of the master; return its point, None where it has none, and all is said."""
