@@ -124,8 +124,8 @@ def test_a_sensitive_cell_that_must_be_shown_is_bad_input(capsys: pytest.Capture
 
 @pytest.fixture
 def hard(folder: Path) -> Path:
-    """Return a problem that nobody solves in seconds: two hierarchies, and every cell costs the same."""
-    write_jj(instance("hh2", unity=True), folder / "hard.jj")
+    """Return a problem that nobody solves in seconds: three dimensions, and every cell costs the same."""
+    write_jj(instance("d3a", unity=True), folder / "hard.jj")
     return folder / "hard.jj"
 
 
@@ -149,6 +149,21 @@ def test_ctrl_c_ends_the_search_and_not_the_command(hard: Path, capsys: pytest.C
     assert said["safe"]
     assert said["bound"] < said["objective"]
     assert told(capsys, "audit", str(hard), "--release", "out.csv")["safe"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_on_two_hierarchies_with_unit_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jj(instance("hh2", unity=True), folder / "two.jj")
+    process = started(folder / "two.jj")
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)  # while Python starts, the search runs, or after it has proved its pattern
+    out, err = process.communicate(timeout=60)
+    if not out:  # before there was anything to interrupt
+        assert process.returncode in (-signal.SIGINT, 130), err
+        return
+    assert process.returncode == 0, err
+    assert json.loads(out)["bound"] <= json.loads(out)["objective"]
+    assert told(capsys, "audit", "two.jj", "--release", "out.csv")["safe"]
 
 
 @pytest.mark.slow

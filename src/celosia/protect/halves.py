@@ -40,7 +40,7 @@ def zero_half_cuts(rows: sp.csr_array, right: NDArray[np.float64], x: NDArray[np
     """
     if not ((x > _WHOLE) & (x < 1.0 - _WHOLE)).any():
         return []
-    whole = sp.csr_array((np.ceil(rows.data - _WHOLE), rows.indices, rows.indptr), shape=rows.shape)
+    whole = sp.csr_array((np.ceil(rows.data), rows.indices, rows.indptr), shape=rows.shape)  # the tiniest counts
     sides = np.ceil(right - _WHOLE)
     slack = np.maximum(whole @ x - sides, 0.0)
     tight = np.argsort(slack, kind="stable")[:_MOST_ROWS]

@@ -29,8 +29,8 @@ def test_nothing_is_found_against_a_pattern() -> None:
 def test_patterns_that_satisfy_the_rows_satisfy_the_cuts(seed: int) -> None:
     random = np.random.default_rng(seed)
     n = 8
-    entries = random.choice([0.0, 0.0, 1.0, 1.0, 0.4, -1.0], size=(10, n))
-    right = random.choice([0.0, 1.0, 2.0], size=10)
+    entries = random.choice([0.0, 0.0, 1.0, 1.0, 0.4, 1e-7, -1.0], size=(10, n))
+    right = random.choice([0.0, 1.0, 2.0, 1e-7], size=10)
     points = np.array(list(product([0.0, 1.0], repeat=n)))
     satisfied = points[np.all(points @ entries.T >= right, axis=1)]
     found = 0

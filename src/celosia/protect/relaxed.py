@@ -1,0 +1,173 @@
+"""The relaxation of a search: its master is solved, its point attacked and cut off, cells are fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protect.cuts import Cut, Workshop
+from celosia.protect.halves import zero_half_cuts
+from celosia.protect.master import Master, Point, Pool
+from celosia.protect.separation import Separator
+from celosia.protect.sides import sides_of
+from celosia.protect.standing import Standing, refusals
+from celosia.protect.starting import bridgeless_cuts
+from celosia.protect.task import Task
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+from celosia.solve.problem import LinearProgram
+
+HIDDEN = 1e-6
+"""A cell that a point hides by less is shown."""
+
+_ONE = 1.001
+_PURGE_EVERY = 5
+_LITTLE = 1e-4
+"""When the bound has risen by less than this part of itself ..."""
+_LONG = 6
+"""... in so many rounds, cutting at the root ends."""
+_SHARE_OF_CUTTING = 0.1
+"""Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
+
+
+class TimeUpError(Exception):
+    """The time of a search is up."""
+
+
+class Relaxed(Standing):
+    """A search that knows its relaxation, and when to stop.
+
+    Parameters
+    ----------
+    task
+        The task, one component of the problem.
+    backend
+        Solves the masters and the attackers' programs.
+    clock
+        When to stop.
+    rows
+        Further rows of the master, such as a greatest number of hidden cells.
+    """
+
+    def __init__(self, task: Task, backend: Backend, clock: Clock, rows: Sequence[Cut]) -> None:
+        super().__init__(task, rows)
+        self.clock = clock
+        self.pool = Pool()
+        self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend).pressing()
+        self._master = Master(_program(task), backend, self.pool)
+        self._gap = 0.0
+        self._until = np.inf
+        self._point = self._no_point
+
+    @property
+    def _no_point(self) -> Point:
+        """What is known without any cut."""
+        return Point(self.task.forced.astype(np.float64), 0.0, np.where(self.task.forced, 0.0, self.task.cost))
+
+    @property
+    def _good_enough(self) -> bool:
+        return (
+            self.done
+            or self.exhausted
+            or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
+        )
+
+    @property
+    def _one_step_left(self) -> bool:
+        """Whether nothing lies between the bound and the cost: a tree tells at once which of the two it is."""
+        return self.cost - self.bound <= self.step.size * _ONE
+
+    def _check_time(self) -> None:
+        if self._left <= 0:
+            raise TimeUpError
+
+    @property
+    def _left(self) -> float:
+        return min(self.clock.left, self._until - self.clock.seconds)
+
+    def _cut_off_root(self, *, deep: bool, halves: bool = False) -> None:
+        """Cut until nothing is found, or the bound hardly rises for the time that it takes.
+
+        Parameters
+        ----------
+        deep
+            Solve attackers' programs where flows find nothing.
+        halves
+            Add zero-half cuts as well.
+        """
+        until = self.clock.seconds + _SHARE_OF_CUTTING * self._left
+        history: list[float] = []
+        while not self._good_enough:
+            self._check_time()
+            point = self._master.solve()
+            if point is None:
+                self.conclude()
+                return
+            self._point = point
+            self.raise_bound(point.bound)
+            history.append(point.bound)
+            self._fix()
+            added = self._add(point.x, whole=False, deep=deep)
+            if halves and not self._good_enough:
+                added += self._master.add(zero_half_cuts(*self._master.inside, point.x))
+            if not added:
+                return
+            if len(history) % _PURGE_EVERY == 0:
+                self._master.purge()
+            late = self.pattern is not None and self.clock.seconds > until
+            if late or _hardly_rises(history, self.base):
+                return
+
+    def _add(self, x: NDArray[np.float64], *, whole: bool, deep: bool = True) -> int:
+        """Add cuts that a point violates; return how many."""
+        returned = self._master.recall(x)
+        bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
+        if returned + bridges and not whole:
+            return returned + bridges
+        cuts = (
+            self._against(x, self._check_time)
+            if whole
+            else self.separator.attack(x, deep=deep, check=self._check_time).cuts
+        )
+        return returned + bridges + self._master.add(cuts)
+
+    def _against(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
+        """Return cuts against a pattern, none where it is safe.
+
+        Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
+        """
+        found = self.separator.attack(x, whole=True, check=check)
+        if not found.cuts and len(found.open):
+            return refusals(self.task, x > HIDDEN, self.task.goals.columns[found.open])
+        return found.cuts
+
+    def _fix(self) -> None:
+        """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
+
+        The best pattern itself may be cut off by this: it is kept aside.
+        """
+        if self.pattern is None:
+            return
+        room = self.step.below(self.cost - self.base) - self._point.bound
+        open_ = self._master.lower < self._master.upper
+        shown = np.flatnonzero(open_ & (self._point.reduced > room))
+        hidden = np.flatnonzero(open_ & (-self._point.reduced > room))
+        if len(shown):
+            self._master.fix(shown, 0.0)
+        if len(hidden):
+            self._master.fix(hidden, 1.0)
+
+
+def _hardly_rises(history: list[float], base: float) -> bool:
+    return len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))
+
+
+def _program(task: Task) -> LinearProgram:
+    """Return what is known without cuts: cells are shown or hidden, and forced ones are hidden at no further cost."""
+    nothing, n = np.zeros(0), len(task)
+    cost = np.where(task.forced, 0.0, task.cost)
+    lower, upper = task.forced.astype(np.float64), np.ones(n)
+    return LinearProgram(sp.csr_array((0, n)), nothing, nothing, lower, upper, cost, integer=np.ones(n, dtype=bool))
