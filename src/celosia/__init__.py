@@ -28,7 +28,7 @@ pattern
 attack
     What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
 protect
-    What to publish: `protect`, `Suppress`, `Intervals`, `Adjust`, `RandomRound`, `Protection`.
+    What to publish: `protect`, `Suppress`, `Intervals`, `Combined`, `Mixed`, `Adjust`, `RandomRound`, `Protection`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
@@ -83,12 +83,15 @@ if TYPE_CHECKING:
     from celosia.pattern.release_file import read_release as read_release
     from celosia.pattern.release_file import write_release as write_release
     from celosia.protect.adjust import Adjust as Adjust
+    from celosia.protect.combined import Combined as Combined
     from celosia.protect.intervals import Intervals as Intervals
     from celosia.protect.methods import protect as protect
+    from celosia.protect.mixed import Mixed as Mixed
     from celosia.protect.protection import Protection as Protection
     from celosia.protect.random_round import RandomRound as RandomRound
     from celosia.protect.round import Round as Round
     from celosia.protect.suppress import Suppress as Suppress
+    from celosia.protect.trade_off import trade_off as trade_off
     from celosia.protect.why import Why as Why
     from celosia.protect.why import why as why
     from celosia.protect.why import whys as whys
@@ -140,11 +143,14 @@ _ROOMS = {
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.release_file": ("read_release", "write_release"),
     "celosia.protect.adjust": ("Adjust",),
+    "celosia.protect.combined": ("Combined",),
     "celosia.protect.intervals": ("Intervals",),
+    "celosia.protect.mixed": ("Mixed",),
     "celosia.protect.protection": ("Protection",),
     "celosia.protect.random_round": ("RandomRound",),
     "celosia.protect.round": ("Round",),
     "celosia.protect.suppress": ("Suppress",),
+    "celosia.protect.trade_off": ("trade_off",),
     "celosia.protect.why": ("Why", "why", "whys"),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),

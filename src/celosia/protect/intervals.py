@@ -104,6 +104,11 @@ class Intervals:
         return "interval"
 
     @property
+    def hides(self) -> bool:
+        """Whether cells may be hidden as well."""
+        return False
+
+    @property
     def rounds(self) -> bool:
         """Whether ends are rounded outward on request."""
         return self.digits is not None or self.base is not None

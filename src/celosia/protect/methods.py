@@ -11,8 +11,11 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.adjust import Adjust
 from celosia.protect.adjust_engine import adjust
 from celosia.protect.call import Call
+from celosia.protect.combined import Combined
+from celosia.protect.combining import combine, mix
 from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
+from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Method, Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_engine import random_round
@@ -35,6 +38,8 @@ _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     Suppress: suppress,
     Intervals: publish_ranges,
     Round: round_cells,
+    Combined: combine,
+    Mixed: mix,
 }
 """What each method does."""
 

@@ -102,8 +102,18 @@ class ModeSearch:
         close = 2 * _BRANCHED if len(self._integer) else REACHED
         return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
 
+    def begin(self, v: NDArray[np.float64], bound: float) -> None:
+        """Begin with the whole numbers of a point, where a safe one has them, and a bound that is known."""
+        self.bound = bound
+        try:
+            self._complete(v)
+        except _OutOfTimeError:
+            return
+
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
+        if self.done:
+            return
         try:
             if len(self._integer) and not len(self.press.sides):
                 self._without_levels()
@@ -193,8 +203,8 @@ class ModeSearch:
         program = self.modes.program
         continuous = np.ones(len(v), dtype=bool)
         continuous[self._integer] = False
-        wider = np.where(continuous, v / least * (1 + REACHED if least < 1 else 1.0), v)
-        wider = np.minimum(wider, program.upper)
+        wider = np.where(continuous, v if least >= 1 - REACHED else v / least, v)
+        wider = self.modes.tidied(np.minimum(wider, program.upper))
         rows = program.rows @ wider
         allowed = (rows >= program.row_lower - _WHOLE) & (rows <= program.row_upper + _WHOLE)
         if self.modes.cost(wider) < self.cost and bool(allowed.all()) and self.press.attack(wider).least >= 1 - REACHED:
@@ -276,7 +286,7 @@ class ModeSearch:
             self._raise_bound(_lowered(whole.bound(solution.bound), self.modes.constant))
             if solution.x is None:
                 raise _OutOfTimeError
-            v = whole.point(solution.x)
+            v = self.modes.tidied(whole.point(solution.x))
             found = self.press.attack(v)
             new = self._master.add(found.cuts)
             if found.least >= 1 - REACHED:

@@ -165,6 +165,15 @@ class Modes:
         up, down = self.up_constant + self.up @ v, self.down_constant + self.down @ v
         return np.maximum(up, 0.0), np.maximum(down, 0.0)
 
+    def tidied(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a point whose whole numbers are whole, and whose slacks are zero where no variable opens them."""
+        whole = self.program.integer
+        tidy = v.copy() if whole is None else np.where(whole, np.rint(v), v)
+        closed = np.flatnonzero((self.opening >= 0) & (tidy[np.maximum(self.opening, 0)] == 0))
+        for side in (self.up, self.down):
+            tidy[side[closed].indices] = 0.0
+        return tidy
+
     def hidden(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return by how much every column is hidden at a point, ``(n,)``."""
         return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)

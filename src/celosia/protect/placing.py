@@ -8,7 +8,7 @@ taken away again.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +20,7 @@ from celosia.attack.system import ENDLESS
 from celosia.errors import SolverError, SpecError, listed
 from celosia.pattern.interval import Interval
 from celosia.pattern.pattern import Pattern
+from celosia.pattern.suppressed import Suppressed
 from celosia.protect.call import Call
 from celosia.protect.intervals import Intervals
 from celosia.protect.mending import mended
@@ -30,7 +31,7 @@ from celosia.table.fixed import Fixed
 _NEAR = 1e-5
 """A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
 
-_NEAR_SHARE = 1e-9
+_NEAR_SHARE = 5e-7
 """The same relative to the slack."""
 
 _LOSS = 1e-4
@@ -45,10 +46,11 @@ _ROUNDS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slacks:
-    """How far ranges reach from the truth, in counts of a task, ``(n,)`` each."""
+    """How far ranges reach from the truth, in counts of a task, and which cells are hidden instead, ``(n,)`` each."""
 
     down: NDArray[np.float64]
     up: NDArray[np.float64]
+    hidden: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +83,10 @@ class Placing:
         What a unit below and above the truth costs, of every cell of the table.
     most
         The greatest widths in counts of the task, ``(n,)``.
+    fixed
+        What a range costs whatever its width, of every cell of the table; None for nothing.
+    hidden
+        Which columns are hidden, ``(n,)``: their slacks are all the room that there is.
     """
 
     risk: Risk
@@ -89,6 +95,11 @@ class Placing:
     task: Task
     costs: tuple[NDArray[np.float64], NDArray[np.float64]]
     most: NDArray[np.float64]
+    fixed: NDArray[np.float64] | None = None
+    hidden: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hidden = np.zeros(len(self.task), dtype=bool)
 
     def place(self, slacks: Slacks) -> Placed:
         """Return published ranges.
@@ -96,10 +107,13 @@ class Placing:
         Guarantee: the audit calls every requirement met. Without rounding on request every end is what an attacker can
         conclude, rounded outward to the grid.
         """
+        if slacks.hidden is not None:
+            self.hidden = slacks.hidden
         grid = self._grid(slacks)
+        rooms = grid.room(self.task.down), grid.room(self.task.up)
         down, up = (
-            grid.outward(slacks.down, grid.room(self.task.down)),
-            grid.outward(slacks.up, grid.room(self.task.up)),
+            np.where(self.hidden, room, grid.outward(slack, room))
+            for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
         )
         down, up, checked = self._widened(grid, down, up)
         ends = self._concluded(grid, down, up, checked.intervals)
@@ -129,19 +143,20 @@ class Placing:
         return grid
 
     def _pattern(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
-        wide = np.flatnonzero(down + up)
+        wide = np.flatnonzero((down + up > 0) & ~self.hidden)
         table, cells = self.risk.table, self.task.cells[wide]
         truth = table.amounts[cells].to(grid.fine).counts
-        return Pattern.of(
-            table,
-            Interval(
-                cells,
-                Fixed.of_counts(truth - down[wide], grid.fine),
-                Fixed.of_counts(truth + up[wide], grid.fine),
-                self.costs[0][cells],
-                self.costs[1][cells],
-            ),
+        ranges = Interval(
+            cells,
+            Fixed.of_counts(truth - down[wide], grid.fine),
+            Fixed.of_counts(truth + up[wide], grid.fine),
+            self.costs[0][cells],
+            self.costs[1][cells],
+            None if self.fixed is None else self.fixed[cells],
         )
+        if not bool(self.hidden.any()):
+            return Pattern.of(table, ranges)
+        return Pattern.of(table, ranges, Suppressed(self.task.cells[self.hidden]))
 
     def _widened(
         self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
@@ -166,13 +181,21 @@ class Placing:
                 goal,
                 Fraction(1, grid.factor),
                 (down / factor, up / factor),
-                (self.costs[0][self.task.cells], self.costs[1][self.task.cells]),
+                self._dearness(grid, down + up > 0),
                 self.most,
                 self.call,
             )
             down = np.maximum(down, grid.outward(wider[0], grid.room(self.task.down)))
             up = np.maximum(up, grid.outward(wider[1], grid.room(self.task.up)))
         return down, up
+
+    def _dearness(self, grid: _Grid, wide: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a count more costs below and above, where ranges have a price each: new ones are dear."""
+        down, up = (cost[self.task.cells] for cost in self.costs)
+        if self.fixed is None:
+            return down, up
+        more = np.where(wide, 0.0, self.fixed[self.task.cells] * grid.factor)
+        return down + more, up + more
 
     def _on_grid(
         self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]
@@ -182,9 +205,10 @@ class Placing:
             return down, up
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts
         lower, upper = truth - down, truth + up
+        wide = (down + up > 0) & ~self.hidden
         lower, upper = (
-            np.where(down + up > 0, lower // grid.step * grid.step, lower),
-            np.where(down + up > 0, -(-upper // grid.step) * grid.step, upper),
+            np.where(wide, lower // grid.step * grid.step, lower),
+            np.where(wide, -(-upper // grid.step) * grid.step, upper),
         )
         return (
             np.minimum(truth - lower, np.maximum(grid.room(self.task.down), down)),
@@ -206,6 +230,14 @@ class Placing:
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
             np.maximum.at(reach, place, far)
+            for place, cell in enumerate(found.cells.tolist()):
+                k = column[cell]
+                if self.hidden[k] or not answers.furthest[place] or answers.endless[place]:
+                    reach[k] = published[k]
+                    continue
+                scale = 10 ** (grid.fine - int(found.decimals[place]))
+                exact = Fraction(int(answers.reach[place]) * scale, int(answers.denominator[place]))
+                reach[k] = max(reach[k], min(published[k], math.ceil(exact)))
             ends.append(reach)
         return ends[0], ends[1]
 
@@ -221,7 +253,7 @@ class Placing:
         """
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts.astype(object)
         lower, upper = truth - down, truth + up
-        wide = np.flatnonzero(down + up)
+        wide = np.flatnonzero((down + up > 0) & ~self.hidden)
         for k in wide.tolist():
             lower[k] = _outward(int(lower[k]), grid.fine, self.method, up=False)
             upper[k] = _outward(int(upper[k]), grid.fine, self.method, up=True)

@@ -34,12 +34,18 @@ class Prices:
         Whatever the width, ``(n,)``; None for nothing.
     at_most
         So many columns are ranges at most; None for any number. Needs `fixed`.
+    hide
+        What hiding costs, ``(n,)``, infinite where that is not allowed; None where it is allowed nowhere.
+    forced
+        Which columns are hidden in any case, ``(n,)``; None for none.
     """
 
     down: NDArray[np.float64]
     up: NDArray[np.float64]
     fixed: NDArray[np.float64] | None = None
     at_most: int | None = None
+    hide: NDArray[np.float64] | None = None
+    forced: NDArray[np.bool_] | None = None
 
 
 def unit_of(task: Task) -> float:
@@ -60,7 +66,16 @@ def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
         (prices.up * price, prices.down * price),
         (np.minimum(up, limit), np.minimum(down, limit)),
     )
-    return Modes.of(task, [_priced(task, offers.narrowed(offer, most / unit), prices)], unit)
+    return Modes.of(task, [_priced(task, offers.narrowed(offer, most / unit), prices), *_hidden(prices)], unit)
+
+
+def _hidden(prices: Prices) -> list[Offer]:
+    """Return the offer to hide columns, where that is allowed."""
+    if prices.hide is None:
+        return []
+    columns = np.flatnonzero(np.isfinite(prices.hide))
+    forced = np.zeros(len(columns), dtype=bool) if prices.forced is None else prices.forced[columns]
+    return [offers.hidden(columns, prices.hide[columns], forced)]
 
 
 def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Task, Modes]:

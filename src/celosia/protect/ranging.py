@@ -9,11 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system import ENDLESS
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
+from celosia.pattern.entries import HIDDEN
 from celosia.pattern.midpoint import midpoints
 from celosia.protect.call import Call
 from celosia.protect.intervals import Intervals
@@ -21,10 +20,10 @@ from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
-from celosia.protect.offers import ranged
 from celosia.protect.placing import Placed, Placing, Slacks
 from celosia.protect.product import product_of
 from celosia.protect.protection import Protection
+from celosia.protect.range_modes import Prices, by_ends
 from celosia.protect.shifting import nearest_shift, shift
 from celosia.protect.task import Task, task_of
 from celosia.protect.width_cuts import CutSearch
@@ -34,6 +33,8 @@ from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 
 _SECRET_BITS = 64
+
+_HALF = 0.5
 
 _TOUCH = 1e-9
 """Widths that exceed rooms by no more, in mean levels, fit."""
@@ -48,7 +49,7 @@ _MANY = 100_000
 """With fewer cells times sensitive cells cuts find the optimum within seconds, those of the general model as well."""
 
 
-def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
+def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging] | None = None) -> Protection:
     """Return ranges that are safe, as narrow as time allows, with a bound on what any safe ranges cost.
 
     Guarantee: see `celosia.protect`; every range is what attackers can conclude, rounded outward where it does not end
@@ -60,8 +61,8 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call) -> Protection:
     required = method.required(asked)
     _refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
-    _refuse_hidden(required)
-    return _Work(asked, required, method, call).protection()
+    _refuse_hidden(required, method)
+    return (work or Ranging)(asked, required, method, call).protection()
 
 
 def _refuse_widths(risk: Risk, method: Intervals) -> None:
@@ -97,8 +98,8 @@ def _refuse_widths(risk: Risk, method: Intervals) -> None:
         raise SpecError.one("most_width", f"is less than what must be reached: {labels}.", "Allow more, or ask less.")
 
 
-def _refuse_hidden(risk: Risk) -> None:
-    """Refuse cells that must be hidden: here cells are shown, or are ranges.
+def _refuse_hidden(risk: Risk, method: Intervals) -> None:
+    """Refuse cells that must be hidden, where cells are shown or are ranges.
 
     Raises
     ------
@@ -106,15 +107,14 @@ def _refuse_hidden(risk: Risk) -> None:
         With the cells by their labels.
     """
     hidden = np.flatnonzero(risk.status == HIDE)
-    if len(hidden):
+    if len(hidden) and not method.hides:
         labels = listed([risk.table.label(int(cell)) for cell in hidden])
-        raise SpecError.one(
-            "method", f"'interval' shows cells or ranges, but these must be hidden: {labels}.", "Mix it with hiding."
-        )
+        said = f"{method.name!r} shows cells or ranges, but these must be hidden: {labels}."
+        raise SpecError.one("method", said, "Use 'mixed'.")
 
 
 @dataclass(eq=False)
-class _Work:
+class Ranging:
     """One publication of ranges at work."""
 
     asked: Risk
@@ -162,13 +162,26 @@ class _Work:
         slacks, bound = found if found is not None else self._in_general()
         return self._result(self._placed(slacks), bound)
 
+    @cached_property
+    def prices(self) -> Prices:
+        """What ranges of the columns of the task cost."""
+        below, above = (cost[self.task.cells] for cost in self.costs)
+        return Prices(below, above)
+
     def _placed(self, slacks: Slacks) -> Placed:
-        placing = Placing(self.required, self.method, self.call, self.task, self.costs, self.most)
+        fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
+        placing = Placing(self.required, self.method, self.call, self.task, self.costs, self.most, fixed)
         try:
             return placing.place(slacks)
         except KeyboardInterrupt:
             self.call.clock.stop()
             return placing.place(slacks)
+
+    def _everywhere(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return prices of columns as those of all cells, ``(n_cells,)``."""
+        wide = np.zeros(len(self.required))
+        wide[self.task.cells] = prices
+        return wide
 
     def _by_width(self) -> tuple[Slacks, float] | None:
         """Return slacks by the width model and a bound; None where its widths cannot be placed."""
@@ -222,33 +235,32 @@ class _Work:
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        task = self.task
-        levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
-        unit = float(levels.mean())
-        rooms = [
-            np.where(room.max(axis=0) >= ENDLESS, np.inf, room.max(axis=0).astype(np.float64)) / unit
-            for room in (task.up, task.down)
-        ]
-        below, above = (cost[task.cells] * unit / 10**task.decimals for cost in self.costs)
-        offer = ranged(np.arange(len(task)), (above, below), (rooms[0], rooms[1]))
-        limited = np.flatnonzero(np.isfinite(self.most))
-        if len(limited):
-            one = sp.eye_array(len(task), format="csr")[limited]
-            offer = replace(
-                offer,
-                rows=sp.csr_array(sp.hstack([one, one])),
-                row_lower=np.full(len(limited), -np.inf),
-                row_upper=self.most[limited] / unit,
-            )
-        search = ModeSearch(task, Modes.of(task, [offer], unit), backends()[0], self.call, self._hear)
+        search = self._searched(self.task, by_ends(self.task, self.prices, self.most))
+        if search.best is None:
+            return self._one_by_one(), search.bound
+        return self._slacks(search), search.bound
+
+    def _slacks(self, search: ModeSearch) -> Slacks:
+        """Return what the best point of a search publishes, whose variables are both ends of every range."""
+        if search.best is None:
+            raise ValueError("there is no point")
+        modes = search.modes
+        up, down = modes.slacks(search.best)
+        hidden = None if self.prices.hide is None else modes.hidden(search.best) > _HALF
+        return Slacks(down * modes.unit, up * modes.unit, hidden)
+
+    def _searched(
+        self, task: Task, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
+    ) -> ModeSearch:
+        """Return the search of the engine, at its end; it may start with whole numbers and a bound known before."""
+        search = ModeSearch(task, modes, backends()[0], self.call, self._hear)
         try:
+            if start is not None:
+                search.begin(start, bound)
             search.run()
         except KeyboardInterrupt:
             self.call.clock.stop()
-        if search.best is None:
-            return self._one_by_one(), search.bound
-        up, down = search.modes.slacks(search.best)
-        return Slacks(down * unit, up * unit), search.bound
+        return search
 
     def _one_by_one(self) -> Slacks:
         """Return slacks that protect one cell after the other, where there is no time for all together.
@@ -291,7 +303,11 @@ class _Work:
         said = midpoints(placed.pattern).warning
         if said is not None:
             warnings.warn(said, MidpointWarning, stacklevel=2)
-        cost = sum(mode.loss(self.asked.table, self.asked.cost) for mode in placed.pattern.modes)
+        hide = self.asked.cost if self.prices.hide is None else self._everywhere(self.prices.hide)
+        cost = sum(
+            mode.loss(self.asked.table, hide if mode.status == HIDDEN else self.asked.cost)
+            for mode in placed.pattern.modes
+        )
         return Protection(
             risk=self.asked,
             method=self.method,

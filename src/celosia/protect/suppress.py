@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,11 +87,11 @@ class Suppress:
         found = Problems()
         show = hide = np.zeros(0, dtype=np.int64)
         with found.gathering():
-            show = _cells("must_show", self.must_show, risk.table)
+            show = cells_of("must_show", self.must_show, risk.table)
         with found.gathering():
-            hide = _cells("must_hide", self.must_hide, risk.table)
+            hide = cells_of("must_hide", self.must_hide, risk.table)
         with found.gathering():
-            _cells("width_if_hidden", list(self.width_if_hidden), risk.table)
+            cells_of("width_if_hidden", list(self.width_if_hidden), risk.table)
         for cells, said, word in (
             (show, risk.sensitive, "sensitive"),
             (np.intersect1d(show, hide), None, "in must_hide"),
@@ -143,7 +144,14 @@ def width_decimals(widths: Collection[Fraction]) -> int:
     return next((k for k in range(_FINEST) if all((width * 10**k).denominator == 1 for width in widths)), _FINEST)
 
 
-def _cells(name: str, cells: Sequence[int] | NDArray[np.int64], table: Table) -> NDArray[np.int64]:
+def cells_of(name: str, cells: Sequence[int] | NDArray[Any], table: Table) -> NDArray[np.int64]:
+    """Return places of cells, given as such or as a mask.
+
+    Raises
+    ------
+    SpecError
+        A cell is not in the table.
+    """
     array = np.asarray(cells)
     if array.dtype == bool and array.shape == (len(table),):
         array = np.flatnonzero(array)

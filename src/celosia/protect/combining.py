@@ -1,0 +1,115 @@
+"""Ranges with a price each, and ranges mixed with hidden cells: combined suppression and mixed releases at work."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.protect.call import Call
+from celosia.protect.combined import Combined
+from celosia.protect.mixed import Mixed
+from celosia.protect.placing import Slacks
+from celosia.protect.protection import Protection
+from celosia.protect.range_modes import Prices, by_ends, by_widths
+from celosia.protect.ranging import Ranging, publish_ranges
+from celosia.protect.widths import WidthTask
+from celosia.risk.risk import HIDE, Risk
+
+
+def combine(risk: Risk, method: Combined, call: Call) -> Protection:
+    """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
+    return publish_ranges(risk, method, call, _Combining)
+
+
+def mix(risk: Risk, method: Mixed, call: Call) -> Protection:
+    """Return a safe release of shown, hidden and widened cells, with a bound; see `celosia.protect`."""
+    return publish_ranges(risk, method, call, _Mixing)
+
+
+class _Engaged(Ranging):
+    """Ranges that only the engine of modes can find."""
+
+    def _one_by_one(self) -> Slacks:
+        raise self._failure()
+
+    def _failure(self) -> CelosiaError:
+        if self.call.clock.left <= 0:
+            return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
+        return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
+
+
+class _Combining(_Engaged):
+    """A combined suppression at work."""
+
+    method: Combined
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What ranges of the columns of the task cost."""
+        below, above = (cost[self.task.cells] for cost in self.costs)
+        sensitive = int(self.required.sensitive.sum())
+        if self.method.at_most is not None and self.method.at_most < sensitive:
+            raise InfeasibleError.one(
+                "at_most", f"is {self.method.at_most}, but {sensitive} cells are sensitive: each is a range."
+            )
+        return Prices(below, above, self.method.cell_costs(self.asked)[self.task.cells], self.method.at_most)
+
+    @property
+    def by_width(self) -> bool:
+        """Whether widths are enough: one attacker, equal costs, sliding levels only."""
+        return self.sliding and super().by_width
+
+    def _by_width(self) -> tuple[Slacks, float] | None:
+        """Return slacks by widths and a bound; None where those widths cannot be placed."""
+        search = self._searched(*by_widths(self.task, self.prices, self.most))
+        if search.best is None:
+            raise self._failure()
+        n, widths = len(self.task), WidthTask.of(self.task, self.most)
+        found = search.best[:n] * (search.modes.unit / widths.unit)
+        centre = self._shift(widths, found)
+        if centre is None:
+            return self._around(search.best[n:], search.bound)
+        half = found / 2
+        return Slacks((half - centre) * widths.unit, (half + centre) * widths.unit), search.bound
+
+    def _around(self, open_: NDArray[np.float64], bound: float) -> tuple[Slacks, float] | None:
+        """Return ranges of cells whose widths cannot be placed, with both ends as variables."""
+        modes = by_ends(self.task, self.prices, self.most)
+        start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
+        search = self._searched(self.task, modes, start, bound)
+        return None if search.best is None else (self._slacks(search), search.bound)
+
+
+class _Mixing(_Engaged):
+    """A mixed release at work."""
+
+    method: Mixed
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What ranges and hiding the columns of the task cost."""
+        cells = self.task.cells
+        below, above = (cost[cells] for cost in self.costs)
+        hide = self.method.hide_costs(self.asked)
+        forced = self.asked.status == HIDE
+        self._refuse(forced & np.isinf(hide), "must be hidden, but may not be")
+        self._refuse(self.required.sensitive & np.isinf(hide) & ~self.method.ranges(self.asked), "must be shown")
+        return Prices(below, above, hide=hide[cells], forced=forced[cells])
+
+    def _refuse(self, wrong: NDArray[np.bool_], said: str) -> None:
+        if bool(wrong.any()):
+            labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
+            raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """The greatest widths in counts of the task: none where a cell may be no range."""
+        return np.where(self.method.ranges(self.asked)[self.task.cells], super().most, 0.0)
+
+    @property
+    def by_width(self) -> bool:
+        """Whether widths are enough: never, as hiding opens more on one side than on the other."""
+        return False

@@ -1,0 +1,133 @@
+"""Combined suppression and mixed releases: what they cost, what they keep, and what they refuse."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import count, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.property.suppression_cases import drawn, put, seeded
+
+from celosia.attack.audit import audit
+from celosia.certify.certificate import certify
+from celosia.certify.verify import verify
+from celosia.errors import CelosiaError, InfeasibleError, SpecError
+from celosia.protect.combined import Combined
+from celosia.protect.intervals import Intervals
+from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
+from celosia.protect.protection import Protection
+from celosia.protect.suppress import Suppress
+from celosia.protect.trade_off import trade_off
+from celosia.risk.risk import Risk
+
+pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+
+CLOSE = 1e-3
+"""Ends on a grid cost a little more than ends anywhere."""
+
+
+def risk_of(name: str, kind: str = "flat") -> Risk:
+    """Return the first table drawn under a name that can be protected, with levels of a unit or more."""
+    for number in count():
+        risk = put(drawn(seeded(f"{name} {number}"), kind, wishes=False))[0]
+        required = [max(one.lower, one.upper, one.sliding) for one in risk.requirements]
+        with suppress(CelosiaError):
+            if min(required) >= 1 and len(protect(risk, Suppress("unity")).secondary):
+                return risk
+    raise AssertionError
+
+
+def ranges(result: Protection) -> int:
+    return int((result.pattern.status == "interval").sum())
+
+
+@pytest.mark.parametrize("name", ["a", "c", "d", "e"])
+def test_a_range_without_a_price_of_its_own_is_partial_suppression(name: str) -> None:
+    risk = risk_of(name)
+    free = np.zeros(len(risk))
+    free[0] = 1e-9
+    both = [protect(risk, method) for method in (Intervals("unity"), Combined("unity", cell_cost=free))]
+    assert both[1].cost == pytest.approx(both[0].cost, rel=CLOSE)
+    assert both[1].bound <= both[0].cost * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", ["a", "c", "d", "e"])
+def test_widths_that_cost_next_to_nothing_leave_as_few_ranges_as_complete_suppression(name: str) -> None:
+    risk = risk_of(name)
+    combined = protect(risk, Combined(np.full(len(risk), 1e-6), cell_cost="unity"))
+    complete = protect(risk, Suppress("unity"))
+    assert ranges(combined) == int((complete.pattern.status == "hidden").sum())
+
+
+def test_the_published_ranges_are_safe_and_proved(tmp_path: Path) -> None:
+    for method in (Combined("unity"), Mixed()):
+        result = protect(risk_of("e"), method)
+        assert result.safe
+        assert audit(result.pattern, result.risk).safe
+        certify(result).write(tmp_path / "proof.json")
+        assert verify(tmp_path / "proof.json").proved
+
+
+def test_at_most_limits_the_number_of_ranges() -> None:
+    risk = risk_of("d")
+    few = ranges(protect(risk, Combined(np.full(len(risk), 1e-6))))
+    many = protect(risk, Combined("unity", cell_cost=np.full(len(risk), 1e-9)))
+    limited = protect(risk, Combined("unity", cell_cost=np.full(len(risk), 1e-9), at_most=few))
+    assert ranges(limited) <= few
+    assert limited.cost >= many.cost * (1 - CLOSE)
+
+
+def test_fewer_ranges_than_sensitive_cells_are_refused() -> None:
+    with pytest.raises(InfeasibleError, match="at_most"):
+        protect(risk_of("d"), Combined(at_most=0))
+
+
+def test_a_mixed_release_is_never_dearer_than_a_pure_one_and_sometimes_cheaper() -> None:
+    better = 0
+    for number in range(12):
+        risk = risk_of(f"mixed {number}", "tree")
+        hide = 1.0 + np.arange(len(risk)) % 3
+        try:
+            hidden = protect(risk, Mixed(hide_cost=hide, may_range=[]))
+            ranged = protect(risk, Mixed(hide_cost=hide, may_hide=[]))
+        except CelosiaError:
+            continue
+        mixed = protect(risk, Mixed(hide_cost=hide))
+        pure = min(hidden.cost, ranged.cost)
+        assert mixed.bound <= pure * (1 + 1e-6)
+        assert mixed.cost <= pure * (1 + CLOSE)
+        better += mixed.cost < pure * (1 - CLOSE)
+    assert better
+
+
+def test_hidden_cells_alone_are_complete_suppression() -> None:
+    risk = risk_of("e")
+    alone = protect(risk, Mixed(hide_cost="unity", may_range=[]))
+    assert alone.cost == pytest.approx(protect(risk, Suppress("unity")).cost)
+    assert set(alone.pattern.status) <= {"shown", "hidden"}
+
+
+def test_a_cell_that_may_be_neither_is_refused() -> None:
+    risk = risk_of("e")
+    others = np.flatnonzero(~risk.sensitive)
+    with pytest.raises(SpecError, match="may_hide"):
+        protect(risk, Mixed(may_hide=others, may_range=others))
+
+
+def test_a_cell_that_must_be_hidden_is_hidden() -> None:
+    risk = risk_of("e")
+    cell = int(np.flatnonzero(~risk.sensitive)[0])
+    result = protect(risk, Mixed(must_hide=[cell]))
+    assert result.pattern.status[cell] == "hidden"
+
+
+def test_the_trade_off_goes_from_few_wide_ranges_to_many_narrow_ones() -> None:
+    curve = trade_off(risk_of("e", "tree"), points=7)
+    cells, widths = [point.cells for point in curve.points], [point.width for point in curve.points]
+    assert len(curve.points) == 7
+    assert cells == sorted(cells)
+    assert all(after <= before * (1 + CLOSE) for before, after in pairwise(widths))
+    assert all(0 <= point.gap < CLOSE for point in curve.points)
