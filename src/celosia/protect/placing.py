@@ -31,8 +31,11 @@ from celosia.table.fixed import Fixed
 _NEAR = 1e-5
 """A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
 
-_NEAR_SHARE = 5e-7
+_NEAR_SHARE = 1e-9
 """The same relative to the slack."""
+
+_SEARCHED = 5e-7
+"""The same for slacks that a search proposes: it reaches levels to no more than this part."""
 
 _LOSS = 1e-4
 """Decimals are added until rounding ends outward costs no more than this share of the whole."""
@@ -112,7 +115,7 @@ class Placing:
         grid = self._grid(slacks)
         rooms = grid.room(self.task.down), grid.room(self.task.up)
         down, up = (
-            np.where(self.hidden, room, grid.outward(slack, room))
+            np.where(self.hidden, room, grid.outward(slack, room, _SEARCHED))
             for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
         )
         down, up, checked = self._widened(grid, down, up)
@@ -293,15 +296,17 @@ class _Grid:
         widest = rooms.max(axis=0)
         return np.where(widest >= ENDLESS // self.factor, ENDLESS, widest * self.factor)
 
-    def outward(self, slack: NDArray[np.float64], room: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return slacks in fine counts, rounded up."""
+    def outward(
+        self, slack: NDArray[np.float64], room: NDArray[np.int64], near: float = _NEAR_SHARE
+    ) -> NDArray[np.int64]:
+        """Return slacks in fine counts, rounded up unless they exceed a count by next to nothing."""
         counts = slack * self.factor
-        return np.minimum(np.ceil(counts - (_NEAR + _NEAR_SHARE * counts)), room).astype(np.int64).clip(0)
+        return np.minimum(np.ceil(counts - (_NEAR + near * counts)), room).astype(np.int64).clip(0)
 
     def exact(self, slack: NDArray[np.float64]) -> bool:
         """Return whether slacks lie on the grid."""
         counts = slack * self.factor / self.step
-        return bool(np.all(np.abs(counts - np.rint(counts)) <= _NEAR + _NEAR_SHARE * counts))
+        return bool(np.all(np.abs(counts - np.rint(counts)) <= _NEAR + _SEARCHED * counts))
 
 
 def _outward(count: int, decimals: int, method: Intervals, *, up: bool) -> int:
