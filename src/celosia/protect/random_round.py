@@ -49,6 +49,9 @@ class RandomRound:
     The seed of `celosia.protect` is a secret: who knows it knows more about the remainders than the table tells. With
     the default of 0 a fresh one is drawn; `celosia.Protection` keeps it for the office, no release does. Choose your
     own from many digits.
+
+    Cost and bound of the result are those of the values drawn: chance chose them, not a search. With ``"sensitive"``
+    the cost is the chi-square distance, elsewhere the sum of deviations.
     """
 
     base: int | float | str | Decimal

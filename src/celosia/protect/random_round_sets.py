@@ -105,12 +105,24 @@ def sets_of(risk: Risk, base: int, reach: int) -> Sets:
     up &= over > 0
     stuck = np.flatnonzero(~down & ~up)
     if len(stuck):
-        labels = listed([table.label(int(cell)) for cell in cells[stuck]])
-        would = Fixed.of_counts(np.array([_sufficient(risk, cells[stuck])], dtype=object), table.decimals).texts()[0]
-        text = Fixed(np.array([base]), table.decimals).texts()[0]
-        said = f"{text} cannot protect these cells, whichever way they are rounded: {labels}."
-        raise InfeasibleError.one("base", said, f"A base of {would} would.")
+        raise _hopeless(risk, cells[stuck], base, reach)
     return Sets(cells, truth, base, down, up)
+
+
+def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: int) -> InfeasibleError:
+    """Return the error that names cells which no multiple protects, and what would."""
+    table = risk.table
+    labels = listed([table.label(int(cell)) for cell in cells])
+
+    def text(count: int) -> str:
+        return Fixed.of_counts(np.array([count], dtype=object), table.decimals).texts()[0]
+
+    enough = _sufficient(risk, cells)
+    if reach < base - 1 and base >= enough:
+        said = f"{text(reach)} leaves attackers too little to doubt about these cells: {labels}."
+        return InfeasibleError.one("reach", said, f"A reach of {text(base - 1)} would do.")
+    said = f"{text(base)} cannot protect these cells, whichever way they are rounded: {labels}."
+    return InfeasibleError.one("base", said, f"A base of {text(enough)} would.")
 
 
 def _protects(

@@ -74,6 +74,12 @@ def test_a_base_that_protects_nobody_names_one_that_would() -> None:
     assert cz.protect(risk({1: (9, 9)}), cz.RandomRound(20), seed=1).safe
 
 
+def test_a_reach_that_protects_nobody_names_one_that_would() -> None:
+    """Within 3 of the published value there is no room for a level of 9."""
+    with pytest.raises(cz.InfeasibleError, match=r"reach: 3 leaves .* cells: 'cell 7'\. A reach of 19 would do\."):
+        cz.protect(risk({1: (9, 9)}), cz.RandomRound(20, reach=3), seed=1)
+
+
 def test_plain_rounding_that_does_not_protect_is_refused() -> None:
     """Nobody draws again until it does: that would bias every cell."""
     with pytest.raises(cz.InfeasibleError, match="random-round: does not protect 'cell 7' with the base 3"):
