@@ -64,7 +64,7 @@ class _Combining(_Engaged):
 
     def _by_width(self) -> tuple[Slacks, float] | None:
         """Return slacks by widths and a bound; None where those widths cannot be placed."""
-        search = self._searched(*by_widths(self.task, self.prices, self.most))
+        search = self._engaged(*by_widths(self.task, self.prices, self.most))
         if search.best is None:
             raise self._failure()
         n, widths = len(self.task), WidthTask.of(self.task, self.most)
@@ -79,7 +79,7 @@ class _Combining(_Engaged):
         """Return ranges of cells whose widths cannot be placed, with both ends as variables."""
         modes = by_ends(self.task, self.prices, self.most)
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
-        search = self._searched(self.task, modes, start, bound)
+        search = self._engaged(self.task, modes, start, bound)
         return None if search.best is None else (self._slacks(search), search.bound)
 
 

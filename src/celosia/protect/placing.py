@@ -228,19 +228,11 @@ class Placing:
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
         for answers, published in ((found.down, down), (found.up, up)):
-            open_ = ~answers.furthest | answers.endless
+            open_ = ~answers.furthest | answers.endless | self.hidden[place]
             exact = -(-(answers.reach.astype(object) * scale) // answers.denominator.astype(object))
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
             np.maximum.at(reach, place, far)
-            for place, cell in enumerate(found.cells.tolist()):
-                k = column[cell]
-                if self.hidden[k] or not answers.furthest[place] or answers.endless[place]:
-                    reach[k] = published[k]
-                    continue
-                scale = 10 ** (grid.fine - int(found.decimals[place]))
-                exact = Fraction(int(answers.reach[place]) * scale, int(answers.denominator[place]))
-                reach[k] = max(reach[k], min(published[k], math.ceil(exact)))
             ends.append(reach)
         return ends[0], ends[1]
 

@@ -235,7 +235,7 @@ class Ranging:
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        search = self._searched(self.task, by_ends(self.task, self.prices, self.most))
+        search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
         if search.best is None:
             return self._one_by_one(), search.bound
         return self._slacks(search), search.bound
@@ -249,7 +249,7 @@ class Ranging:
         hidden = None if self.prices.hide is None else modes.hidden(search.best) > _HALF
         return Slacks(down * modes.unit, up * modes.unit, hidden)
 
-    def _searched(
+    def _engaged(
         self, task: Task, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
     ) -> ModeSearch:
         """Return the search of the engine, at its end; it may start with whole numbers and a bound known before."""
