@@ -1,6 +1,6 @@
 """Interval publication: how fast optima and small gaps are reached, and the ratio to the thesis' algorithm.
 
-python -m benchmarks.intervals ranges|plain PROBLEM      one measurement, in a process of its own
+python -m benchmarks.intervals ranges|plain PROBLEM ...     measurements, in a process of their own
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import subprocess
 import sys
 import warnings
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 
 import celosia as cz
 from benchmarks.instances import instance
 from benchmarks.measure import timed
 from benchmarks.plain_intervals import plain_intervals
 from benchmarks.registry import Row, benchmark
-from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 
@@ -45,8 +45,7 @@ class Problem:
     limit
         Seconds.
     levels
-        ``sliding`` for SPL only, ``separate`` for LPL of half a UPL, ``attackers`` for a second attacker who knows
-        every value within 60 %.
+        ``sliding`` for SPL only, ``separate`` for LPL of half a UPL.
     repeats
         The median of so many runs counts.
     """
@@ -88,7 +87,20 @@ _GAPS = {"d3a": (2.0, 0.002, 0.006), "d3b": (15.0, 0.002, 0.006), "big1": (60.0,
 def intervals(smoke: bool) -> list[Row]:  # noqa: FBT001
     """Measure optima of two dimensions, gaps of three, and the ratio to the thesis' algorithm."""
     if smoke:
+        _run_all([Problem("t20x10", 0, unity) for unity in (True, False)])
         return [_optimal("t20x10", 5.0, (0,), unity=unity) for unity in (True, False)]
+    _run_all(
+        [
+            *(Problem(name, seed, unity) for name in _OPTIMAL for unity in (True, False) for seed in _SEEDS),
+            *(Problem("h1", 0, unity, levels="separate") for unity in (True, False)),
+            *(
+                Problem(name, seed, unity, gaps[1 if unity else 2], 600.0)
+                for name, gaps in _GAPS.items()
+                for unity in (True, False)
+                for seed in _seeds(name)
+            ),
+        ]
+    )
     rows = []
     for name, (unit, value, thesis) in _OPTIMAL.items():
         rows += [_optimal(name, unit, _SEEDS, unity=True, thesis=thesis.split(" and ")[0])]
@@ -96,11 +108,14 @@ def intervals(smoke: bool) -> list[Row]:  # noqa: FBT001
     for name, (seconds, unit, value) in _GAPS.items():
         rows += [_within(name, seconds, unit, unity=True), _within(name, seconds, value, unity=False)]
     rows += [_plain()]
-    for name, (unit, value, _) in list(_OPTIMAL.items())[:1]:
-        for levels, said in (("separate", "LPL = UPL / 2"), ("attackers", "two attackers")):
-            rows += [_optimal(name, unit, (0,), unity=True, levels=levels, said=said)]
-            rows += [_optimal(name, value, (0,), unity=False, levels=levels, said=said)]
+    unit, value, _ = _OPTIMAL["h1"]
+    rows += [_optimal("h1", unit, (0,), unity=True, levels="separate", said="LPL = UPL / 2")]
+    rows += [_optimal("h1", value, (0,), unity=False, levels="separate", said="LPL = UPL / 2")]
     return rows
+
+
+def _seeds(name: str) -> tuple[int, ...]:
+    return _SEEDS[:1] if name == "big1" else _SEEDS
 
 
 def _costs(unity: bool) -> str:  # noqa: FBT001
@@ -130,7 +145,7 @@ def _optimal(
 
 
 def _within(name: str, seconds: float, gap: float, *, unity: bool) -> Row:
-    seeds = _SEEDS[:1] if name == "big1" else _SEEDS
+    seeds = _seeds(name)
     runs = [_run("ranges", Problem(name, seed, unity, gap, 600.0)) for seed in seeds]
     met = all(run.safe and run.gap <= gap and run.seconds <= seconds for run in runs)
     said = "; ".join(
@@ -156,12 +171,28 @@ def _plain() -> Row:
     )
 
 
+_DONE: dict[Problem, Ranged] = {}
+
+
 def _run(way: str, problem: Problem) -> Ranged:
+    """Return what was measured, or is now."""
+    if way == "ranges" and problem in _DONE:
+        return _DONE[problem]
+    return _apart(way, [problem])[0]
+
+
+def _run_all(problems: list[Problem]) -> None:
+    """Measure many problems in one process, one after the other: memory is the largest so far."""
+    _DONE.update(zip(problems, _apart("ranges", problems), strict=True))
+
+
+def _apart(way: str, problems: list[Problem]) -> list[Ranged]:
     """Return what a process of its own measures, with one thread."""
-    command = [sys.executable, "-m", "benchmarks.intervals", way, json.dumps(asdict(problem))]
+    said = [json.dumps(asdict(problem)) for problem in problems]
+    command = [sys.executable, "-m", "benchmarks.intervals", way, *said]
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=alone)
-    return Ranged(**json.loads(done.stdout.splitlines()[-1]))
+    return [Ranged(**json.loads(line)) for line in done.stdout.splitlines()[-len(problems) :]]
 
 
 def _drawn(problem: Problem) -> Risk:
@@ -169,9 +200,6 @@ def _drawn(problem: Problem) -> Risk:
     if problem.levels == "separate":
         lower = risk.levels.lower
         return replace(risk, levels=replace(risk.levels, lower=Fixed(5 * lower.counts, lower.decimals + 1)))
-    if problem.levels == "attackers":
-        wiser = Attacker.together([risk.attackers[0], Attacker.percentage(risk.table, 60)], "within 60%")
-        return replace(risk, attackers=(*risk.attackers, wiser))
     return risk
 
 
@@ -181,8 +209,7 @@ def _ranged(problem: Problem) -> Ranged:
     def step(risk: Risk, limit: float) -> cz.Protection:
         return cz.protect(risk, cz.Intervals(secret=1), time_limit=limit, gap=problem.gap)
 
-    for warm in (instance("t20x10", sliding=True), instance("d3a", sliding=True)):  # compiled code is loaded
-        cz.protect(warm, cz.Intervals(secret=1), gap=0.05)
+    _warm_up()
     risk, results = _drawn(problem), list[cz.Protection]()
     try:
         costs = [timed(lambda: results.append(step(risk, problem.limit))) for _ in range(problem.repeats)]
@@ -195,11 +222,21 @@ def _ranged(problem: Problem) -> Ranged:
     return Ranged(result.cost, result.bound, safe, ranges, seconds, costs[-1].peak)
 
 
+@cache
+def _warm_up() -> None:
+    """Load compiled code."""
+    for warm in (instance("t20x10", sliding=True), instance("d3a", sliding=True)):
+        cz.protect(warm, cz.Intervals(secret=1), gap=0.05)
+
+
 def _by_the_thesis(problem: Problem) -> Ranged:
     found = plain_intervals(_drawn(problem), problem.limit)
     return Ranged(found.cost, found.cost, found.cost < math.inf, 0, found.seconds, timed(lambda: None).peak)
 
 
 if __name__ == "__main__":
-    asked = Problem(**json.loads(sys.argv[2]))
-    print(json.dumps(asdict({"ranges": _ranged, "plain": _by_the_thesis}[sys.argv[1]](asked))))
+    for text in sys.argv[2:]:
+        asked = Problem(**json.loads(text))
+        found = {"ranges": _ranged, "plain": _by_the_thesis}[sys.argv[1]](asked)
+        print(json.dumps(asdict(found)), flush=True)
+        print(asked, found, file=sys.stderr, flush=True)
