@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.aggregation_program import Program, program_of
-from celosia.attack.audit import Protected
+from celosia.attack.protected import Protected
 from celosia.errors import SpecError, counted
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,16 @@ from celosia.attack.findings import Finding as Finding
 from celosia.attack.findings import Findings, Verdicts, in_counts, results
 from celosia.attack.findings import Verdict as Verdict
 from celosia.attack.parts import Parts, parts_as_networks
+from celosia.attack.protected import Protected
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.redundancy import implied
+from celosia.attack.respondent_requirements import requiring
+from celosia.attack.respondents import audit_respondents
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import HasPattern, Release, publish
+from celosia.pattern.release import Release, publish
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
@@ -127,14 +130,6 @@ class Audit:
 _REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
-class Protected(HasPattern, Protocol):
-    """The result of a protection: a pattern, and what it protects."""
-
-    @property
-    def risk(self) -> Risk:
-        """What was to be protected."""
-
-
 def audit(
     release: Release | Pattern | Protected,
     risk: Risk | None = None,
@@ -156,7 +151,8 @@ def audit(
     risk
         The table with its sensitive cells and their requirements; the result of a protection brings its own.
     attackers
-        Who attacks; by default those of `risk`, with all its requirements.
+        Who attacks; by default those of `risk`, with all its requirements, and contributors where it protects them
+        from each other: those who come too close are attackers, too, each with a requirement that is missed.
     intervals
         Also compute the interval of every cell that is not shown.
     integer
@@ -188,6 +184,9 @@ def audit(
         raise SpecError.one("attackers", "are missing.")
     if attackers is not None:
         risk = replace(risk, attackers=who, further=None)
+    elif risk.respondents is not None and release.criterion != "distance":
+        risk = requiring(risk, audit_respondents(release, risk, solver=solver))
+        who = risk.attackers
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     _check(risk, whole=whole)
     backend = backend_named(solver) if solver else backends()[0]

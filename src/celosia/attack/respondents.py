@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.attack.aggregations import Ties, table_and_release
-from celosia.attack.audit import Protected
+from celosia.attack.protected import Protected
 from celosia.attack.respondent_stage import Stage, stage_of
 from celosia.attack.respondent_targets import Coalition, Proof, Target, largest_others, targets_of
 from celosia.errors import SpecError, counted

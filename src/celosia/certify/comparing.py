@@ -39,10 +39,12 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
         if said[name] != own[name]:
             yield Problem("problem", f"the certificate has other {words}.", _OTHER)
     said, own = claim.content["requirements"], requirements_part(problem)
-    names = [[attacker["name"] for attacker in part["attackers"]] for part in (said, own)]
+    # Respondents who came too close on the way to a pattern are attackers beside those of the problem.
+    attackers = said["attackers"][: _known(claim, problem)], own["attackers"]
+    names = [[attacker["name"] for attacker in part] for part in attackers]
     if names[0] != names[1]:
         yield Problem("problem", "the certificate has other attackers.", _OTHER)
-    elif said["attackers"] != own["attackers"]:
+    elif attackers[0] != attackers[1]:
         yield Problem("problem", "the certificate has attackers with other bounds.", _OTHER)
     if any(said[name] != own[name] for name in ("cells", "attacker", "lower", "upper", "sliding")):
         yield from _required_otherwise(claim, problem)
@@ -54,6 +56,10 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
     theirs = dict(zip(zip(said.cells.tolist(), said.attackers.tolist(), strict=True), _levels(claim), strict=True))
     levels = zip(*(level.texts() for level in (own.lower, own.upper, own.sliding)), strict=True)
     ours = dict(zip(zip(own.cells.tolist(), own.attackers.tolist(), strict=True), levels, strict=True))
+    known = _known(claim, problem)
+    theirs = {key: level for key, level in theirs.items() if key[1] < known or key in ours}
+    if theirs == ours:
+        return
     missing = [key for key in ours if key not in theirs]
     changed = [key for key, level in ours.items() if theirs.get(key, level) != level]
     for keys, words in ((missing, "leaves out"), (changed, "has other levels for")):
@@ -63,6 +69,11 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
             yield Problem("problem", seen, _OTHER)
     if any(key not in ours for key in theirs) or not (missing or changed):
         yield Problem("problem", "the certificate has requirements that the problem does not have.", _OTHER)
+
+
+def _known(claim: Claim, problem: Risk) -> int:
+    """Return how many of the certificate's attackers must be those of the problem: the first ones."""
+    return len(claim.content["requirements"]["attackers"] if problem.respondents is None else problem.attackers)
 
 
 def _levels(claim: Claim) -> Iterator[tuple[str, ...]]:

@@ -60,7 +60,9 @@ def protect_respondents(
         Time was up before a safe pattern was known.
     """
     respondents_of(risk.table, Knowledge.of(rule).by)  # what is wrong with them is said before the search
-    return _Rounds(risk, method, call, engine, rule).protection()
+    # Rounds know who came too close so far; an audit of their patterns is not to ask again.
+    found = _Rounds(replace(risk, respondents=None), method, call, engine, rule).protection()
+    return replace(found, risk=replace(found.risk, respondents=rule))
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_4, TABLE_6, TABLE_7, TWENTY
 
+from celosia.attack.audit import MISSED, audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
 from celosia.certify.certificate import certify
@@ -75,3 +76,23 @@ def test_contributions_that_do_not_add_up_are_refused() -> None:
     table = replace(TABLE_3, contributions=replace(said, amount=said.amount + 1))
     with pytest.raises(DataError, match="do not add up"):
         protect(assess(table, TWENTY), Suppress(), respondents=TWENTY)
+
+
+def test_an_audit_of_a_risk_that_protects_respondents_asks_them() -> None:
+    risk = assess(TABLE_3, TWENTY, respondents=TWENTY)
+    assert audit(TABLE_4, replace(risk, respondents=None)).safe
+    said = audit(TABLE_4, risk)
+    assert not said.safe
+    missed = {said.risk.attackers[one.requirement.attacker].name for one in said.of_result(MISSED)}
+    assert all(name.startswith("respondent ") for name in missed)
+    assert len(missed) == 2
+    assert audit(protect(risk)).safe
+
+
+def test_a_certificate_belongs_to_the_problem_whose_respondents_it_protects(tmp_path: Path) -> None:
+    risk = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
+    certify(protect(risk)).write(tmp_path / "proof.json")
+    assert verify(tmp_path / "proof.json", problem=risk).proved
+    other = verify(tmp_path / "proof.json", problem=replace(risk, respondents=None))
+    assert not other.proved
+    assert "other attackers" in str(other.problems[0])
