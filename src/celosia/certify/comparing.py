@@ -58,7 +58,7 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
     ours = dict(zip(zip(own.cells.tolist(), own.attackers.tolist(), strict=True), levels, strict=True))
     known = _known(claim, problem)
     theirs = {key: level for key, level in theirs.items() if key[1] < known or key in ours}
-    if theirs == ours:
+    if theirs == ours and problem.respondents is not None:
         return
     missing = [key for key in ours if key not in theirs]
     changed = [key for key, level in ours.items() if theirs.get(key, level) != level]
