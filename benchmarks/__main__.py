@@ -12,6 +12,7 @@ import sys
 import benchmarks.adjustment
 import benchmarks.assessment
 import benchmarks.audit
+import benchmarks.combined
 import benchmarks.intervals
 import benchmarks.respondents
 import benchmarks.suppression
