@@ -18,6 +18,9 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Solution, Status
 
+_MANY_ROWS = 2_000
+"""With more balance rows than this the interior-point method is faster: 7 s against 54 s with 7,000 rows."""
+
 _ROUNDS = 8
 """So many times violated balance rows are looked for."""
 
@@ -76,7 +79,8 @@ def _linear(task: AdjustTask, clock: Clock, balances: Balances | None) -> Relaxe
     used, found = np.zeros(0, dtype=np.int64), None
     for _ in range(_ROUNDS):
         try:
-            solution = answer(model.solve(time_limit=clock.left))
+            large = len(used) > _MANY_ROWS
+            solution = answer(model.solve(time_limit=clock.left, method="interior" if large else "auto"))
         except TimeoutError:
             if found is None:
                 raise

@@ -17,11 +17,13 @@ from celosia.errors import SolverError
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution
 
-Method = Literal["auto", "primal", "dual", "afresh"]
+Method = Literal["auto", "primal", "dual", "afresh", "interior"]
 """Which simplex method solves an LP: auto takes the primal where only costs changed since the last solve.
 
 Afresh is the dual one from the basis of slacks, without presolving: the best start where bounds and costs have changed
 all over, and nothing costs less than nothing.
+
+The interior-point method returns no vertex and leaves no basis behind; a back end without one takes another.
 """
 
 

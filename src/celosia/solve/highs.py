@@ -33,7 +33,7 @@ class HighsModel:
         self._problem = OpenProblem(problem)
         self._engine = Engine()
         self._highs = self._engine.highs
-        self._only_costs_changed = False
+        self._only_costs_changed = self._interior = False
         self._warm = self._cold = 0
         self._load(problem)
 
@@ -133,18 +133,31 @@ class HighsModel:
         warm = self._problem.is_linear and bool(self._highs.getBasis().valid)
         if method == "auto":
             method = "primal" if warm and self._only_costs_changed else "dual"
-        self._engine.option("simplex_strategy", value=_SIMPLEX_STRATEGY[method])
+        if self._problem.is_linear:
+            self._choose(interior=method == "interior")
+        self._engine.option("simplex_strategy", value=_SIMPLEX_STRATEGY.get(method, 1))
         self._engine.option("presolve", value="off" if warm or method == "afresh" else "on")
         self._engine.option("ipm_optimality_tolerance", value=_SHARP)
         self._warm += warm
         self._cold += not warm
         status = self._engine.run(clock)
         if status is None:
+            if self._problem.is_linear:
+                self._choose(interior=False)
             self._engine.option("presolve", value="on" if warm else "off")
             self._engine.option("ipm_optimality_tolerance", value=_USUAL)
             self._cold += 1
             status = self._engine.run_afresh(clock)
         return status
+
+    def _choose(self, *, interior: bool) -> None:
+        """Take HiPO without a vertex at the end, where it is installed, or what HiGHS thinks best."""
+        if interior == self._interior:
+            return
+        self._interior = interior
+        self._engine.option("run_crossover", value="off" if interior else "on")
+        if not interior or not self._engine.takes("solver", value="hipo"):
+            self._engine.takes("solver", value="choose")
 
     def _solution(self, status: Status, clock: Clock, *, duals: bool) -> Solution:
         """Return what HiGHS has found."""

@@ -167,3 +167,16 @@ def test_a_solve_that_runs_out_of_time_is_stopped(opened: Opened) -> None:
     assert solution.status is Status.STOPPED
     assert solution.bound <= solution.objective
     assert solution.seconds < 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_interior_point_method_finds_the_same_optimum_and_the_simplex_method_goes_on_after_it(
+    opened: Opened, seed: int
+) -> None:
+    problem = random_program(seed)
+    model = opened(problem)
+    inside, vertex = model.solve(method="interior"), model.solve()
+    assert inside.objective == pytest.approx(oracle(problem), abs=1e-5)
+    assert vertex.objective == pytest.approx(oracle(problem), abs=1e-7)
+    assert inside.duals is not None
+    assert dual_bound(problem, inside.duals) == pytest.approx(vertex.objective, abs=1e-4)
