@@ -59,6 +59,8 @@ class Rounded(Relaxed):
         start = self._point.x > HIDDEN
         if self.separator.is_network or self._cleans_quickly(start):
             self._clean_up(start)
+            if self.pattern is None and not self.separator.is_network:
+                self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
         else:
             self._build(_FIRST_BUILDS, self._left * _SHARE_OF_BUILDING)
 
