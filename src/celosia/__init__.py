@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from celosia.protect.intervals import Intervals as Intervals
     from celosia.protect.methods import protect as protect
     from celosia.protect.mixed import Mixed as Mixed
+    from celosia.protect.perturb import Perturb as Perturb
     from celosia.protect.protection import Protection as Protection
     from celosia.protect.random_round import RandomRound as RandomRound
     from celosia.protect.round import Round as Round
@@ -146,6 +147,7 @@ _ROOMS = {
     "celosia.protect.combined": ("Combined",),
     "celosia.protect.intervals": ("Intervals",),
     "celosia.protect.mixed": ("Mixed",),
+    "celosia.protect.perturb": ("Perturb",),
     "celosia.protect.protection": ("Protection",),
     "celosia.protect.random_round": ("RandomRound",),
     "celosia.protect.round": ("Round",),

@@ -16,6 +16,8 @@ from celosia.protect.combining import combine, mix
 from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
 from celosia.protect.mixed import Mixed
+from celosia.protect.perturb import Perturb
+from celosia.protect.perturbing import perturb
 from celosia.protect.protection import Method, Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_engine import random_round
@@ -40,6 +42,7 @@ _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     Round: round_cells,
     Combined: combine,
     Mixed: mix,
+    Perturb: perturb,
 }
 """What each method does."""
 

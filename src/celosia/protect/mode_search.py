@@ -209,6 +209,8 @@ class ModeSearch:
         allowed = (rows >= program.row_lower - _WHOLE) & (rows <= program.row_upper + _WHOLE)
         if self.modes.cost(wider) < self.cost and bool(allowed.all()) and self.press.attack(wider).least >= 1 - REACHED:
             self._offer(wider)
+        elif least >= 1 - REACHED:  # values that move protect no better the further they do
+            self._offer(v)
 
     def _dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""

@@ -215,6 +215,7 @@ def perturbed(
     least: tuple[NDArray[np.float64], NDArray[np.float64]],
     *,
     integer: bool,
+    at_most: int | None = None,
 ) -> Offer:
     """Return the offer to move values within a reach: v = a + z+ - z-, the truth within v +- r (section 6).
 
@@ -230,20 +231,33 @@ def perturbed(
         How far up and down values may and must move, ``(m,)`` each.
     integer
         They move by whole numbers.
+    at_most
+        No more than so many move at all, by x in {0, 1} each; None for any number.
     """
     m = len(columns)
     places = np.arange(m)
     step = np.repeat([1.0, -1.0], m)
     moves: Entries = (np.tile(places, 2), np.arange(2 * m), step)
+    none = np.zeros(0)
+    extra, rows = (none, none), None
+    if at_most is not None:
+        far = sp.diags_array(np.maximum(*most))
+        linked = sp.hstack([-sp.eye_array(m), -sp.eye_array(m), far])
+        counted = sp.csr_array(np.concatenate([np.zeros(2 * m), np.full(m, -1.0)])[None, :])
+        rows = sp.csr_array(sp.vstack([linked, counted]))
+        extra = (np.zeros(m), np.ones(m))
     return Offer(
         columns,
-        lower=np.concatenate(least),
-        upper=np.concatenate(most),
-        cost=np.concatenate(cost),
-        integer=np.full(2 * m, integer),
+        lower=np.concatenate([*least, extra[0]]),
+        upper=np.concatenate([*most, extra[1]]),
+        cost=np.concatenate([*cost, extra[0]]),
+        integer=np.concatenate([np.full(2 * m, integer), extra[1] > 0]),
         up=moves,
         down=(moves[0], moves[1], -step),
         up_constant=reach,
         down_constant=reach,
         published=moves,
+        rows=rows,
+        row_lower=None if at_most is None else np.append(np.zeros(m), -float(at_most)),
+        row_upper=None if at_most is None else np.full(m + 1, np.inf),
     )
