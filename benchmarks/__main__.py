@@ -15,6 +15,7 @@ import benchmarks.audit
 import benchmarks.combined
 import benchmarks.intervals
 import benchmarks.respondents
+import benchmarks.rounding
 import benchmarks.suppression
 import benchmarks.tabulation  # noqa: F401  (importing registers)
 from benchmarks.registry import BENCHMARKS

@@ -71,6 +71,7 @@ OPTIMA: dict[str, Optimum] = {
 _FACTOR = 11.0  # the attacker knows values within zero and so many times the truth
 _MEAN, _LEAST = 25.0, 2  # contributors of a leaf cell
 _SPARSE_MEAN, _SPARSE_LEAST = 4.0, 0
+_MEAN_COUNT, _SMALL_COUNT = 4.0, 2
 
 
 def instance(name: str, seed: int = 0, *, unity: bool = False, sparse: bool = False, sliding: bool = False) -> Risk:
@@ -116,6 +117,45 @@ def drawn(
         levels=Levels(zero, zero, Fixed.of_floats(2 * level)) if sliding else Levels(either, either, zero),
         cost=np.ones(n) if unity else np.maximum(value, 1.0),
         attackers=(Attacker("file", zero, Fixed.of_floats(upper)),),
+    )
+
+
+def counts(name: str, seed: int = 0, *, levels: bool = False) -> Risk:
+    """Return a table of counts: negative binomial leaf cells with mean 4, many of them zero.
+
+    Parameters
+    ----------
+    name
+        One of `FAMILIES`.
+    seed
+        Another draw.
+    levels
+        Leaf and other cells of 1 and 2 are sensitive: attackers must not rule out one less and two more.
+    """
+    branching = FAMILIES[name]
+    shape = [int(np.prod(widths)) for widths in branching]
+    part = np.random.default_rng(seed).negative_binomial(1.0, 1 / (1 + _MEAN_COUNT), size=shape).astype(np.float64)
+    for axis, widths in enumerate(branching):
+        moved = np.moveaxis(part, axis, 0)
+        part = np.moveaxis(_rolled_up([moved, np.zeros_like(moved), np.zeros_like(moved)], widths)[0], 0, axis)
+    value = np.ascontiguousarray(part).ravel()
+    n, zero = len(value), Fixed(np.zeros(len(value), dtype=np.int64))
+    sensitive = (value > 0) & (value <= _SMALL_COUNT) & levels
+    table = Table(
+        (),
+        np.zeros((n, 0), np.int32),
+        ("count",),
+        np.zeros(n, np.int32),
+        Fixed.of_floats(value),
+        _sums(branching),
+        counts=frozenset({"count"}),
+    )
+    return Risk(
+        table=table,
+        status=np.where(sensitive, SENSITIVE, SAFE),
+        levels=Levels(Fixed(sensitive.astype(np.int64)), Fixed(2 * sensitive.astype(np.int64)), zero),
+        cost=np.ones(n),
+        attackers=(Attacker.external(table),),
     )
 
 

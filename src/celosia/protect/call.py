@@ -30,6 +30,8 @@ class Call:
         Shares out the components of the problem.
     progress
         Hears of every better pattern and bound.
+    named
+        The solver was asked for by its name.
     """
 
     clock: Clock
@@ -39,6 +41,7 @@ class Call:
     integer: bool
     executor: Executor | None = None
     progress: Progress = SILENT
+    named: bool = False
 
     @property
     def solver_name(self) -> str:

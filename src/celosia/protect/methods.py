@@ -103,7 +103,7 @@ def protect(
     warm_up()
     how = method or Suppress()
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
-    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress)
+    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     done = _METHODS.get(type(how))
     if done is None:
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))

@@ -27,6 +27,7 @@ from celosia.protect.rounding_levels import larger_base, within_reach
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import SHOW, Risk
+from celosia.solve.backend import Capability
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Status
@@ -51,6 +52,8 @@ def round_cells(risk: Risk, method: Round, call: Call) -> Protection:
     except InfeasibleError:
         if not method.relax_levels:
             raise
+    if not call.named and not bool(asked.sensitive.any()):  # no tree is cut: the faster one at plain programs
+        call = replace(call, solver=backends(Capability.MIP)[0])
     return _Work(asked, method, call).protection()
 
 
