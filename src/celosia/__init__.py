@@ -28,7 +28,8 @@ pattern
 attack
     What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
 protect
-    What to publish: `protect`, `Suppress`, `Intervals`, `Combined`, `Mixed`, `Adjust`, `RandomRound`, `Protection`.
+    What to publish: `protect`, `Suppress`, `Intervals`, `Combined`, `Mixed`, `Round`, `Perturb`, `Adjust`,
+    `RandomRound`, `Protection`.
 certify
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
