@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
-from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
+
+if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
+    from celosia.risk.rules import PPercent, PriorPosterior
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
 """What a cell is: safe, sensitive, safe but to be hidden, to be shown. The letters are those of JJ files."""
