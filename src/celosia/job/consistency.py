@@ -8,7 +8,7 @@ from typing import Any
 from celosia.errors import nearest
 from celosia.job.part import Fault, Where, place_of
 
-_NO_DIMENSIONS = frozenset(("cell", "variable", "factor", "width", "percent", "lower", "upper"))
+_NO_DIMENSIONS = frozenset(("cell", "variable", "factor", "width", "percent", "lower", "upper", "base"))
 
 
 def between_sections(written: Mapping[str, Any]) -> Iterator[Fault]:

@@ -84,6 +84,7 @@ class MethodPart(Part):
             options["cost"] = asked.cost()
         asked.clashes(options)
         asked.found.raise_as(SpecError)
+        options = self.adapted(options, risk)
         try:
             method = self.kind(**{self.renamed.get(name, name): value for name, value in options.items()})
             if hasattr(method, "applied"):
@@ -91,6 +92,10 @@ class MethodPart(Part):
         except SpecError as error:
             raise SpecError(map(self._placed, error.problems)) from None
         return cast("Method", method)
+
+    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:  # noqa: ARG002
+        """Return the options as the method takes them, where the job says some of them in another way."""
+        return options
 
     @property
     def given(self) -> tuple[str, ...]:

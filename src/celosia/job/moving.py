@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from fractions import Fraction
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from celosia.job.method import MethodPart
-from celosia.job.sections import Decimals
-from celosia.job.selection import Cells
+from celosia.job.sections import CostText, Decimals
+from celosia.job.selection import Bases, Cells
 from celosia.protect.adjust import Adjust
 from celosia.protect.random_round import MOST_DRAWS, RandomRound
+from celosia.protect.round import Round
+from celosia.risk.risk import Risk
 
 
 class AdjustPart(MethodPart):
@@ -46,6 +49,48 @@ class AdjustPart(MethodPart):
     must_show: Cells | None = None
     keep_zeros: bool = False
     decimals: Decimals | None = None
+
+
+class RoundPart(MethodPart):
+    """``name = "round"``: round every cell to a multiple of a base next to it, additively; see `celosia.Round`.
+
+    Parameters
+    ----------
+    name
+        The method.
+    base
+        Values are rounded to multiples of it.
+    bases
+        Bases of their own for some cells.
+    cost
+        What a unit of distance from the true value costs in a cell: unity, value, frequency, log, sums of them.
+    must_show
+        Cells that are published as they are.
+    extra
+        How many multiples further than to the next one values may be rounded; by default as few as needed.
+    relax_levels
+        Ask for less where no rounding meets all protection levels; the result is not safe then.
+    zeros_known
+        Everybody knows which cells are zero.
+    """
+
+    kind = Round
+    renamed = {"must_show": "frozen"}  # noqa: RUF012  (a constant of the class)
+    name: Literal["round"] = "round"
+    base: float = 5
+    bases: Bases | None = None
+    cost: CostText | None = None
+    must_show: Cells | None = None
+    extra: Annotated[int, Field(ge=0)] | None = None
+    relax_levels: bool = False
+    zeros_known: bool = False
+
+    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:
+        """Return one base per cell where some have their own."""
+        own = options.pop("bases", None)
+        if own is None:
+            return options
+        return options | {"base": [own.get(cell, Fraction(repr(self.base))) for cell in range(len(risk))]}
 
 
 class RandomRoundPart(MethodPart):

@@ -303,6 +303,7 @@ def _schema(options: Options) -> WithJsonSchema:
 
 _FACTOR = Options(("factor",))
 _WIDTH = Options(("width", "percent"))
+_BASE = Options(("base",))
 _BOUNDS = Options(("lower", "upper"), several=True, signed=True)
 
 
@@ -318,6 +319,10 @@ def _widths(written: object, info: ValidationInfo) -> Selection:
     return _selection(written, info, _WIDTH)
 
 
+def _bases(written: object, info: ValidationInfo) -> Selection:
+    return _selection(written, info, _BASE)
+
+
 def _bounds(written: object, info: ValidationInfo) -> Selection:
     return _selection(written, info, _BOUNDS)
 
@@ -330,6 +335,9 @@ Factors: TypeAlias = Annotated[Selection, PlainValidator(_factors), _schema(_FAC
 
 Widths: TypeAlias = Annotated[Selection, PlainValidator(_widths), _schema(_WIDTH)]
 """Cells with a width each, or with a percentage of their value."""
+
+Bases: TypeAlias = Annotated[Selection, PlainValidator(_bases), _schema(_BASE)]
+"""Cells with a base each."""
 
 Bounds: TypeAlias = Annotated[Selection, PlainValidator(_bounds), _schema(_BOUNDS)]
 """Cells with a lower bound, an upper one, or both."""

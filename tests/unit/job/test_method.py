@@ -18,7 +18,9 @@ from celosia.job.spec import Job, read_job
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.pattern.release_file import write_release
+from celosia.protect.adjust import Adjust
 from celosia.protect.intervals import Intervals
+from celosia.protect.round import Round
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
 
@@ -245,5 +247,21 @@ def test_the_section_of_a_method_has_the_options_of_the_method(name: str) -> Non
     called = {theirs: ours for ours, theirs in part.renamed.items()}
     own = {called.get(field.name, field.name) for field in fields(part.kind)}
     assert own <= set(part.model_fields)
-    assert set(part.model_fields) - own <= {"name", "factors", "keep"}
+    assert set(part.model_fields) - own <= {"name", "factors", "keep", "bases"}
     assert set(part.model_fields) <= set(documented(part))
+
+
+def test_rounding_has_a_base_and_bases_of_single_cells(folder: Path) -> None:
+    more = '[method]\nname = "round"\nbase = 5\nbases = [{ base = 10 }]\nmust_show = [{ industry = "10" }]\n'
+    job = job_of(folder, more)
+    method = job.method.build(risk := assessed(job))
+    assert isinstance(method, Round)
+    assert method.bases(risk.table).tolist() == [10] + [5] * (len(risk) - 1)
+    assert list(method.frozen) == [risk.table.find(industry="10")]
+
+
+def test_adjustment_says_what_it_keeps_in_the_words_of_all_methods(folder: Path) -> None:
+    job = job_of(folder, '[method]\nname = "adjust"\nmust_show = [{ industry = "10" }]\ntotals = "grand"\nnorm = 2\n')
+    method = job.method.build(risk := assessed(job))
+    assert isinstance(method, Adjust)
+    assert (list(method.keep), method.totals, method.norm) == ([risk.table.find(industry="10")], "grand", 2)
