@@ -220,12 +220,16 @@ levels = "symmetric"            # how far protection reaches; also: sliding
 # percent = 50
 
 [method]
-name = "suppress"
+name = "suppress"               # also: interval, combined, mixed, round, adjust, random-round;
+                                # celosia compare {stem}.toml shows what each would do to this table
 # must_show = [{{ NAME = "CODE" }}]   # published already; a dimension left out is its total, "*" every code
 # must_hide = "cells.csv"       # or a file with a column per dimension
 # keep = {{ release = "last.csv", factor = 0.5 }}   # what was hidden last period had better stay hidden
 # zeros_known = true            # everybody knows which cells are zero
 # at_most = 100                 # so many hidden cells
+
+# [methods.interval]            # what another method does, where it is asked for: --method interval
+# levels = "sliding"            # ranges of the same width, placed at random around the truth
 
 [limits]
 time_limit = 300                # seconds; the best safe pattern so far is taken

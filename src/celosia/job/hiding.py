@@ -9,7 +9,9 @@ from pydantic import Field
 from celosia.job.method import Keep, MethodPart
 from celosia.job.sections import CostText, Decimals
 from celosia.job.selection import Cells, Factors, Widths
+from celosia.protect.combined import Combined
 from celosia.protect.intervals import Intervals
+from celosia.protect.mixed import Mixed
 from celosia.protect.suppress import Suppress
 
 
@@ -50,8 +52,8 @@ class SuppressPart(MethodPart):
     zeros_known: bool = False
 
 
-class IntervalPart(MethodPart):
-    """``name = "interval"``: publish ranges as narrow as safety allows; see `celosia.Intervals`.
+class RangesPart(MethodPart):
+    """What all methods that publish ranges have in common; see `celosia.Intervals`.
 
     Parameters
     ----------
@@ -89,8 +91,6 @@ class IntervalPart(MethodPart):
         Everybody knows which cells are zero.
     """
 
-    kind = Intervals
-    name: Literal["interval"] = "interval"
     cost: CostText | None = None
     lower_cost: CostText | None = None
     upper_cost: CostText | None = None
@@ -107,3 +107,53 @@ class IntervalPart(MethodPart):
     base: float | None = None
     search: Literal["auto", "cuts", "splitting"] = "auto"
     zeros_known: bool = False
+
+
+class IntervalPart(RangesPart):
+    """``name = "interval"``: publish ranges as narrow as safety allows; see `celosia.Intervals`."""
+
+    kind = Intervals
+    name: Literal["interval"] = "interval"
+
+
+class CombinedPart(RangesPart):
+    """``name = "combined"``: publish few ranges that are narrow; see `celosia.Combined`.
+
+    Parameters
+    ----------
+    cell_cost
+        What a range costs whatever its width: value, unity, frequency, log, sums of them.
+    at_most
+        At most so many ranges are published.
+    """
+
+    kind = Combined
+    name: Literal["combined"] = "combined"
+    cell_cost: CostText | None = None
+    at_most: Annotated[int, Field(ge=0)] | None = None
+
+
+class MixedPart(RangesPart):
+    """``name = "mixed"``: show, hide or widen, cell by cell in one optimisation; see `celosia.Mixed`.
+
+    Parameters
+    ----------
+    cost
+        What a unit of width costs in a cell: unity, value, frequency, log, sums of them; by default unity.
+    hide_cost
+        What hiding a cell costs: value, unity, frequency, log, sums of them; by default value.
+    may_hide
+        Cells that may be hidden; by default all.
+    may_range
+        Cells that may be ranges; by default all.
+    must_hide
+        Cells that must not be shown.
+    """
+
+    kind = Mixed
+    name: Literal["mixed"] = "mixed"
+    cost: CostText | None = "unity"
+    hide_cost: CostText | None = None
+    may_hide: Cells | None = None
+    may_range: Cells | None = None
+    must_hide: Cells | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import PlainValidator, ValidationError, ValidationInfo, WithJsonSchema
 
 from celosia.errors import SpecError, listed, nearest
-from celosia.job.hiding import IntervalPart, SuppressPart
+from celosia.job.hiding import CombinedPart, IntervalPart, MixedPart, SuppressPart
 from celosia.job.method import MethodPart
 from celosia.job.moving import AdjustPart, RandomRoundPart, RoundPart
 from celosia.job.part import Fault, complaint, faults_of, seen
@@ -19,6 +19,8 @@ PARTS: Mapping[str, type[MethodPart]] = {
     for part in (
         SuppressPart,
         IntervalPart,
+        CombinedPart,
+        MixedPart,
         RoundPart,
         AdjustPart,
         RandomRoundPart,

@@ -61,12 +61,14 @@ class Part(BaseModel):
 
 
 def documented(part: type[Part]) -> dict[str, str]:
-    """Return what the docstring of a part says about its options, and under the empty name about itself."""
-    text = inspect.getdoc(part) or ""
-    said = {"": _plain(text.partition("\n\n")[0])}
-    _, _, below = text.partition("Parameters\n----------\n")
-    for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
-        said |= dict.fromkeys(names.split(", "), _plain(meaning))
+    """Return what docstrings of a part and its parents say about its options, and under the empty name about itself."""
+    said: dict[str, str] = {}
+    for kind in reversed(part.__mro__):
+        text = inspect.cleandoc(kind.__doc__ or "") if issubclass(kind, Part) else ""
+        said[""] = _plain(text.partition("\n\n")[0])
+        _, _, below = text.partition("Parameters\n----------\n")
+        for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
+            said |= dict.fromkeys(names.split(", "), _plain(meaning))
     return said
 
 

@@ -26,7 +26,10 @@ from celosia.job.spec import read_job
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
+from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
+from celosia.protect.trade_off import trade_off
+from celosia.report.method_plots import trade_off_plot
 from celosia.report.protection_page import write_protection_page
 from celosia.risk.risk import Risk
 
@@ -40,6 +43,9 @@ FILES: Mapping[str, tuple[str, ...]] = {
 
 MOST_INTERVALS = 5_000
 """Up to so many intervals are followed to their ends for the page: two programs each, seconds in all."""
+
+MOST_SECONDS, CURVE_GAP = 10.0, 1e-3
+"""Each point of the curve of combined suppression has so long, and ends within this share of its bound."""
 
 PartT = TypeVar("PartT", bound=Part)
 
@@ -235,11 +241,26 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
                 certify(result).write(stand_ins[path])
             elif name == "report":
                 seen, asked = with_intervals(result, progress), what.asked(result)
-                write_protection_page(result, stand_ins[path], audit=seen, title=what.source.name, asked=asked)
+                curve = _curve(result, what.limits, progress)
+                write_protection_page(
+                    result, stand_ins[path], audit=seen, title=what.source.name, asked=asked, curve=curve
+                )
             else:
                 write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)
             progress.done()
     return paths
+
+
+def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> str:
+    """Return the curve between few ranges and narrow ones, for the method that weighs them; otherwise nothing."""
+    if not isinstance(result.method, Combined):
+        return ""
+    progress.start("few ranges or narrow ones")
+    seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
+    points = trade_off(result.risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP).points
+    return trade_off_plot(
+        [point.cells for point in points], [point.width for point in points], [point.gap for point in points], None
+    )
 
 
 def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:

@@ -49,4 +49,4 @@ def _figures(one: Compared) -> list[str]:
         return [""] * len(_FIGURES)
     counts = [f"{count:,}" for count in (found.hidden, found.ranges, found.changed)]
     shares = [found.width_share, found.distance_share, found.error_share, found.guessed, found.gap]
-    return [*counts, *("-" if share is None else f"{100 * share:.3g}%" for share in shares), f"{found.seconds:.1f}"]
+    return [*counts, *("-" if share is None else f"{share:.2%}" for share in shares), f"{found.seconds:.1f}"]

@@ -65,5 +65,5 @@ def test_bad_input_is_refused_before_any_work(job: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err.splitlines() == [
         "error: --methods: 'supress' is no method. Did you mean 'suppress'?",
         "error: --methods: names 'interval' twice.",
-        "error: --at-most: is an option of none of these methods. It belongs to suppress.",
+        "error: --at-most: is an option of none of these methods. It belongs to suppress, combined.",
     ]

@@ -171,7 +171,7 @@ def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
         ("[method]\nat_mots = 3\n", "method.at_mots: is no option here. Did you mean 'at_most'?"),
         (
             '[method]\nname = "interval"\nat_most = 3\n',
-            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress'.",
+            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress', 'combined'.",
         ),
         ('[method]\nname = "interval"\nbase = 0\n', "method.base: must be above zero, not 0"),
         ('[method]\nname = "interval"\nbase = 5\ndigits = 2\n', "method.digits: and base are both given."),
@@ -209,7 +209,7 @@ def test_outputs_lie_beside_the_job(folder: Path) -> None:
 def test_all_faults_of_a_method_come_at_once(folder: Path) -> None:
     more = '[method]\nname = "interval"\nmust_hide = []\nlevels = "slidding"\nbase = -1\ndigitss = 2\n'
     assert complaints(folder, more) == [
-        "method.must_hide: is no option of the method 'interval'. It belongs to 'suppress'.",
+        "method.must_hide: is no option of the method 'interval'. It belongs to 'suppress', 'mixed'.",
         "method.levels: must be 'own' or 'sliding', not 'slidding'. Did you mean 'sliding'?",
         "method.digitss: is no option here. Did you mean 'digits'?",
         "method.base: must be above zero, not -1.",

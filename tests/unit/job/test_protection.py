@@ -176,7 +176,7 @@ def test_another_method_takes_its_own_section_or_every_option_of_the_job_s(job: 
     with pytest.raises(SpecError) as caught:
         plan(job, {"method": {"name": "interval", "must_hide": "x.csv", "digits": 0}})
     assert [str(problem) for problem in caught.value.problems] == [
-        "--must-hide: is no option of the method 'interval'. It belongs to 'suppress'.",
+        "--must-hide: is no option of the method 'interval'. It belongs to 'suppress', 'mixed'.",
         "--digits: must be at least 1, not 0.",
     ]
     with pytest.raises(SpecError, match=r"^method\.at_most: stands in \[method\], and 'interval' has no such option"):
