@@ -139,20 +139,20 @@ _LINES = (
             intervals=True,
             sample=5,
             speed=200_000,
-            repeats=3,
+            repeats=7,
         ),
-        Case("mega", lambda: instance("mega"), 0.1, leaves=True, intervals=True, sample=2, speed=200_000, repeats=3),
+        Case("mega", lambda: instance("mega"), 0.1, leaves=True, intervals=True, sample=2, speed=200_000, repeats=7),
     ),
     (
-        Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000, repeats=3),
-        Case("net6", lambda: instance("net6"), 0.0, intervals=True, sample=2, speed=200_000, repeats=3),
+        Case("net6 / 10", lambda: drawn(_TENTHS["net"]), 0.0, intervals=True, sample=5, speed=200_000, repeats=7),
+        Case("net6", lambda: instance("net6"), 0.0, intervals=True, sample=2, speed=200_000, repeats=7),
     ),
 )
 """The same structure at two sizes."""
 
 _CASES = (
-    Case("big2", lambda: instance("big2"), leaves=True, intervals=True, speed=200_000, repeats=3),
-    Case("big2", lambda: instance("big2"), protected=60, intervals=True, speed=200_000, repeats=3),
+    Case("big2", lambda: instance("big2"), leaves=True, intervals=True, speed=200_000, repeats=7),
+    Case("mega / 100", lambda: drawn(((10, 10), (10, 9))), protected=120, intervals=True, speed=200_000, repeats=7),
     Case("t100x100", lambda: instance("t100x100"), intervals=True, speed=3_000),
     Case("big2 sparse", lambda: instance("big2", sparse=True), 0.1, ratio=100, repeats=3),
     Case("big2 sparse", lambda: instance("big2", sparse=True), ratio=100, sample=10),
