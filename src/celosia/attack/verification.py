@@ -64,9 +64,9 @@ def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArr
     heaviest = int(np.abs(terms.data).max(initial=1)) * int(np.diff(answers.starts).max(initial=1))
     most = LARGEST_COUNT // heaviest
     wide = np.asarray((denominator <= 0) | (denominator > most), dtype=bool)
-    far = np.asarray((answers.moves > most) | (answers.moves < -most), dtype=bool)
     moves, scale = answers.moves, denominator
-    if far.any():
+    if max(int(moves.max(initial=0)), -int(moves.min(initial=0))) > most:
+        far = np.asarray((moves > most) | (moves < -most), dtype=bool)
         wide[np.repeat(np.arange(len(wide)), np.diff(answers.starts))[far]] = True
         moves = np.where(far, 0, moves)
     if wide.any():
