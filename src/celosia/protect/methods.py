@@ -63,8 +63,9 @@ def protect(
     """Return a safe pattern with its cost and a bound on what any safe pattern costs.
 
     Guarantee: a pattern whose criterion is ``intervals`` has passed `celosia.audit`, whatever the search believes;
-    without one that has, an error is raised. Ctrl-C and the time limit end the search with the best safe pattern so
-    far. Unless they do, the same risk, method, seed and versions give the same pattern, with any number of workers.
+    without one that has, an error is raised, unless levels were relaxed on request. Ctrl-C and the time limit end the
+    search with the best safe pattern so far. Unless they do, the same risk, method, seed and versions give the same
+    pattern, with any number of workers.
 
     Parameters
     ----------
