@@ -276,13 +276,7 @@ class _Work:
         self.call.progress.search(cost, search.bound, len(search.cuts))
 
     def _adds_up(self, cells: NDArray[np.int64], extra: int) -> bool:
-        """Return whether these cells can be rounded so that all adds up; levels are not asked about.
-
-        Raises
-        ------
-        OutOfTimeError
-            That is not known in time.
-        """
+        """Return whether these cells can be rounded so that all adds up, as far as is soon known; levels aside."""
         table, base, truth = self.risk.table, self.all_bases[cells], self.all_truth[cells]
         remainder = truth % base
         lowest = -np.minimum(truth // base, extra) if table.nonnegative else np.full(len(cells), -extra)
@@ -305,11 +299,7 @@ class _Work:
         )
         limit = min(_SHORT, max(_SHORTEST, self.call.clock.left))
         solution = backends()[0].open(problem).solve(time_limit=limit)
-        if solution.status is Status.STOPPED and solution.x is None:
-            raise OutOfTimeError.one(
-                "time_limit", "was reached before any rounding was known that adds up.", "Allow more time."
-            )
-        return solution.x is not None
+        return solution.status is not Status.INFEASIBLE
 
     def _refuse_what_no_rounding_meets(self) -> None:
         """Refuse frozen cells with which nothing adds up or nothing is safe, however far values are rounded.
