@@ -220,7 +220,7 @@ levels = "symmetric"            # how far protection reaches; also: sliding
 # percent = 50
 
 [method]
-name = "suppress"               # also: interval, combined, mixed, round, adjust, random-round;
+name = "suppress"               # also: interval, combined, mixed, round, perturb, adjust, random-round;
                                 # celosia compare {stem}.toml shows what each would do to this table
 # must_show = [{{ NAME = "CODE" }}]   # published already; a dimension left out is its total, "*" every code
 # must_hide = "cells.csv"       # or a file with a column per dimension

@@ -10,7 +10,7 @@ from pydantic import PlainValidator, ValidationError, ValidationInfo, WithJsonSc
 from celosia.errors import SpecError, listed, nearest
 from celosia.job.hiding import CombinedPart, IntervalPart, MixedPart, SuppressPart
 from celosia.job.method import MethodPart
-from celosia.job.moving import AdjustPart, RandomRoundPart, RoundPart
+from celosia.job.moving import AdjustPart, PerturbPart, RandomRoundPart, RoundPart
 from celosia.job.part import Fault, complaint, faults_of, seen
 from celosia.job.selection import Selection
 
@@ -22,6 +22,7 @@ PARTS: Mapping[str, type[MethodPart]] = {
         CombinedPart,
         MixedPart,
         RoundPart,
+        PerturbPart,
         AdjustPart,
         RandomRoundPart,
     )

@@ -5,15 +5,72 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
+from celosia.errors import SpecError
 from celosia.job.method import MethodPart
 from celosia.job.sections import CostText, Decimals
 from celosia.job.selection import Bases, Cells
 from celosia.protect.adjust import Adjust
+from celosia.protect.perturb import Perturb
 from celosia.protect.random_round import MOST_DRAWS, RandomRound
 from celosia.protect.round import Round
 from celosia.risk.risk import Risk
+
+
+class PerturbPart(MethodPart):
+    """``name = "perturb"``: publish values near the true ones, with their reach, additively; see `celosia.Perturb`.
+
+    Parameters
+    ----------
+    name
+        The method.
+    reach
+        How far published values may be from true ones; readers are told.
+    move
+        How far sensitive cells are moved at least; by default by their protection level.
+    side
+        To which side sensitive cells are moved: a known side gives an end of the range away.
+    up, down
+        Sensitive cells that are moved to this side.
+    cost
+        What a unit of distance from the true value costs in a cell: unity, value, frequency, log, sums of them.
+    at_most
+        At most so many cells are published with another value.
+    must_show
+        Cells that are published as they are.
+    decimals
+        Of the published values; by default those of the table.
+    secret
+        The seed of random sides, which must stay secret; by default drawn afresh.
+    zeros_known
+        Everybody knows which cells are zero.
+    """
+
+    kind = Perturb
+    renamed = {"must_show": "frozen"}  # noqa: RUF012  (a constant of the class)
+    name: Literal["perturb"] = "perturb"
+    reach: float | None = None
+    move: float | None = None
+    side: Literal["random", "up", "down"] = "random"
+    up: Cells | None = None
+    down: Cells | None = None
+    cost: CostText | None = None
+    at_most: Annotated[int, Field(ge=0)] | None = None
+    must_show: Cells | None = None
+    decimals: Decimals | None = None
+    secret: Annotated[int, Field(ge=0)] | None = None
+    zeros_known: bool = False
+
+    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:
+        """Return the sides of single cells as the method takes them."""
+        up, down = (options.pop(side, np.zeros(0, dtype=np.int64)) for side in ("up", "down"))
+        both = np.intersect1d(up, down)
+        if len(both):
+            label = risk.table.label(int(both[0]))
+            raise SpecError.one("method.up", f"{label} is in up and in down.", "Take it out of one of them.")
+        return options | {"sides": dict.fromkeys(up.tolist(), "up") | dict.fromkeys(down.tolist(), "down")}
 
 
 class AdjustPart(MethodPart):

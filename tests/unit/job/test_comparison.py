@@ -49,7 +49,7 @@ def test_the_table_in_the_terminal_tells_the_criteria_apart(job: Path, capsys: p
     job.write_text(job.read_text().replace("at_most = 4", ""))
     assert status(["compare", str(job), "--methods", "adjust, interval", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert "moved: published values of sensitive cells are far from the truth; what attackers conclude" in out
+    assert "moved: sensitive cells are far from the truth; what attackers conclude" in out
     lines = [line.split() for line in out.splitlines() if line.startswith(("adjust ", "interval "))]
     assert [line[:2] for line in lines] == [["adjust", "moved"], ["interval", "safe"]]
 
@@ -65,5 +65,5 @@ def test_bad_input_is_refused_before_any_work(job: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err.splitlines() == [
         "error: --methods: 'supress' is no method. Did you mean 'suppress'?",
         "error: --methods: names 'interval' twice.",
-        "error: --at-most: is an option of none of these methods. It belongs to suppress, combined.",
+        "error: --at-most: is an option of none of these methods. It belongs to suppress, combined, perturb.",
     ]

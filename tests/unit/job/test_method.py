@@ -20,6 +20,7 @@ from celosia.pattern.release import publish
 from celosia.pattern.release_file import write_release
 from celosia.protect.adjust import Adjust
 from celosia.protect.intervals import Intervals
+from celosia.protect.perturb import Perturb
 from celosia.protect.round import Round
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
@@ -171,7 +172,7 @@ def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
         ("[method]\nat_mots = 3\n", "method.at_mots: is no option here. Did you mean 'at_most'?"),
         (
             '[method]\nname = "interval"\nat_most = 3\n',
-            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress', 'combined'.",
+            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress', 'combined', 'perturb'.",
         ),
         ('[method]\nname = "interval"\nbase = 0\n', "method.base: must be above zero, not 0"),
         ('[method]\nname = "interval"\nbase = 5\ndigits = 2\n', "method.digits: and base are both given."),
@@ -246,8 +247,8 @@ def test_the_section_of_a_method_has_the_options_of_the_method(name: str) -> Non
     part = PARTS[name]
     called = {theirs: ours for ours, theirs in part.renamed.items()}
     own = {called.get(field.name, field.name) for field in fields(part.kind)}
-    assert own <= set(part.model_fields)
-    assert set(part.model_fields) - own <= {"name", "factors", "keep", "bases"}
+    assert own - {"sides"} <= set(part.model_fields)  # the job says which cells go up, and which down
+    assert set(part.model_fields) - own <= {"name", "factors", "keep", "bases", "up", "down"}
     assert set(part.model_fields) <= set(documented(part))
 
 
@@ -265,3 +266,14 @@ def test_adjustment_says_what_it_keeps_in_the_words_of_all_methods(folder: Path)
     method = job.method.build(risk := assessed(job))
     assert isinstance(method, Adjust)
     assert (list(method.keep), method.totals, method.norm) == ([risk.table.find(industry="10")], "grand", 2)
+
+
+def test_perturbation_says_which_cells_go_up(folder: Path) -> None:
+    more = '[method]\nname = "perturb"\nreach = 10\nup = [{ industry = "11", region = "S" }]\n'
+    job = job_of(folder, more)
+    method = job.method.build(risk := assessed(job))
+    assert isinstance(method, Perturb)
+    assert dict(method.sides) == {risk.table.find(industry="11", region="S"): "up"}
+    assert complaints(folder, more + 'down = [{ industry = "11", region = "*" }]\n') == [
+        "method.up: 11 x S is in up and in down. Take it out of one of them."
+    ]
