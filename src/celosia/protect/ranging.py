@@ -15,6 +15,7 @@ from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOf
 from celosia.pattern.entries import HIDDEN
 from celosia.pattern.midpoint import midpoints
 from celosia.protect.call import Call
+from celosia.protect.cuts import Cut
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
@@ -41,6 +42,12 @@ _TOUCH = 1e-9
 
 _STEP = Fraction(1, 1000)
 """Ranges that are widened one by one grow by steps of so many counts."""
+
+_SMALL = 60_000
+"""With fewer cells times sensitive cells the general model is solved where widths cannot be placed as they are.
+
+Elsewhere widths are searched for again around the nearest shift, which costs a little more than the optimum.
+"""
 
 _PLANE = 2
 """In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
@@ -122,6 +129,7 @@ class Ranging:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+    _known: tuple[list[Cut], float] | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -191,15 +199,24 @@ class Ranging:
         if widths is None:
             raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
         centre = self._shift(task, widths)
-        if centre is None and isinstance(search, SplitSearch) and self.sliding:
+        if centre is None and self.sliding and len(task) * len(task.targets) > _SMALL:
             near = nearest_shift(task, widths, backends()[0])
-            refit = None if near is None else search.refit(task.around(near))
+            refit = None if near is None else self._refit(search, task.around(near))
             if refit is not None:
                 widths, centre = refit, self._shift(task, refit)
         if centre is None:
+            self._known = (search.master.pool.cuts if isinstance(search, CutSearch) else [], task.unit)
             return None
         half = widths / 2
         return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
+
+    def _refit(self, search: CutSearch | SplitSearch, task: WidthTask) -> NDArray[np.float64] | None:
+        """Return widths within limits in which they can be placed, None where there are none."""
+        if isinstance(search, SplitSearch):
+            return search.refit(task)
+        again = CutSearch(task, backends()[0], self.call.clock)
+        again.run(self.call.gap)
+        return again.widths
 
     def _shift(self, task: WidthTask, widths: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return where ranges are placed, None where they cannot be: with separate levels only around the truth."""

@@ -152,8 +152,8 @@ def nearest_shift(task: WidthTask, widths: NDArray[np.float64], backend: Backend
         sp.csr_array(rows),
         np.concatenate([still, -open_, -half, -open_, half - down]),
         np.concatenate([still, half, open_, up - half, open_]),
-        np.concatenate([-open_, np.zeros(2 * n)]),
-        np.concatenate([open_, open_, np.maximum(half - least, 0.0)]),
+        np.concatenate([-down / 2, np.zeros(2 * n)]),  # further away no range holds the truth within the rooms
+        np.concatenate([up / 2, open_, np.maximum(half - least, 0.0)]),
         np.concatenate([np.zeros(n), cost, cost]) / cost.mean(),
     )
     x = backend.open(program).solve(duals=False).x
