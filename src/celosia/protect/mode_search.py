@@ -47,6 +47,10 @@ _BRANCHED = 1e-5
 """By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
 
 
+_EFFORT = 0.3
+"""The share of a solver's work that goes into finding points where nothing is attacked: six times the usual."""
+
+
 class _OutOfTimeError(Exception):
     """Time is up."""
 
@@ -264,7 +268,8 @@ class ModeSearch:
         finally:
             self._master.release()
         allowed = self.call.gap * max(self.bound, 0.0) / whole.scale
-        solution = self.call.solver.open(whole.problem).solve(time_limit=self.call.clock.left, absolute_gap=allowed / 2)
+        model = self.call.solver.open(whole.problem)
+        solution = model.solve(time_limit=self.call.clock.left, absolute_gap=allowed / 2, effort=_EFFORT)
         if solution.x is not None:
             self._offer(whole.point(solution.x))
 
@@ -281,7 +286,9 @@ class ModeSearch:
                 solution = model.solve_lazily(attack, time_limit=self.call.clock.left, absolute_gap=allowed)
             else:
                 gap = self.call.gap if exact else self._gap_of_a_round()
-                solution = model.solve(time_limit=self.call.clock.left, absolute_gap=self._allowed(gap) / whole.scale)
+                allowed = self._allowed(gap) / whole.scale
+                effort = None if len(self.press.sides) else _EFFORT
+                solution = model.solve(time_limit=self.call.clock.left, absolute_gap=allowed, effort=effort)
             if solution.status is Status.INFEASIBLE:
                 self._conclude()
                 return

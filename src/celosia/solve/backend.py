@@ -102,6 +102,7 @@ class Model(Protocol):
         absolute_gap: float = 0.0,
         method: Method = "auto",
         duals: bool = True,
+        effort: float | None = None,
     ) -> Solution:
         """Return the solution of the problem as it stands.
 
@@ -115,6 +116,8 @@ class Model(Protocol):
             For an LP.
         duals
             Whether the duals and reduced costs of an LP or QP are wanted; leaving them out saves time.
+        effort
+            The share of the work on a MIP that goes into finding good points, where the back end can be told so.
 
         Raises
         ------

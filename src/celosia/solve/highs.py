@@ -20,6 +20,10 @@ _SHARP, _USUAL = 1e-10, 1e-8
 """Tolerances of the interior-point method: the usual one moves a point by 1e-4 where the objective is flat."""
 
 
+_EFFORT = 0.05
+"""The share of the work on a MIP that HiGHS puts into finding points unless it is told otherwise."""
+
+
 class HighsModel:
     """A problem that is open in HiGHS; see `celosia.solve.backend.Model`.
 
@@ -79,6 +83,7 @@ class HighsModel:
         absolute_gap: float = 0.0,
         method: Method = "auto",
         duals: bool = True,
+        effort: float | None = None,
     ) -> Solution:
         """Return the solution of the problem as it stands."""
         clock = Clock(time_limit)
@@ -86,6 +91,7 @@ class HighsModel:
             return answer
         self._engine.option("mip_rel_gap", value=float(gap))
         self._engine.option("mip_abs_gap", value=float(absolute_gap))
+        self._engine.option("mip_heuristic_effort", value=_EFFORT if effort is None else float(effort))
         status = self._run(clock, method)
         self._only_costs_changed = True
         if status is Status.INFEASIBLE:

@@ -93,6 +93,7 @@ class ScipSimplex:
         absolute_gap: float = 0.0,  # noqa: ARG002
         method: Method = "auto",
         duals: bool = True,
+        effort: float | None = None,  # noqa: ARG002 - SCIP chooses
     ) -> Solution:
         """Return the solution of the problem as it stands."""
         clock = Clock(time_limit)

@@ -95,6 +95,7 @@ class ScipTree:
         absolute_gap: float = 0.0,
         method: Method = "auto",  # noqa: ARG002 - for LPs
         duals: bool = True,  # noqa: ARG002 - a MIP has none
+        effort: float | None = None,  # noqa: ARG002 - SCIP chooses
     ) -> Solution:
         """Return the solution of the problem as it stands."""
         return self._solve(None, Clock(time_limit), gap, absolute_gap)
