@@ -10,7 +10,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.attacker_contributions import contributors
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(drawn.draws(large=False))
 def test_contributions_sum_to_the_values_and_what_anybody_knows_is_true(draw: drawn.Draw) -> None:
     """All contributors together know the whole table; each by himself believes nothing that is not so."""

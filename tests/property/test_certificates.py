@@ -154,7 +154,7 @@ def alterations(draw: st.DrawFn) -> tuple[str, tuple[Any, ...], object]:
 
 
 @given(alterations())
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_alteration_of_a_certificate_that_lies_is_proved(altered: tuple[str, tuple[Any, ...], object]) -> None:
     name, way, other = altered
     risk, release, content = CASES[name]

@@ -201,7 +201,7 @@ RUBBISH = [
 ]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problems(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     problem: tuple[list[Cell], list[Equation]], data: st.DataObject

@@ -291,7 +291,7 @@ def test_a_plain_column_is_the_release_of_suppression(values: list[int | None], 
 RUBBISH = ["", "x", "-1", "nan", "inf", "1e400", "1_0", ",", '"', "\n", "\r", "\0", "é", "shown", "hidden", "9" * 30]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(cases(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(case: Case, data: st.DataObject) -> None:
     text = text_of(publish(case.pattern()))
