@@ -114,6 +114,11 @@ class ModeSearch:
         except _OutOfTimeError:
             return
 
+    def learn(self, cuts: list[Cut], bound: float) -> None:
+        """Take over cuts and a bound that are known."""
+        self._master.add(cuts)
+        self.bound = max(self.bound, bound)
+
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
         if self.done:

@@ -22,6 +22,7 @@ from celosia.protect.mending import mended
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
 from celosia.protect.placing import Placed, Placing, Slacks
+from celosia.protect.pressing import REACHED, Press
 from celosia.protect.product import product_of
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends
@@ -36,6 +37,9 @@ from celosia.solve.registry import backends
 _SECRET_BITS = 64
 
 _HALF = 0.5
+
+_MOST_MENDED = 40
+"""So many goals are mended one by one, a fraction of a second each, before ranges are made wider on both sides."""
 
 _TOUCH = 1e-9
 """Widths that exceed rooms by no more, in mean levels, fit."""
@@ -120,6 +124,27 @@ def _refuse_hidden(risk: Risk, method: Intervals) -> None:
         raise SpecError.one("method", said, "Use 'mixed'.")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What the width model has told although its widths cannot be placed: cuts in its unit, safe widths, a bound."""
+
+    cuts: list[Cut]
+    unit: float
+    widths: NDArray[np.float64]
+    bound: float
+
+    def of_ends(self, unit: float, n: int) -> list[Cut]:
+        """Return the cuts for slacks up and then down, in another unit: a width is the sum of both."""
+        return [
+            Cut(
+                np.concatenate([cut.columns, cut.columns + n]),
+                np.tile(cut.values, 2),
+                cut.right * self.unit / unit,
+            )
+            for cut in self.cuts
+        ]
+
+
 @dataclass(eq=False)
 class Ranging:
     """One publication of ranges at work."""
@@ -129,7 +154,7 @@ class Ranging:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    _known: tuple[list[Cut], float] | None = None
+    _known: _Known | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -205,7 +230,8 @@ class Ranging:
             if refit is not None:
                 widths, centre = refit, self._shift(task, refit)
         if centre is None:
-            self._known = (search.master.pool.cuts if isinstance(search, CutSearch) else [], task.unit)
+            cuts = search.master.pool.cuts if isinstance(search, CutSearch) else []
+            self._known = _Known(cuts, task.unit, widths * task.unit, bound)
             return None
         half = widths / 2
         return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
@@ -252,10 +278,21 @@ class Ranging:
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
+        modes = by_ends(self.task, self.prices, self.most)
+        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
+        if self._known is not None:
+            search.learn(self._known.of_ends(modes.unit, len(self.task)), self._known.bound)
+        self._finished(search)
         if search.best is None:
             return self._one_by_one(), search.bound
         return self._slacks(search), search.bound
+
+    def _finished(self, search: ModeSearch) -> None:
+        """Let a search run to its end."""
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            self.call.clock.stop()
 
     def _slacks(self, search: ModeSearch) -> Slacks:
         """Return what the best point of a search publishes, whose variables are both ends of every range."""
@@ -274,9 +311,9 @@ class Ranging:
         try:
             if start is not None:
                 search.begin(start, bound)
-            search.run()
         except KeyboardInterrupt:
             self.call.clock.stop()
+        self._finished(search)
         return search
 
     def _one_by_one(self) -> Slacks:
@@ -288,9 +325,17 @@ class Ranging:
             Some cannot be protected.
         """
         task = self.task
-        slacks, hopeless = (np.zeros(len(task)), np.zeros(len(task))), []
+        wide = np.zeros(len(task)) if self._known is None else self._known.widths
+        below, above = (room.max(axis=0).astype(np.float64) for room in (task.down, task.up))
+        down = np.minimum(np.maximum(wide / 2, wide - above), below)
+        up = np.minimum(wide - down, above)
+        missed = self._missed(down, up)
+        if self._known is not None and len(missed) > _MOST_MENDED:  # as far on both sides as there is room
+            down, up = np.minimum(wide, below), np.minimum(wide, above)
+            missed = self._missed(down, up)
+        slacks, hopeless = (down, up), []
         own = (self.costs[0][task.cells], self.costs[1][task.cells])
-        for goal in range(len(task.goals)):
+        for goal in missed.tolist():
             try:
                 slacks = mended(task, goal, _STEP, slacks, own, self.most, replace(self.call, integer=False))
             except InfeasibleError:
@@ -298,6 +343,13 @@ class Ranging:
         if hopeless:
             raise self._refusal(task.goals.columns[hopeless])
         return Slacks(*slacks)
+
+    def _missed(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the goals that ranges do not reach."""
+        modes = by_ends(self.task, self.prices, self.most)
+        press = Press(self.task, modes, backends()[0])
+        reached = press.attack(np.concatenate([up, down]) / modes.unit).reached
+        return np.unique(press.sides.goals[reached < 1.0 - REACHED])
 
     def _hear(self, search: ModeSearch) -> None:
         cost = search.cost if np.isfinite(search.cost) else None

@@ -130,7 +130,8 @@ def weak_bound(task: WidthTask, rows: sp.csr_array, right: NDArray[np.float64], 
     reduced = task.cost - rows.T @ weight
     endless = np.isinf(task.most)
     if bool((reduced[endless] < 0).any()):  # such a column would make the bound useless: shrink all multipliers
-        share = np.min(task.cost[endless] / np.maximum(task.cost[endless] - reduced[endless], 1e-300), initial=1.0)
+        over = endless & (reduced < 0)
+        share = float(np.min(task.cost[over] / (task.cost[over] - reduced[over]), initial=1.0))
         weight = weight * max(0.0, share - _ROUNDING)
         reduced = task.cost - rows.T @ weight
     low = np.minimum(reduced, 0.0) @ np.where(endless, 0.0, task.most)
