@@ -60,9 +60,7 @@ def _row(problem: Problem, target: str, seconds: float, gap: float = _PROVED) ->
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=alone)
     found = Found(**json.loads(done.stdout.splitlines()[-1]))
-    said = (
-        f"{found.gap:.3%} in {found.seconds:.1f} s; cost {found.cost:,.10g}; {found.ranges} ranges; {found.peak:.0f} MB"
-    )
+    said = f"{found.gap:.3%} in {found.seconds:.1f} s; cost {found.cost:,.10g}; {found.ranges} ranges"
     return Row(
         f"combined suppression of {problem.name}, width at 1 a unit, ranges at their {problem.cell_cost}",
         target,
