@@ -47,6 +47,9 @@ _BRANCHED = 1e-5
 """By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
 
 
+_WIDEST = 4.0
+"""The first point opens everything as far as so many of the largest level."""
+
 _EFFORT = 0.3
 """The share of a solver's work that goes into finding points where nothing is attacked: six times the usual."""
 
@@ -86,12 +89,20 @@ class ModeSearch:
         self.press = Press(task, modes, backend)
         self.pool = Pool()
         self.best: NDArray[np.float64] | None = None
-        self.bound = -np.inf
+        self.bound = self._least_cost(modes)
         self.impossible = False
         self._listen = listen
         self._master = Master(modes.program, backend, self.pool)
         integer = modes.program.integer
         self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
+
+    @staticmethod
+    def _least_cost(modes: Modes) -> float:
+        """Return what every point costs at least, whatever must be reached."""
+        program = modes.program
+        ends = np.where(program.cost < 0, program.upper, program.lower)
+        priced = program.cost != 0
+        return modes.constant + float(program.cost[priced] @ ends[priced])
 
     @property
     def cost(self) -> float:
@@ -127,6 +138,7 @@ class ModeSearch:
             if len(self._integer) and not len(self.press.sides):
                 self._without_levels()
                 return
+            self._offer_widest()
             point = self._cut_off(whole=not len(self._integer))
             if point is None:
                 self.impossible = self.best is None
@@ -214,12 +226,26 @@ class ModeSearch:
         continuous[self._integer] = False
         wider = np.where(continuous, v if least >= 1 - REACHED else v / least, v)
         wider = self.modes.tidied(np.minimum(wider, program.upper))
-        rows = program.rows @ wider
-        allowed = (rows >= program.row_lower - _WHOLE) & (rows <= program.row_upper + _WHOLE)
-        if self.modes.cost(wider) < self.cost and bool(allowed.all()) and self.press.attack(wider).least >= 1 - REACHED:
+        cheaper = self.modes.cost(wider) < self.cost and self._allowed_by_rows(wider)
+        if cheaper and self.press.attack(wider).least >= 1 - REACHED:
             self._offer(wider)
         elif least >= 1 - REACHED:  # values that move protect no better the further they do
             self._offer(v)
+
+    def _offer_widest(self) -> None:
+        """Keep the point that opens everything, where it is safe: dear, but there is a pattern from now on."""
+        program = self.modes.program
+        far = _WIDEST * float(self.press.sides.levels.max(initial=0.0))
+        v = np.minimum(program.upper, far)
+        v[self._integer] = program.upper[self._integer]
+        if self._allowed_by_rows(v) and self.press.attack(v).least >= 1 - REACHED:
+            self._offer(v)
+
+    def _allowed_by_rows(self, v: NDArray[np.float64]) -> bool:
+        """Return whether a point satisfies the rows of the program."""
+        program = self.modes.program
+        rows = program.rows @ v
+        return bool(((rows >= program.row_lower - _WHOLE) & (rows <= program.row_upper + _WHOLE)).all())
 
     def _dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
