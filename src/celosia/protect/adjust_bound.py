@@ -18,10 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.protect.adjust_multipliers import on_a_grid
 from celosia.protect.adjust_task import AdjustTask
-
-_BITS = 40
-"""Multipliers are rounded to so many bits of the largest, so that products with relations are exact."""
 
 _ROUNDING = 16 * 2.0**-53
 """A term is a handful of operations on doubles, each right but for one part in 2^53."""
@@ -100,9 +98,7 @@ def bound_of(
         What balance rows with multipliers of zero or more add to the weights, ``(n,)``; for the norm 1 only.
     """
     tilt = np.zeros(len(task)) if tilt is None else tilt
-    largest = float(np.abs(multipliers).max(initial=0.0))
-    unit = 2.0 ** (math.ceil(math.log2(largest)) - _BITS) if largest > 0 else 1.0
-    exact = np.rint(multipliers / unit)
+    exact, unit = on_a_grid(multipliers)
     pull = np.asarray(sp.csr_array(task.matrix.T).astype(np.float64) @ exact) * unit
     reach = np.ceil((ceiling / task.weight) ** (1 / task.norm)) + 2
     lower = np.minimum(np.clip(task.lower, -reach, reach), task.upper).astype(np.float64)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protect.adjust_balance import Balances, balances_of
+from celosia.protect.adjust_balance import Balances, Whose, balances_of
 from celosia.protect.adjust_steps import linear_steps
 from celosia.protect.adjust_task import ENDLESS, AdjustTask
 from celosia.solve.backend import Capability
@@ -47,7 +47,7 @@ class Relaxed:
     balances: NDArray[np.int64]
 
 
-def relaxed(task: AdjustTask, clock: Clock, *, balanced: bool = False) -> Relaxed | None:
+def relaxed(task: AdjustTask, clock: Clock, balanced: Whose | None = None) -> Relaxed | None:
     """Return the solution of the relaxation, None where there is none.
 
     Parameters
@@ -57,7 +57,7 @@ def relaxed(task: AdjustTask, clock: Clock, *, balanced: bool = False) -> Relaxe
     clock
         How much time there is.
     balanced
-        With balance rows, which only the norm 1 has: a better bound, and more work.
+        With balance rows of these cells, which only the norm 1 has: a better bound, and more work.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def relaxed(task: AdjustTask, clock: Clock, *, balanced: bool = False) -> Relaxe
         The solver gives no answer.
     """
     if task.norm == 1:
-        return _linear(task, clock, balances_of(task) if balanced else None)
+        return _linear(task, clock, None if balanced is None else balances_of(task, balanced))
     return _quadratic(task, clock)
 
 

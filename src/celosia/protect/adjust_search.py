@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
+from celosia.protect.adjust_balance import Whose
 from celosia.protect.adjust_bound import Bound, bound_of
 from celosia.protect.adjust_branching import Branching
 from celosia.protect.adjust_relaxed import Relaxed, relaxed
@@ -78,9 +79,10 @@ class AdjustSearch:
 
     def _ways(self, gap: float) -> Iterator[None]:
         """Work, ever harder, with a pause after each way."""
-        yield from self._relax(balanced=False)
+        yield from self._relax(None)
         if self.task.norm == 1 and self.task.split.any():
-            yield from self._relax(balanced=True)
+            yield from self._relax("split")
+            yield from self._relax("every")
         elif self.task.split.any():
             yield from self._borrow_sides()
         if self.moves is None:
@@ -94,11 +96,11 @@ class AdjustSearch:
             yield from self._blocks(gap)
         yield from self._tree(gap)
 
-    def _relax(self, *, balanced: bool) -> Iterator[None]:
+    def _relax(self, balanced: Whose | None) -> Iterator[None]:
         """Solve the relaxation, and let every split cell go to the side that is nearer."""
         task = self.task
         try:
-            found = relaxed(task, self._clock, balanced=balanced)
+            found = relaxed(task, self._clock, balanced)
         except SolverError:
             return  # an interior point that did not converge: the tree does without
         if found is None:
@@ -114,7 +116,7 @@ class AdjustSearch:
         if now is None:
             return
         slope = self.task.weight * np.maximum(np.abs(now), 1)
-        found = relaxed(replace(self.task, weight=slope, norm=1), self._clock, balanced=True)
+        found = relaxed(replace(self.task, weight=slope, norm=1), self._clock, "every")
         if found is not None:
             self._choose(found.moves > (self.task.up - self.task.down) / 2)
         yield
@@ -179,7 +181,7 @@ class AdjustSearch:
                 if moves is not None:
                     self._take(moves)
         if self.moves is not None:
-            yield from self._relax(balanced=self.task.norm == 1)
+            yield from self._relax("every" if self.task.norm == 1 else None)
 
     def _blocks(self, gap: float) -> Iterator[None]:
         """Free some sides at a time, with all the rest of the table (Baena, Castro and González call it fix-and-relax).
@@ -195,7 +197,9 @@ class AdjustSearch:
             free = np.zeros(len(task), dtype=bool)
             free[self._random.choice(split, size=min(_BLOCK, len(split)), replace=False)] = True
             block = task.signed(self.moves > 0, free)
-            moves, _ = solve_whole(block, "sides", self._solver, self._clock, gap=gap / 2, time_limit=_BLOCK_SECONDS)
+            moves, _ = solve_whole(
+                block, "sides", self._solver, self._clock, gap=gap / 2, time_limit=_BLOCK_SECONDS, balanced="split"
+            )
             if moves is not None:
                 self._choose(moves > (self.task.up - self.task.down) / 2)
             fruitless = 0 if self.cost < best * (1 - _SAME) else fruitless + 1

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protect.adjust_balance import balances_of
+from celosia.protect.adjust_balance import Whose, balances_of
 from celosia.protect.adjust_leaves import leaves_of
 from celosia.protect.adjust_relaxed import answer, relaxed
 from celosia.protect.adjust_steps import Steps, Whole, linear_steps, unit_steps
@@ -151,6 +151,7 @@ def solve_whole(
     *,
     gap: float = 0.0,
     time_limit: float | None = None,
+    balanced: Whose = "every",
 ) -> tuple[NDArray[np.int64] | None, Solution | None]:
     """Return the cheapest whole moves that a solver finds in time, None for none, and what it said.
 
@@ -171,10 +172,10 @@ def solve_whole(
     steps = steps_of(few)
     beside = None
     if few.norm == 1 and few.split.any():
-        needed = relaxed(few, clock, balanced=True)
+        needed = relaxed(few, clock, balanced)
         if needed is None:
             return None, Solution.infeasible(0.0)
-        beside = balances_of(few).beside(steps, needed.balances)
+        beside = balances_of(few, balanced).beside(steps, needed.balances)
     limit = clock.left if time_limit is None else min(clock.left, time_limit)
     said = solver.open(steps.program(whole, beside)).solve(time_limit=limit, gap=gap)
     constant = steps.constant + float(task.costs(moves)[~moving].sum())

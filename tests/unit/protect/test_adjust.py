@@ -131,10 +131,10 @@ def test_any_multipliers_prove_a_bound(norm: int) -> None:
     search.run(0.0)
     assert search.moves is not None
     random = np.random.default_rng(1)
-    rows = balances_of(task)
+    rows = balances_of(task, "every")
     for size in (0.0, 1e-3, 0.1, 3.0):
         multipliers = random.normal(size=task.matrix.shape[0]) * size
-        tilt = rows.tilt(np.arange(rows.rows.shape[0]), random.random(rows.rows.shape[0]) * size) if norm == 1 else None
+        tilt = rows.tilt(np.arange(len(rows)), random.random(len(rows)) * size) if norm == 1 else None
         bound = bound_of(task, multipliers, best.cost * 1.01, tilt)
         assert bound.value <= best.cost
         narrow = bound.narrowed()
@@ -144,10 +144,24 @@ def test_any_multipliers_prove_a_bound(norm: int) -> None:
 def test_balance_rows_hold_for_every_move() -> None:
     """No cell moves more than the rest of a relation together."""
     task, _ = adjust_task(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
-    rows = balances_of(task).rows
-    assert rows.shape[0] == 4  # two cells, each in a row and in a column
+    balances = balances_of(task, "every")
+    rows = balances.rows(np.arange(len(balances)))
+    assert rows.shape[0] == 32  # eight relations of four cells
     every = SQUARE.sums() @ np.random.default_rng(0).integers(-5, 6, size=(9, 100))
     assert not (rows @ np.abs(every) < 0).any()
+
+
+def test_the_rows_that_distances_violate_are_those_with_a_cell_that_moves_most() -> None:
+    """What is looked up without the rows is what the rows say."""
+    task, _ = adjust_task(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
+    balances = balances_of(task, "every")
+    rows = balances.rows(np.arange(len(balances)))
+    for sizes in np.random.default_rng(0).integers(0, 9, size=(50, len(task))).astype(float):
+        assert balances.violated(sizes).tolist() == np.flatnonzero(rows @ sizes < 0).tolist()
+        few = balances_of(task, "split").violated(sizes)
+        assert set(few.tolist()) == {
+            place for place in balances.violated(sizes).tolist() if task.split[balances.relations.indices[place]]
+        }
 
 
 def test_totals_follow_from_leaves() -> None:
