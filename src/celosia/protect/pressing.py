@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.redundancy import coloured
+from celosia.errors import SolverError
 from celosia.protect.cuts import Cut, Workshop
 from celosia.protect.flows import Asked, Rooms, minimum_cuts
 from celosia.protect.hidden import Hidden
@@ -534,6 +535,8 @@ class _Program:
         at = np.array([target])
         self.model.change_costs(at, np.array([-1.0 if upward else 1.0]))
         solution = self.model.solve(method="primal")
+        if solution.x is None:  # standing still is always possible: a basis went wrong
+            solution = self.model.solve(method="afresh")
         self.model.change_costs(at, np.zeros(1))
         return self._read(press, solution, k, target)
 
@@ -562,7 +565,7 @@ class _Program:
 
     def _read(self, press: Press, solution: Solution, k: int, target: int) -> tuple[float, list[Ratios]]:
         if solution.x is None or solution.duals is None:
-            raise ArithmeticError(f"an attacker's program ended with {solution.status}")
+            raise SolverError.one("attack", f"ended with {solution.status}.", "Try another solver, or report this.")
         self.moves.append(solution.x)
         if len(self.moves) > _KEPT:
             del self.moves[0]
