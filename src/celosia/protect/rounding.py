@@ -10,23 +10,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, Audit, audit
-from celosia.attack.parts import parts_of
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, listed
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.rounded import Rounded
 from celosia.protect.all_cells import modes_of_all_cells
 from celosia.protect.call import Call
-from celosia.protect.conflict import conflict_of, smallest
+from celosia.protect.conflict import smallest
 from celosia.protect.costs import Step
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mode_search import ModeSearch
+from celosia.protect.numbered import Numbered
 from celosia.protect.offers import rounded
 from celosia.protect.protection import Protection
 from celosia.protect.round import Round, refuse_broken
 from celosia.protect.rounding_levels import larger_base, within_reach
-from celosia.protect.suppress import Suppress
-from celosia.protect.task import Task, task_of
-from celosia.risk.risk import SHOW, Risk
+from celosia.protect.task import Task
+from celosia.risk.risk import Risk
 from celosia.solve.backend import Capability
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
@@ -54,28 +53,15 @@ def round_cells(risk: Risk, method: Round, call: Call) -> Protection:
             raise
     if not call.named and not bool(asked.sensitive.any()):  # no tree is cut: the faster one at plain programs
         call = replace(call, solver=backends(Capability.MIP)[0])
-    return _Work(asked, method, call).protection()
+    return _Work(asked, call, method).protection()
 
 
 @dataclass(eq=False)
-class _Work:
+class _Work(Numbered):
     """One rounding at work."""
 
-    risk: Risk
     method: Round
-    call: Call
-    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    ceiling: float = np.inf
-
-    @cached_property
-    def task(self) -> Task:
-        """What must be reached."""
-        return task_of(self.risk, integer=self.call.integer)
-
-    @cached_property
-    def cells(self) -> NDArray[np.int64]:
-        """The cells that are rounded: all that are not frozen."""
-        return np.flatnonzero(self.risk.status != SHOW)
+    ceiling: float = field(init=False, default=np.inf)
 
     @property
     def fine(self) -> int:
@@ -120,11 +106,6 @@ class _Work:
     def most_extra(self) -> int:
         """So many extra multiples are more than any rounding needs."""
         return int((np.abs(self.truth) // np.maximum(self.bases, 1)).max(initial=0)) + 1
-
-    @cached_property
-    def hopeless(self) -> NDArray[np.bool_]:
-        """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
-        return np.asarray(parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
 
     def protection(self) -> Protection:
         """Return a rounded table."""
@@ -172,7 +153,7 @@ class _Work:
             extra,
         )
         modes = modes_of_all_cells(task, self.risk.table, [offer], unit)
-        return ModeSearch(task, modes, backends()[0], self.call, self._listen)
+        return ModeSearch(task, modes, backends()[0], self.call, self.listen)
 
     def _searched(self, task: Task, extra: int, *, relaxed: bool = False) -> _Found | None:
         """Return the nearest rounding that passes the audit, None where there is none.
@@ -184,31 +165,23 @@ class _Work:
         """
         search = self._search(task, extra)
         while True:
-            try:
-                search.run()
-            except KeyboardInterrupt:
-                self.call.clock.stop()
-            if search.best is None:
-                if search.impossible:
-                    return None
-                raise OutOfTimeError.one(
-                    "time_limit", "was reached before a safe rounding was known.", "Allow more time, or a larger base."
-                )
-            found = self._published(search, extra)
+            best = self.found(search, "a safe rounding was", "Allow more time, or a larger base.")
+            if best is None:
+                return None
+            found = self._published(best, search.bound, extra)
             if found.audit.safe or relaxed:
                 return found
             missed = [verdict for verdict in found.audit.verdicts if verdict.result != MET]
             if not all(verdict.finding.exact for verdict in missed):
                 self.ceiling = min(self.ceiling, search.bound)
-            if not search.forbid(search.best):
+            if not search.forbid(best):
                 raise SolverError.one(
                     "audit", "refutes what the search found.", "Say integer=False, or take another base."
                 )
 
-    def _published(self, search: ModeSearch, extra: int) -> _Found:
-        """Return the rounded table of a search, exact, with its audit."""
+    def _published(self, best: NDArray[np.float64], bound: float, extra: int) -> _Found:
+        """Return the rounded table of a point, exact, with its audit."""
         table, m = self.risk.table, len(self.cells)
-        best = np.zeros(0) if search.best is None else search.best
         parts = np.rint(best).astype(np.int64).reshape(-1, m)
         signs = np.array([1, 1, -1], dtype=np.int64)[: len(parts)]
         values = (self.truth // self.bases + signs @ parts) * self.bases * self.fine
@@ -227,7 +200,7 @@ class _Work:
                 table,
             ),
         )
-        return _Found(pattern, audit(pattern, self.risk, integer=self.call.integer), search.bound)
+        return _Found(pattern, audit(pattern, self.risk, integer=self.call.integer), bound)
 
     def _relaxed(self, extra: int) -> Protection:
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
@@ -256,24 +229,7 @@ class _Work:
         cost = found.pattern.loss(self.risk.cost)
         step = replace(Step.of(self.risk.cost), size=Step.of(self.risk.cost).size * 10.0**-self.risk.table.decimals)
         bound = min(step.raised(found.bound), cost) if self.ceiling == np.inf else min(self.ceiling, found.bound, cost)
-        return Protection(
-            risk=self.risk,
-            method=replace(self.method, extra=extra),
-            pattern=found.pattern,
-            cost=cost,
-            bound=bound,
-            found=found.audit,
-            seconds=self.call.clock.seconds,
-            solver=self.call.solver_name,
-            trace=tuple(self.trace),
-            seed=self.call.seed,
-        )
-
-    def _listen(self, search: ModeSearch) -> None:
-        """Note how far the search has come."""
-        cost = search.cost if np.isfinite(search.cost) else None
-        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.cuts)))
-        self.call.progress.search(cost, search.bound, len(search.cuts))
+        return self.result(replace(self.method, extra=extra), found.pattern, found.audit, cost, bound)
 
     def _adds_up(self, cells: NDArray[np.int64], extra: int) -> bool:
         """Return whether these cells can be rounded so that all adds up, as far as is soon known; levels aside."""
@@ -327,10 +283,7 @@ class _Work:
                 if len(clash) > 1
                 else "Free it, or freeze cells only on multiples of the base.",
             )
-        if len(self.task.goals):
-            clash_of_levels = conflict_of(risk, Suppress(), lambda _: None, integer=self.call.integer)
-            if len(clash_of_levels.unmet):
-                raise InfeasibleError.one("protection", clash_of_levels.sentence(risk), clash_of_levels.remedy)
+        self.refuse_what_is_given_away()
 
     def _beyond(self, missed: NDArray[np.bool_], extra: int) -> CelosiaError:
         """Return that levels are more than the base can give, and which base would do."""

@@ -28,7 +28,7 @@ def refused(risk: Risk, method: Perturb, kind: type[CelosiaError], place: str, w
 
 
 def moved(result: Protection, cell: int = 6) -> int:
-    return int(result.pattern.published().counts[cell]) - GRID[cell]
+    return int(result.pattern.published().counts[cell] - result.risk.table.amounts.counts[cell])
 
 
 @pytest.mark.parametrize("reach", [0, -1, [0, 0]])
@@ -127,3 +127,28 @@ def test_without_sensitive_cells_nothing_moves(make: MakeRisk, grid_rows: list[l
     result = protect(make(grid_rows, GRID, {}), Perturb(5))
     assert result.cost == 0
     assert result.pattern.published().counts.tolist() == GRID
+
+
+def test_sides_that_clash_are_turned_and_the_result_says_how_many(make: MakeRisk) -> None:
+    """Two cells that add up to a frozen total go to different sides, whatever the coins say."""
+    risk = make([[1, 1, -1]], [40, 40, 80], {0: (3, 3, 0), 1: (3, 3, 0)})
+    notes = set()
+    for secret in range(12):
+        result = protect(risk, Perturb(8, frozen=[2], secret=secret))
+        assert result.safe
+        assert moved(result, 0) * moved(result, 1) < 0
+        notes.add(result.notes)
+    assert notes == {(), ("Of 2 sides that were drawn 1 had to be turned: nothing adds up otherwise.",)}
+
+
+def test_frozen_cells_that_leave_no_room_are_named_and_no_more_of_them(make: MakeRisk) -> None:
+    """One cell cannot make up for two: with the other rows nothing is wrong."""
+    rows = [[1, 1, 1, -1, 0, 0, 0], [0, 0, 0, 0, 1, 1, -1]]
+    risk = make(rows, [40, 40, 3, 83, 5, 5, 10], {0: (3, 3, 0)})
+    refused(
+        risk,
+        Perturb(10, move=7, frozen=[1, 3, 4], side="up"),
+        InfeasibleError,
+        "frozen",
+        ["'cell 1', 'cell 3' are together enough", "Free one of them"],
+    )

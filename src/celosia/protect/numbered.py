@@ -1,0 +1,112 @@
+"""What searches have in common that publish a number for every cell which is not frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import Audit
+from celosia.attack.parts import parts_of
+from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.pattern.pattern import Pattern
+from celosia.protect.call import Call
+from celosia.protect.conflict import conflict_of
+from celosia.protect.mode_search import ModeSearch
+from celosia.protect.protection import Method, Protection
+from celosia.protect.suppress import Suppress
+from celosia.protect.task import Task, task_of
+from celosia.risk.risk import SHOW, Risk
+
+
+@dataclass(eq=False)
+class Numbered:
+    """A search for numbers to publish.
+
+    Parameters
+    ----------
+    risk
+        What to protect, with the wishes of the method.
+    call
+        When to stop, and who solves.
+    """
+
+    risk: Risk
+    call: Call
+    trace: list[tuple[float, float | None, float, int]] = field(init=False, default_factory=list)
+
+    @cached_property
+    def task(self) -> Task:
+        """What must be reached."""
+        return task_of(self.risk, integer=self.call.integer)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The cells whose numbers are sought: all that are not frozen."""
+        return np.flatnonzero(self.risk.status != SHOW)
+
+    @cached_property
+    def hopeless(self) -> NDArray[np.bool_]:
+        """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
+        return np.asarray(parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
+
+    def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
+        """Run a search and return its best point, None where there is none.
+
+        Raises
+        ------
+        OutOfTimeError
+            Time was up before one was known.
+        """
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if search.best is None and not search.impossible:
+            raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
+        return search.best
+
+    def listen(self, search: ModeSearch) -> None:
+        """Note how far a search has come."""
+        cost = search.cost if np.isfinite(search.cost) else None
+        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.cuts)))
+        self.call.progress.search(cost, search.bound, len(search.cuts))
+
+    def refuse_what_is_given_away(self) -> None:
+        """Refuse frozen cells that give sensitive ones away, whatever is published about the others.
+
+        Raises
+        ------
+        InfeasibleError
+            With a smallest set of frozen cells that do.
+        """
+        if len(self.task.goals):
+            clash = conflict_of(self.risk, Suppress(), lambda _: None, integer=self.call.integer)
+            if len(clash.unmet):
+                raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)
+
+    def result(
+        self,
+        method: Method,
+        pattern: Pattern,
+        checked: Audit,
+        cost: float,
+        bound: float,
+        notes: tuple[str, ...] = (),
+    ) -> Protection:
+        """Return the protection that was found."""
+        return Protection(
+            risk=self.risk,
+            method=method,
+            pattern=pattern,
+            cost=cost,
+            bound=min(bound, cost),
+            found=checked,
+            seconds=self.call.clock.seconds,
+            solver=self.call.solver_name,
+            trace=tuple(self.trace),
+            seed=self.call.seed,
+            notes=notes,
+        )
