@@ -134,7 +134,7 @@ class CombinedPart(RangesPart):
 
 
 class MixedPart(RangesPart):
-    """``name = "mixed"``: show, hide or widen, cell by cell in one optimisation; see `celosia.Mixed`.
+    """``name = "mixed"``: show, hide, widen, round or perturb, each cell in one of its ways; see `celosia.Mixed`.
 
     Parameters
     ----------
@@ -148,6 +148,18 @@ class MixedPart(RangesPart):
         Cells that may be ranges; by default all.
     must_hide
         Cells that must not be shown.
+    round_base
+        Cells may be rounded to multiples of it; by default none is.
+    may_round
+        Cells that may be rounded; by default all, where there is a base.
+    reach
+        Cells may be perturbed by no more than this, which is published; by default none is.
+    may_perturb
+        Cells that may be perturbed; by default all, where there is a reach.
+    move_cost
+        What a unit of distance from the true value costs in a rounded or perturbed cell; by default unity.
+    number_cost
+        What a rounded or perturbed cell costs whatever its distance; by default unity.
     """
 
     kind = Mixed
@@ -157,3 +169,9 @@ class MixedPart(RangesPart):
     may_hide: Cells | None = None
     may_range: Cells | None = None
     must_hide: Cells | None = None
+    round_base: float | None = None
+    may_round: Cells | None = None
+    reach: float | None = None
+    may_perturb: Cells | None = None
+    move_cost: CostText | None = None
+    number_cost: CostText | None = None

@@ -1,4 +1,4 @@
-"""Ranges with a price each, and ranges mixed with hidden cells: combined suppression and mixed releases at work."""
+"""Ranges with a price each: combined suppression at work."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protect.call import Call
 from celosia.protect.combined import Combined
-from celosia.protect.mixed import Mixed
 from celosia.protect.placing import Slacks
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_widths
 from celosia.protect.ranging import Ranging, publish_ranges
 from celosia.protect.widths import WidthTask
-from celosia.risk.risk import HIDE, Risk
+from celosia.risk.risk import Risk
 
 
 def combine(risk: Risk, method: Combined, call: Call) -> Protection:
@@ -24,12 +23,7 @@ def combine(risk: Risk, method: Combined, call: Call) -> Protection:
     return publish_ranges(risk, method, call, _Combining)
 
 
-def mix(risk: Risk, method: Mixed, call: Call) -> Protection:
-    """Return a safe release of shown, hidden and widened cells, with a bound; see `celosia.protect`."""
-    return publish_ranges(risk, method, call, _Mixing)
-
-
-class _Engaged(Ranging):
+class Engaged(Ranging):
     """Ranges that only the engine of modes can find."""
 
     def _one_by_one(self) -> Slacks:
@@ -41,7 +35,7 @@ class _Engaged(Ranging):
         return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
 
 
-class _Combining(_Engaged):
+class _Combining(Engaged):
     """A combined suppression at work."""
 
     method: Combined
@@ -81,35 +75,3 @@ class _Combining(_Engaged):
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
         search = self._engaged(self.task, modes, start, bound)
         return None if search.best is None else (self._slacks(search), search.bound)
-
-
-class _Mixing(_Engaged):
-    """A mixed release at work."""
-
-    method: Mixed
-
-    @cached_property
-    def prices(self) -> Prices:
-        """What ranges and hiding the columns of the task cost."""
-        cells = self.task.cells
-        below, above = (cost[cells] for cost in self.costs)
-        hide = self.method.hide_costs(self.asked)
-        forced = self.asked.status == HIDE
-        self._refuse(forced & np.isinf(hide), "must be hidden, but may not be")
-        self._refuse(self.required.sensitive & np.isinf(hide) & ~self.method.ranges(self.asked), "must be shown")
-        return Prices(below, above, hide=hide[cells], forced=forced[cells])
-
-    def _refuse(self, wrong: NDArray[np.bool_], said: str) -> None:
-        if bool(wrong.any()):
-            labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
-            raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
-
-    @cached_property
-    def most(self) -> NDArray[np.float64]:
-        """The greatest widths in counts of the task: none where a cell may be no range."""
-        return np.where(self.method.ranges(self.asked)[self.task.cells], super().most, 0.0)
-
-    @property
-    def by_width(self) -> bool:
-        """Whether widths are enough: never, as hiding opens more on one side than on the other."""
-        return False

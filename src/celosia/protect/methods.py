@@ -12,10 +12,11 @@ from celosia.protect.adjust import Adjust
 from celosia.protect.adjust_engine import adjust
 from celosia.protect.call import Call
 from celosia.protect.combined import Combined
-from celosia.protect.combining import combine, mix
+from celosia.protect.combining import combine
 from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
 from celosia.protect.mixed import Mixed
+from celosia.protect.mixing import mix
 from celosia.protect.perturb import Perturb
 from celosia.protect.perturbing import perturb
 from celosia.protect.protection import Method, Protection

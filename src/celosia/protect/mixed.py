@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import SpecError
+from celosia.errors import Problems, SpecError
+from celosia.pattern.mode import checked_costs
 from celosia.protect.intervals import Intervals
+from celosia.protect.round import Number, counted_in_units, exact
 from celosia.protect.suppress import Suppress, cells_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
@@ -18,11 +20,13 @@ from celosia.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixed(Intervals):
-    """Show, hide or widen: this column may be ranges, that one is hidden or shown, in one optimisation.
+    """Show, hide, widen, round or perturb: every cell in one of its ways, in one optimisation.
 
-    A cell that may be neither hidden nor a range is shown. By default a range costs 1 per unit of its width and hiding
-    the value of the cell, so that a range as wide as its value costs as much as hiding it. Everything but the following
-    is as in `celosia.Intervals`.
+    This column may be ranges, that one is hidden or shown. A cell that may be nothing else is shown. By default a range
+    costs 1 per unit of its width and hiding the value of the cell, so that a range as wide as its value costs as much
+    as hiding it. A rounded or perturbed number costs 1, and 1 per unit that it lies from the truth. What is
+    published adds up: some table has these numbers, and values within these ranges. Everything but the following is as
+    in `celosia.Intervals`.
 
     Parameters
     ----------
@@ -34,6 +38,22 @@ class Mixed(Intervals):
         Places of cells that may be ranges, or a mask over all cells; by default all.
     must_hide
         Places of cells that are hidden in any case.
+    round_base
+        Cells may be rounded up or down to a multiple of it (`celosia.Round`): one for all cells or one for each, a
+        whole number of units of the last decimal. By default none is rounded.
+    may_round
+        Places of cells that may be rounded, or a mask over all cells; by default all, where there is a base.
+    reach
+        Cells may be perturbed by no more than this (`celosia.Perturb`): one for all cells or one for each. It is
+        published, so it must not be computed from true values. Sensitive cells that are perturbed are moved, to a side
+        drawn from the secret. By default none is perturbed.
+    may_perturb
+        Places of cells that may be perturbed, or a mask over all cells; by default all, where there is a reach.
+    move_cost
+        What a unit of distance from the true value costs where numbers are rounded or perturbed: a text like
+        ``"unity"`` (`celosia.Cost`), or one number per cell.
+    number_cost
+        What a rounded or perturbed number costs whatever its distance.
     """
 
     cost: str | Cost | ArrayLike | None = "unity"
@@ -41,6 +61,29 @@ class Mixed(Intervals):
     may_hide: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
     may_range: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
     must_hide: Sequence[int] | NDArray[np.int64] = ()
+    round_base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
+    may_round: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
+    reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
+    may_perturb: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
+    move_cost: str | Cost | ArrayLike = "unity"
+    number_cost: str | Cost | ArrayLike = "unity"
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        with found.gathering():
+            Intervals.__post_init__(self)
+        for name, may, given in (
+            ("round_base", "may_round", self.round_base),
+            ("reach", "may_perturb", self.reach),
+        ):
+            if given is None:
+                if getattr(self, may) is not None:
+                    found.add(may, f"names cells, but {name} is missing.", f"Say {name}.")
+                continue
+            with found.gathering():
+                if any(number < 0 for number in exact(name, given)) or not any(exact(name, given)):
+                    found.add(name, "must be above zero.", "Leave it out for none.")
+        found.raise_as(SpecError)
 
     @property
     def name(self) -> str:
@@ -54,20 +97,54 @@ class Mixed(Intervals):
 
     def applied(self, risk: Risk) -> Risk:
         """Return the risk with what this method asks for; see `celosia.Intervals`."""
+        found = Problems()
+        for numbers in (self.bases, self.reaches):
+            with found.gathering():
+                numbers(risk.table)
+        for name in ("hide_cost", "move_cost", "number_cost"):
+            with found.gathering():
+                self.priced(name, risk)
+        found.raise_as(SpecError)
         status = Suppress(must_show=self.must_show, must_hide=self.must_hide).applied(risk).status
         return replace(Intervals.applied(self, risk), status=status)
 
     def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
+        return np.where(_allowed("may_hide", self.may_hide, risk.table), self.priced("hide_cost", risk), np.inf)
+
+    def priced(self, name: str, risk: Risk) -> NDArray[np.float64]:
+        """Return one of the costs by its name, of every cell, ``(n_cells,)``."""
+        cost = getattr(self, name)
         try:
-            cost = Suppress(self.hide_cost).applied(risk).cost
+            if isinstance(cost, str | Cost):
+                return (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
+            return checked_costs(np.asarray(cost), len(risk))
         except SpecError as error:
-            raise SpecError(replace(problem, place="hide_cost") for problem in error.problems) from None
-        return np.where(_allowed("may_hide", self.may_hide, risk.table), cost, np.inf)
+            raise SpecError(replace(problem, place=name) for problem in error.problems) from None
 
     def ranges(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be ranges, ``(n_cells,)``."""
         return _allowed("may_range", self.may_range, risk.table)
+
+    def bases(self, table: Table) -> NDArray[np.int64]:
+        """Return the base of every cell in units of the table's last decimal, 0 where it is not rounded."""
+        return _counted("round_base", self.round_base, "may_round", self.may_round, table)
+
+    def reaches(self, table: Table) -> NDArray[np.int64]:
+        """Return the reach of every cell in units of the table's last decimal, 0 where it is not perturbed."""
+        return _counted("reach", self.reach, "may_perturb", self.may_perturb, table)
+
+
+def _counted(
+    name: str,
+    numbers: object,
+    may: str,
+    cells: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None,
+    table: Table,
+) -> NDArray[np.int64]:
+    if numbers is None:
+        return np.zeros(len(table), dtype=np.int64)
+    return np.where(_allowed(may, cells, table), counted_in_units(name, numbers, table), 0)
 
 
 def _allowed(

@@ -54,6 +54,10 @@ _EFFORT = 0.3
 """The share of a solver's work that goes into finding points where nothing is attacked: six times the usual."""
 
 
+_TIMES = (1.0, 10.0, 100.0)
+"""Widths are raised by so many times what is missing: they do it alone where other slacks are constants."""
+
+
 class _OutOfTimeError(Exception):
     """Time is up."""
 
@@ -222,14 +226,19 @@ class ModeSearch:
         if least <= 0:
             return
         program = self.modes.program
-        continuous = np.ones(len(v), dtype=bool)
+        continuous = np.zeros(len(v), dtype=bool)
+        continuous[np.concatenate([self.modes.up.indices, self.modes.down.indices])] = True
         continuous[self._integer] = False
-        wider = np.where(continuous, v if least >= 1 - REACHED else v / least, v)
-        wider = self.modes.tidied(np.minimum(wider, program.upper))
-        cheaper = self.modes.cost(wider) < self.cost and self._allowed_by_rows(wider)
-        if cheaper and self.press.attack(wider).least >= 1 - REACHED:
-            self._offer(wider)
-        elif least >= 1 - REACHED:  # values that move protect no better the further they do
+        missing = 0.0 if least >= 1 - REACHED else 1.0 / least - 1.0
+        for times in _TIMES if missing else (1.0,):
+            wider = np.where(continuous, v * (1.0 + times * missing), v)
+            wider = self.modes.tidied(np.minimum(wider, program.upper))
+            if not (self.modes.cost(wider) < self.cost and self._allowed_by_rows(wider)):
+                break
+            if self.press.attack(wider).least >= 1 - REACHED:
+                self._offer(wider)
+                return
+        if not missing:  # values that move protect no better the further they do
             self._offer(v)
 
     def _offer_widest(self) -> None:
@@ -238,6 +247,10 @@ class ModeSearch:
         far = _WIDEST * float(self.press.sides.levels.max(initial=0.0))
         v = np.minimum(program.upper, far)
         v[self._integer] = program.upper[self._integer]
+        self.suggest(v)
+
+    def suggest(self, v: NDArray[np.float64]) -> None:
+        """Keep a point where it is allowed, safe, and the cheapest so far."""
         if self._allowed_by_rows(v) and self.press.attack(v).least >= 1 - REACHED:
             self._offer(v)
 

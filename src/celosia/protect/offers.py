@@ -261,3 +261,78 @@ def perturbed(
         row_lower=None if at_most is None else np.append(np.zeros(m), -float(at_most)),
         row_upper=None if at_most is None else np.full(m + 1, np.inf),
     )
+
+
+def rescaled(offer: Offer, factor: float) -> Offer:
+    """Return the same in another unit of slacks: what a variable opens is multiplied by a factor, costs are not."""
+
+    def by_variable(entries: Entries) -> Entries:
+        return entries[0], entries[1], entries[2] * factor
+
+    def constant(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if values is None else values * factor
+
+    return replace(
+        offer,
+        up=by_variable(offer.up),
+        down=by_variable(offer.down),
+        up_constant=constant(offer.up_constant),
+        down_constant=constant(offer.down_constant),
+        published=None if offer.published is None else by_variable(offer.published),
+        published_constant=constant(offer.published_constant),
+    )
+
+
+def gated(offer: Offer, fixed: NDArray[np.float64]) -> Offer:
+    """Return an offer that need not be taken: what it opens in any case, it opens by y in {0, 1}, the last variables.
+
+    Parameters
+    ----------
+    offer
+        An offer of which every variable opens one column.
+    fixed
+        What taking it costs, ``(m,)``, in place of what it costs in any case.
+    """
+    m, v = len(offer.columns), len(offer.cost)
+    places, gates = np.arange(m), v + np.arange(m)
+    owner = np.zeros(v, dtype=np.int64)
+    owner[offer.up[1]] = offer.up[0]
+    shape = (v, v + m)
+    every = np.arange(v)
+    below = sp.csr_array(
+        (
+            np.concatenate([np.ones(v), -offer.upper]),
+            (np.tile(every, 2), np.concatenate([every, v + owner])),
+        ),
+        shape=shape,
+    )
+    least = np.flatnonzero(offer.lower > 0)
+    above = sp.csr_array(
+        (
+            np.concatenate([np.ones(v), -offer.lower]),
+            (np.tile(every, 2), np.concatenate([every, v + owner])),
+        ),
+        shape=shape,
+    )[least]
+
+    def opening(entries: Entries | None, constant: NDArray[np.float64] | None) -> Entries:
+        own = (places[:0], places[:0], np.zeros(0)) if entries is None else entries
+        more = np.zeros(m) if constant is None else constant
+        return np.append(own[0], places), np.append(own[1], gates), np.append(own[2], more)
+
+    wide = replace(
+        _wider(offer, m),
+        lower=np.zeros(v + m),
+        upper=np.concatenate([offer.upper, np.ones(m)]),
+        cost=np.concatenate([offer.cost, fixed]),
+        integer=np.concatenate([offer.integer, np.ones(m, dtype=bool)]),
+        up=opening(offer.up, offer.up_constant),
+        down=opening(offer.down, offer.down_constant),
+        published=opening(offer.published, offer.published_constant),
+        up_constant=None,
+        down_constant=None,
+        published_constant=None,
+        constant=0.0,
+    )
+    wide = _with_rows(wide, sp.csr_array(below), np.full(v, -np.inf), np.zeros(v))
+    return _with_rows(wide, sp.csr_array(above), np.zeros(len(least)), np.full(len(least), np.inf))

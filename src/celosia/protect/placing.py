@@ -19,9 +19,11 @@ from celosia.attack.findings import Findings
 from celosia.attack.system import ENDLESS
 from celosia.errors import SolverError, SpecError, listed
 from celosia.pattern.interval import Interval
+from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.suppressed import Suppressed
 from celosia.protect.call import Call
+from celosia.protect.completing import adds_up
 from celosia.protect.intervals import Intervals
 from celosia.protect.mending import mended
 from celosia.protect.task import Task
@@ -49,11 +51,22 @@ _ROUNDS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slacks:
-    """How far ranges reach from the truth, in counts of a task, and which cells are hidden instead, ``(n,)`` each."""
+    """How far ranges reach from the truth, in counts of a task, and what is no range.
+
+    Parameters
+    ----------
+    down, up
+        How far, ``(n,)`` each.
+    hidden
+        Which columns are hidden instead, ``(n,)``; None for none.
+    numbers
+        Modes of cells that are published as other numbers, whose slacks are as given.
+    """
 
     down: NDArray[np.float64]
     up: NDArray[np.float64]
     hidden: NDArray[np.bool_] | None = None
+    numbers: tuple[Mode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +103,10 @@ class Placing:
         What a range costs whatever its width, of every cell of the table; None for nothing.
     hidden
         Which columns are hidden, ``(n,)``: their slacks are all the room that there is.
+    numbers
+        Modes of cells that are published as other numbers.
+    still
+        Which columns are no ranges, because they are hidden or other numbers, ``(n,)``.
     """
 
     risk: Risk
@@ -100,9 +117,12 @@ class Placing:
     most: NDArray[np.float64]
     fixed: NDArray[np.float64] | None = None
     hidden: NDArray[np.bool_] = field(init=False)
+    numbers: tuple[Mode, ...] = ()
+    still: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         self.hidden = np.zeros(len(self.task), dtype=bool)
+        self.still = self.hidden
 
     def place(self, slacks: Slacks) -> Placed:
         """Return published ranges.
@@ -112,6 +132,10 @@ class Placing:
         """
         if slacks.hidden is not None:
             self.hidden = slacks.hidden
+        self.numbers = slacks.numbers
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *(mode.cells for mode in self.numbers)])
+        self.still = self.hidden | np.isin(self.task.cells, cells)
+        self.most = np.where(self.still, 0.0, self.most)
         grid = self._grid(slacks)
         rooms = grid.room(self.task.down), grid.room(self.task.up)
         down, up = (
@@ -146,7 +170,7 @@ class Placing:
         return grid
 
     def _pattern(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
-        wide = np.flatnonzero((down + up > 0) & ~self.hidden)
+        wide = np.flatnonzero((down + up > 0) & ~self.still)
         table, cells = self.risk.table, self.task.cells[wide]
         truth = table.amounts[cells].to(grid.fine).counts
         ranges = Interval(
@@ -157,9 +181,8 @@ class Placing:
             self.costs[1][cells],
             None if self.fixed is None else self.fixed[cells],
         )
-        if not bool(self.hidden.any()):
-            return Pattern.of(table, ranges)
-        return Pattern.of(table, ranges, Suppressed(self.task.cells[self.hidden]))
+        hidden = [Suppressed(self.task.cells[self.hidden])] if bool(self.hidden.any()) else []
+        return Pattern.of(table, ranges, *hidden, *self.numbers)
 
     def _widened(
         self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
@@ -208,7 +231,7 @@ class Placing:
             return down, up
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts
         lower, upper = truth - down, truth + up
-        wide = (down + up > 0) & ~self.hidden
+        wide = (down + up > 0) & ~self.still
         lower, upper = (
             np.where(wide, lower // grid.step * grid.step, lower),
             np.where(wide, -(-upper // grid.step) * grid.step, upper),
@@ -221,19 +244,24 @@ class Placing:
     def _concluded(
         self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
+        """Return what attackers can conclude, each end as far as the least of them gets, rounded outward.
+
+        Next to other numbers only where all still adds up; otherwise ranges stay as they are.
+        """
         column = np.full(len(self.risk), -1, dtype=np.int64)
         column[self.task.cells] = np.arange(len(self.task))
         place = column[found.cells]
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
         for answers, published in ((found.down, down), (found.up, up)):
-            open_ = ~answers.furthest | answers.endless | self.hidden[place]
+            open_ = ~answers.furthest | answers.endless | self.still[place]
             exact = -(-(answers.reach.astype(object) * scale) // answers.denominator.astype(object))
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
             np.maximum.at(reach, place, far)
             ends.append(reach)
+        if self.numbers and not adds_up(self._pattern(grid, ends[0], ends[1])):
+            return down, up
         return ends[0], ends[1]
 
     def _rounded(
@@ -248,7 +276,7 @@ class Placing:
         """
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts.astype(object)
         lower, upper = truth - down, truth + up
-        wide = np.flatnonzero((down + up > 0) & ~self.hidden)
+        wide = np.flatnonzero((down + up > 0) & ~self.still)
         for k in wide.tolist():
             lower[k] = _outward(int(lower[k]), grid.fine, self.method, up=False)
             upper[k] = _outward(int(upper[k]), grid.fine, self.method, up=True)

@@ -58,6 +58,12 @@ def unit_of(task: Task) -> float:
 def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
     """Return the modes in which both ends of every range are variables; `most` are widths in counts, ``(n,)``."""
     unit = unit_of(task)
+    hidden = [] if prices.hide is None else [hidden_offer(prices)]
+    return Modes.of(task, [_priced(task, ranged_offer(task, prices, most, unit), prices), *hidden], unit)
+
+
+def ranged_offer(task: Task, prices: Prices, most: NDArray[np.float64], unit: float) -> Offer:
+    """Return the offer to publish ranges of all columns, no wider than the greatest widths, in counts, ``(n,)``."""
     price = unit / 10**task.decimals
     up, down = (_in_units(room.max(axis=0), unit) for room in (task.up, task.down))
     limit = _limit(task, prices) / unit
@@ -66,16 +72,15 @@ def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
         (prices.up * price, prices.down * price),
         (np.minimum(up, limit), np.minimum(down, limit)),
     )
-    return Modes.of(task, [_priced(task, offers.narrowed(offer, most / unit), prices), *_hidden(prices)], unit)
+    return offers.narrowed(offer, most / unit)
 
 
-def _hidden(prices: Prices) -> list[Offer]:
+def hidden_offer(prices: Prices) -> Offer:
     """Return the offer to hide columns, where that is allowed."""
-    if prices.hide is None:
-        return []
-    columns = np.flatnonzero(np.isfinite(prices.hide))
+    hide = np.zeros(0) if prices.hide is None else prices.hide
+    columns = np.flatnonzero(np.isfinite(hide))
     forced = np.zeros(len(columns), dtype=bool) if prices.forced is None else prices.forced[columns]
-    return [offers.hidden(columns, prices.hide[columns], forced)]
+    return offers.hidden(columns, hide[columns], forced)
 
 
 def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Task, Modes]:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
-from celosia.pattern.entries import HIDDEN
 from celosia.pattern.midpoint import midpoints
+from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.cuts import Cut
 from celosia.protect.intervals import Intervals
@@ -372,11 +372,7 @@ class Ranging:
         said = midpoints(placed.pattern).warning
         if said is not None:
             warnings.warn(said, MidpointWarning, stacklevel=2)
-        hide = self.asked.cost if self.prices.hide is None else self._everywhere(self.prices.hide)
-        cost = sum(
-            mode.loss(self.asked.table, hide if mode.status == HIDDEN else self.asked.cost)
-            for mode in placed.pattern.modes
-        )
+        cost = self._loss(placed.pattern)
         return Protection(
             risk=self.asked,
             method=self.method,
@@ -389,6 +385,10 @@ class Ranging:
             trace=tuple(self.trace),
             seed=self.call.seed,
         )
+
+    def _loss(self, pattern: Pattern) -> float:
+        """Return what a pattern costs."""
+        return pattern.loss(self.asked.cost)
 
     def _listen(self, search: CutSearch | SplitSearch) -> None:
         """Note how far the search has come: how many cuts, or how many steps, were needed."""

@@ -1,0 +1,182 @@
+"""Mixed releases at work: ranges and hidden cells, and rounded and perturbed ones, in one optimisation."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import InfeasibleError, SolverError, SpecError, listed
+from celosia.pattern.entries import HIDDEN, PERTURBED, ROUNDED, of_status
+from celosia.pattern.mode import Mode
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.perturbed import Perturbed
+from celosia.pattern.rounded import Rounded
+from celosia.protect.call import Call
+from celosia.protect.combining import Engaged
+from celosia.protect.completing import adds_up
+from celosia.protect.mixed import Mixed
+from celosia.protect.mixed_modes import Choice, MixedModes, NumberPrices
+from celosia.protect.mode_search import ModeSearch
+from celosia.protect.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protect.placing import Slacks
+from celosia.protect.protection import Protection
+from celosia.protect.range_modes import Prices
+from celosia.protect.ranging import publish_ranges
+from celosia.risk.risk import HIDE, Risk
+from celosia.solve.registry import backends
+from celosia.table.fixed import Fixed
+
+_SECRET_BITS = 64
+
+_TRIES = 20
+"""So many choices that the audit refuses are forbidden before something must be wrong."""
+
+_NEAR = 1e-3
+"""A slack this close to the decimals of the table, in steps, is there: search reaches levels to doubles only."""
+
+
+def mix(risk: Risk, method: Mixed, call: Call) -> Protection:
+    """Return a safe release in which every cell is published in one of its ways, with a bound; see `celosia.protect`.
+
+    Guarantee: published numbers add up, exactly where a relation has nothing else, and elsewhere with values within
+    ranges.
+    """
+    if method.reach is not None and method.secret is None:
+        method = replace(method, secret=secrets.randbits(_SECRET_BITS))
+    return publish_ranges(risk, method, call, _Mixing)
+
+
+class _Mixing(Engaged):
+    """A mixed release at work."""
+
+    method: Mixed
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What ranges and hiding the columns of the task cost."""
+        cells = self.task.cells
+        below, above = (cost[cells] for cost in self.costs)
+        hide = self.method.hide_costs(self.asked)
+        forced = self.asked.status == HIDE
+        self._refuse(forced & np.isinf(hide), "must be hidden, but may not be")
+        other = np.zeros(len(self.asked), dtype=bool)
+        other[cells[self.numbers.columns]] = True
+        self._refuse(
+            self.required.sensitive & np.isinf(hide) & ~self.method.ranges(self.asked) & ~other, "must be shown"
+        )
+        return Prices(below, above, hide=hide[cells], forced=forced[cells])
+
+    def _refuse(self, wrong: NDArray[np.bool_], said: str) -> None:
+        if bool(wrong.any()):
+            labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
+            raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """The greatest widths in counts of the task: none where a cell may be no range."""
+        return np.where(self.method.ranges(self.asked)[self.task.cells], super().most, 0.0)
+
+    @property
+    def by_width(self) -> bool:
+        """Whether widths are enough: never, as hiding opens more on one side than on the other."""
+        return False
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The columns that may be rounded or perturbed."""
+        task, table = self.task, self.asked.table
+        units, step = steps_of(task, self.asked, integer=self.call.integer)
+        free = self.asked.status[task.cells] != HIDE
+        base, reach = self.method.bases(table), self.method.reaches(table)
+        if bool((base % units).any()):
+            raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
+        base, reach = base // units, reach // units
+        rounds = np.flatnonzero((base[task.cells] > 1) & free)
+        truth = np.asarray(table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
+        moves = np.flatnonzero((reach[task.cells] > 0) & free)
+        return Numbers(
+            Roundings(rounds, base[task.cells[rounds]], truth),
+            moves_of(self.required, task, moves, reach[task.cells[moves]], units, self.method.secret),
+            step,
+        )
+
+    def protection(self) -> Protection:
+        """Return the release."""
+        if not len(self.numbers.columns) or not len(self.task.goals):
+            return super().protection()
+        mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices)
+        search = ModeSearch(self.task, mixed.modes, backends()[0], self.call, self._hear)
+        ceiling = np.inf
+        for _ in range(_TRIES):
+            self._run(search, mixed)
+            if search.best is None:
+                raise self._failure()
+            best = search.best
+            try:
+                placed = self._placed(self._chosen(mixed.read(best)))
+            except InfeasibleError:
+                ceiling = min(ceiling, search.bound)
+                if not search.forbid(best):
+                    raise
+                continue
+            if not adds_up(placed.pattern):
+                raise SolverError.one("mixed", "does not add up.", "Try another solver, or report this.")
+            return self._result(placed, min(search.bound, ceiling))
+        raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
+
+    def _run(self, search: ModeSearch, mixed: MixedModes) -> None:
+        """Let a search run to its end, from what hides and widens everything."""
+        try:
+            search.suggest(mixed.widest)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        self._finished(search)
+
+    @cached_property
+    def _number_prices(self) -> NumberPrices:
+        cells = self.task.cells
+        return NumberPrices(self._move_cost[cells], self._number_cost[cells])
+
+    @cached_property
+    def _move_cost(self) -> NDArray[np.float64]:
+        return self.method.priced("move_cost", self.asked)
+
+    @cached_property
+    def _number_cost(self) -> NDArray[np.float64]:
+        return self.method.priced("number_cost", self.asked)
+
+    def _chosen(self, choice: Choice) -> Slacks:
+        """Return what was chosen as it is published."""
+        numbers: list[Mode] = []
+        table, cells = self.asked.table, self.task.cells
+        units = steps_of(self.task, self.asked, integer=self.call.integer)[0]
+        if len(choice.rounded):
+            own = cells[choice.rounded]
+            base = self.method.bases(table)[own]
+            values = Fixed(choice.multiples * base, table.decimals)
+            numbers.append(Rounded(own, values, Fixed(base, table.decimals), table.decimals, table=table))
+        if len(choice.perturbed):
+            own = cells[choice.perturbed]
+            truth = np.asarray(table.amounts.counts, dtype=np.int64)[own]
+            reach, cost = Fixed(self.method.reaches(table)[own], table.decimals), self._move_cost[own]
+            values = Fixed(truth + choice.moves * units, table.decimals)
+            numbers.append(Perturbed(own, values, reach, cost, cost, table=table))
+        down, up = (self._snapped(slack) for slack in (choice.down, choice.up))
+        return Slacks(down, up, choice.hidden, tuple(numbers))
+
+    def _snapped(self, slack: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return slacks, on the decimals of the table where they are next to them; the audit has the last word."""
+        near = np.rint(slack / self.numbers.step) * self.numbers.step
+        return np.where(np.abs(slack - near) <= _NEAR * self.numbers.step, near, slack)
+
+    def _loss(self, pattern: Pattern) -> float:
+        """Return what a pattern costs, hiding and other numbers at their own prices."""
+        hide = self.method.hide_costs(self.asked)
+        prices = {HIDDEN: np.where(np.isinf(hide), 0.0, hide), ROUNDED: self._move_cost}
+        moved = of_status(pattern.status, (ROUNDED, PERTURBED))
+        fixed = float(self._number_cost[moved].sum())
+        return fixed + sum(mode.loss(pattern.table, prices.get(mode.status, self.asked.cost)) for mode in pattern.modes)

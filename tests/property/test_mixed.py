@@ -1,0 +1,182 @@
+"""Mixed releases with rounded and perturbed cells: against one large program, and against trying every release."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.golden.test_intervals import SQUARE
+from tests.property.mode_oracle import cheapest
+from tests.property.suppression_cases import KINDS, drawn, put, seeded
+from tests.unit.protect.conftest import GRID, make_risk
+
+from celosia.attack.audit import audit
+from celosia.errors import InfeasibleError
+from celosia.pattern.entries import WITH_VALUE, of_status
+from celosia.pattern.mode import Mode
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.rounded import Rounded
+from celosia.pattern.suppressed import Suppressed
+from celosia.protect.call import Call
+from celosia.protect.completing import adds_up
+from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
+from celosia.protect.mixed_modes import MixedModes, NumberPrices
+from celosia.protect.mode_search import ModeSearch
+from celosia.protect.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protect.range_modes import Prices
+from celosia.protect.task import task_of
+from celosia.risk.risk import Risk
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
+from celosia.table.fixed import Fixed
+
+pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+
+_MANY = 25
+_WIDE = 60.0
+
+
+def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
+    """Return a table, and ways of publishing it that are drawn for each of its cells."""
+    chance = seeded(name)
+    risk, _ = put(drawn(chance, kind, wishes=False))
+    task = task_of(risk, integer=False)
+    if bool(task.beyond.any()) or not len(task.goals):
+        return None
+    n = len(task)
+    units, step = steps_of(task, risk, integer=False)
+
+    def some(values: list[float]) -> np.ndarray:
+        return np.array([chance.choice(values) for _ in range(n)])
+
+    rounds, moves = (np.flatnonzero(some([0, 1, 1])) for _ in range(2))
+    truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
+    numbers = Numbers(
+        Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth),
+        moves_of(risk, task, moves, np.full(len(moves), chance.choice([2, 5])), units, chance.randint(0, 99)),
+        step,
+    )
+    prices = Prices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))
+    mixed = MixedModes.of(
+        task, prices, some([0.0, _WIDE * step]), numbers, NumberPrices(some([0.0, 1.0]), some([0.0, 1.0]))
+    )
+    return risk, mixed, step
+
+
+def compare(name: str, kind: str, solver: int) -> None:
+    made = modes_of(name, kind)
+    if made is None:
+        return
+    risk, mixed, _ = made
+    task = task_of(risk, integer=False)
+    call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
+    search = ModeSearch(task, mixed.modes, backends()[0], call, lambda _: None)
+    search.suggest(mixed.widest)
+    search.run()
+    wanted = cheapest(task, mixed.modes)
+    if np.isnan(wanted):
+        return
+    assert search.impossible == np.isinf(wanted)
+    if search.best is not None:
+        assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
+        assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
+        choice = mixed.read(search.best)
+        ways = np.zeros(len(task), dtype=np.int64)
+        for columns in (np.flatnonzero(choice.hidden), choice.rounded, choice.perturbed):
+            ways[columns] += 1
+        assert ways.max(initial=0) <= 1
+        assert not search.best[: 2 * len(task)][np.tile(ways > 0, 2)].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cheapest_mix_is_that_of_one_large_program(kind: str) -> None:
+    compare(f"numbers {kind}", kind, len(kind) % len(backends()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cheapest_mix_is_that_of_one_large_program_many_times(kind: str) -> None:
+    for number in range(_MANY):
+        compare(f"slow numbers {kind} {number}", kind, number % len(backends()))
+
+
+def tiny(level: int) -> Risk:
+    """Return two rows and two columns with totals, of which the first cell is sensitive."""
+    rows = [
+        [1, 1, -1, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 1, 1, -1, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 1, 1, -1],
+        [1, 0, 0, 1, 0, 0, -1, 0, 0],
+        [0, 1, 0, 0, 1, 0, 0, -1, 0],
+        [0, 0, 1, 0, 0, 1, 0, 0, -1],
+    ]
+    return make_risk(rows, [7, 12, 19, 9, 4, 13, 16, 16, 32], {0: (level, level, 0)}, cost=[1.0] * 9)
+
+
+HIDES, ROUNDS, BASE = (0, 1, 3), (0, 1, 2, 4, 6), 5
+
+
+def releases(risk: Risk) -> Iterator[tuple[float, Pattern]]:
+    """Yield every release of the tiny table in which some cells are hidden and some rounded, with its cost."""
+    table, values = risk.table, risk.table.amounts.counts
+    ways = [
+        [None, *(["hidden"] if cell in HIDES else []), *((0, 1) if cell in ROUNDS else ())] for cell in range(len(risk))
+    ]
+    for chosen in itertools.product(*ways):
+        hidden = np.array([cell for cell, way in enumerate(chosen) if way == "hidden"], dtype=np.int64)
+        cells = np.array([cell for cell, way in enumerate(chosen) if way in (0, 1)], dtype=np.int64)
+        if any(chosen[cell] == 1 and values[cell] % BASE == 0 for cell in cells):
+            continue
+        up = np.array([chosen[cell] for cell in cells], dtype=np.int64)
+        rounded = (values[cells] // BASE + up) * BASE
+        modes: list[Mode] = [Suppressed(hidden), Rounded(cells, Fixed(rounded), Fixed(np.full(len(cells), BASE)), 0)]
+        cost = float(values[hidden].sum() + len(cells) + np.abs(rounded - values[cells]).sum())
+        pattern = Pattern.of(table, *modes)
+        if adds_up(pattern):
+            yield cost, pattern
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_no_release_of_a_tiny_table_that_passes_the_audit_is_cheaper(level: int) -> None:
+    risk = tiny(level)
+    best = next(cost for cost, pattern in sorted(releases(risk), key=lambda one: one[0]) if audit(pattern, risk).safe)
+    found = protect(risk, Mixed(may_hide=HIDES, may_range=[], round_base=BASE, may_round=ROUNDS))
+    assert found.safe
+    assert found.cost == pytest.approx(best)
+    assert found.bound == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_add_up_wherever_a_relation_has_nothing_else(kind: str) -> None:
+    risk, _ = put(drawn(seeded(f"sums {kind}"), kind, wishes=False))
+    try:
+        found = protect(risk, Mixed(hide_cost="unity", round_base=3, reach=4, secret=1), time_limit=20)
+    except InfeasibleError:
+        return
+    assert adds_up(found.pattern)
+    matrix = risk.table.relations.matrix
+    silent = ~of_status(found.pattern.status, WITH_VALUE)
+    published = found.pattern.published()
+    whole = abs(matrix) @ silent == 0
+    right = risk.table.relations.right * 10 ** (published.decimals - risk.table.decimals)
+    assert found.safe
+    assert audit(found.pattern, risk).safe
+    assert not (np.asarray(matrix @ published.counts) - right)[whole].any()
+
+
+def test_a_mix_with_numbers_is_cheaper_than_every_pure_release_of_the_same_prices() -> None:
+    """Ranges, hidden cells, rounded ones and perturbed ones, alone and together (Salazar 2003, Figure 1)."""
+    risk = make_risk(SQUARE, GRID, {6: (2, 2, 0)}, cost=[1.0] * 16)
+    every = Mixed(round_base=5, reach=4, secret=1)
+    ways = ("may_hide", "may_range", "may_round", "may_perturb")
+    none: dict[str, Any] = dict.fromkeys(ways, ())
+    pure = [protect(risk, replace(every, **{**none, one: None})).cost for one in ways]
+    mixed = protect(risk, every)
+    assert len(set(mixed.pattern.status)) > 2
+    assert mixed.cost < min(pure) * 0.9
+    assert mixed.bound == pytest.approx(mixed.cost, rel=1e-4)

@@ -1,0 +1,100 @@
+"""``celosia protect --method interval|combined|mixed`` as people use it, there and back, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.firms_job import INPUTS, OUTPUTS, write_inputs
+
+from celosia.cli.main import status
+
+pytestmark = [pytest.mark.usefixtures("folder"), pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")]
+
+METHODS = {
+    "interval": [],
+    "combined": ["--at-most", "6"],
+    "mixed": ["--hide-cost", "unity"],
+    "mixed with numbers": ["--round-base", "5", "--reach", "8", "--secret", "3"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path)
+    return tmp_path
+
+
+def names() -> set[str]:
+    return {path.name for path in Path().iterdir()} - INPUTS
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    """Return what a command says as JSON."""
+    capsys.readouterr()
+    assert status([*arguments, "--json", "--quiet"]) == 0
+    said: dict[str, object] = json.loads(capsys.readouterr().out)
+    return said
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_job_goes_the_whole_way_and_back(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = method.partition(" ")[0]
+    said = told(capsys, "protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method])
+    assert said["method"] == name
+    assert said["criterion"] == "intervals"
+    assert said["safe"]
+    assert isinstance(said["gap"], float)
+    assert 0 <= said["gap"] < 1e-3
+    assert names() == OUTPUTS
+    assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
+    assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")["proved"]
+
+
+def test_numbers_are_published_with_their_reach(capsys: pytest.CaptureFixture[str]) -> None:
+    only = ["--may-hide", "none.csv", "--may-range", "none.csv"]
+    Path("none.csv").write_text("industry,region\n10,N\n", encoding="utf-8")
+    said = told(capsys, "protect", "job.toml", "--method", "mixed", "--reach", "8", "--secret", "3", *only)
+    assert int(str(said["perturbed"])) >= 1
+    assert "perturbed" in Path("office.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "mixed", "--may-round", "some.csv"], "may_round: names cells, but round_base is missing."),
+        (["--method", "mixed", "--round-base", "-5"], "--round-base: must be above zero."),
+        (["--method", "mixed", "--round-base", "0.5"], "round_base: is no whole number of units"),
+        (
+            ["--method", "interval", "--most-width", "narrow.csv"],
+            "most_width: is less than what must be reached: '11 x S'",
+        ),
+        (
+            ["--method", "interval", "--least-width", "wide.csv"],
+            "least_width: is more than attackers' bounds leave open",
+        ),
+        (["--method", "interval", "--base", "1000000"], "base: would round ends beyond what attackers know anyway"),
+        (["--method", "combined", "--digits", "2", "--base", "5"], "Round ends in one way."),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("some.csv").write_text("industry,region\n10,N\n", encoding="utf-8")
+    Path("narrow.csv").write_text("industry,region,width\n11,S,0.5\n", encoding="utf-8")
+    Path("wide.csv").write_text("industry,region,width\n10,N,100000\n", encoding="utf-8")
+    job = Path("job.toml")
+    job.write_text(job.read_text(encoding="utf-8") + BOUNDED, encoding="utf-8")
+    before = names()
+    assert status(["protect", "job.toml", "--quiet", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert names() == before
+
+
+BOUNDED = """
+[[attackers]]
+attacker = "factor"
+factor = 11
+"""
