@@ -11,11 +11,13 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protect.call import Call
 from celosia.protect.combined import Combined
 from celosia.protect.placing import Slacks
+from celosia.protect.pressing import REACHED, Press
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_widths
 from celosia.protect.ranging import Ranging, publish_ranges
 from celosia.protect.widths import WidthTask
 from celosia.risk.risk import Risk
+from celosia.solve.registry import backends
 
 
 def combine(risk: Risk, method: Combined, call: Call) -> Protection:
@@ -32,6 +34,13 @@ class Engaged(Ranging):
     def _failure(self) -> CelosiaError:
         if self.call.clock.left <= 0:
             return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
+        modes = by_ends(self.task, self.prices, self.most)
+        press = Press(self.task, modes, backends()[0])
+        program = modes.program
+        widest = np.where(np.isfinite(program.upper), program.upper, float(press.sides.levels.max(initial=1.0)))
+        missed = press.sides.columns[press.attack(widest).reached < 1.0 - REACHED]
+        if len(missed):
+            return self._refusal(missed)
         return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
 
 

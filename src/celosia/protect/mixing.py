@@ -108,6 +108,7 @@ class _Mixing(Engaged):
         """Return the release."""
         if not len(self.numbers.columns) or not len(self.task.goals):
             return super().protection()
+        self._refuse_cells_that_follow()
         mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices)
         search = ModeSearch(self.task, mixed.modes, backends()[0], self.call, self._hear)
         ceiling = np.inf

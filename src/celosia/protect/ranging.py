@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.parts import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
@@ -191,9 +192,17 @@ class Ranging:
         """Return published ranges."""
         if not len(self.task.goals):
             return self._result(self._placed(Slacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
+        self._refuse_cells_that_follow()
         found = self._by_width() if self.by_width else None
         slacks, bound = found if found is not None else self._in_general()
         return self._result(self._placed(slacks), bound)
+
+    def _refuse_cells_that_follow(self) -> None:
+        """Refuse sensitive cells that follow at once from what must be shown, whatever else is a range."""
+        goals = self.task.goals
+        follows = parts_of(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
+        if bool(follows.any()):
+            raise self._refusal(goals.columns[follows])
 
     @cached_property
     def prices(self) -> Prices:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.golden.test_intervals import SQUARE
 from tests.property.suppression_cases import drawn, put, seeded
+from tests.unit.protect.conftest import GRID, make_risk
 
 from celosia.attack.audit import audit
 from celosia.certify.certificate import certify
@@ -131,3 +134,20 @@ def test_the_trade_off_goes_from_few_wide_ranges_to_many_narrow_ones() -> None:
     assert cells == sorted(cells)
     assert all(after <= before * (1 + CLOSE) for before, after in pairwise(widths))
     assert all(0 <= point.gap < CLOSE for point in curve.points)
+
+
+@pytest.mark.parametrize("method", [Intervals, Combined, Mixed])
+def test_a_least_width_that_the_table_cannot_give_is_named(method: type[Intervals]) -> None:
+    """Cell 0 follows from its row, which must be shown."""
+    risk = make_risk(SQUARE, GRID, {6: (0, 0, 6)}, cost=[1.0] * 16)
+    with pytest.raises(InfeasibleError, match=r"least_width: is impossible: .* 'cell 0'"):
+        protect(risk, method(least_width={0: 3}, must_show=[1, 2, 3]))
+
+
+@pytest.mark.parametrize("method", [Combined, Mixed])
+def test_levels_beyond_what_may_be_published_are_named(method: type[Intervals]) -> None:
+    risk = make_risk(SQUARE, GRID, {6: (0, 0, 6)}, cost=[1.0] * 16)
+    narrow = dict.fromkeys([cell for cell in range(16) if cell != 6], 0.5)
+    options: dict[str, Any] = {"may_hide": []} if method is Mixed else {}
+    with pytest.raises(InfeasibleError, match=r"protection: is impossible: .* 'cell 6'"):
+        protect(risk, method(most_width=narrow, **options))
