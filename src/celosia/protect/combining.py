@@ -38,6 +38,8 @@ class Engaged(Ranging):
         press = Press(self.task, modes, backends()[0])
         program = modes.program
         widest = np.where(np.isfinite(program.upper), program.upper, float(press.sides.levels.max(initial=1.0)))
+        ends = 2 * len(self.task)
+        widest[:ends] = np.minimum(widest[:ends], np.tile(self.most / modes.unit, 2))
         missed = press.sides.columns[press.attack(widest).reached < 1.0 - REACHED]
         if len(missed):
             return self._refusal(missed)
