@@ -164,6 +164,27 @@ def test_ctrl_c_ends_the_search_and_not_the_command(hard: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.5, 1.5, 3, 4, 5, 6])
+def test_ctrl_c_during_hh2_with_unit_costs(folder: Path, capsys: pytest.CaptureFixture[str], seconds: float) -> None:
+    """Before the search nothing is known and nothing written; from then on there is a safe file."""
+    problem = folder / "hh2.jj"
+    write_jj(instance("hh2", unity=True), problem)
+    process = started(problem)
+    work_for(process, seconds)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    said = json.loads(out)
+    if process.returncode == 3:
+        assert seconds < 5, err
+        assert not (folder / "out.csv").exists()
+        return
+    assert process.returncode == 0, err
+    assert said["safe"]
+    assert said["bound"] <= 329 <= said["objective"]
+    assert told(capsys, "audit", str(problem), "--release", "out.csv")["safe"]
+
+
+@pytest.mark.slow
 def test_a_time_limit_gives_the_best_safe_pattern_so_far(hard: Path) -> None:
     out, err = started(hard, "--time-limit", "4").communicate(timeout=90)
     said = json.loads(out)
@@ -211,8 +232,9 @@ run()
 """
 
 
-def test_sigterm_leaves_nothing_half_written(folder: Path) -> None:
-    command = [sys.executable, "-c", SLOW_WRITER, "protect", "job.toml", "--quiet"]
+def writing(folder: Path, writer: str) -> subprocess.Popen[str]:
+    """Return a process that has begun to write."""
+    command = [sys.executable, "-c", writer, "protect", "job.toml", "--quiet"]
     package = Path(celosia.__file__).parents[1]
     process = subprocess.Popen(
         command,
@@ -225,6 +247,30 @@ def test_sigterm_leaves_nothing_half_written(folder: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
     assert len(list(folder.iterdir())) > len(INPUTS)
+    return process
+
+
+def test_ctrl_c_while_files_are_written_comes_too_late_to_stop_them(folder: Path) -> None:
+    process = writing(folder, SLOW_WRITER.replace("time.sleep(60)", "time.sleep(1)"))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert {path.name for path in folder.iterdir()} == INPUTS | OUTPUTS
+
+
+def test_ctrl_c_twice_while_files_are_written_leaves_none(folder: Path) -> None:
+    process = writing(folder, SLOW_WRITER)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert err.startswith("error: interrupted")
+    assert {path.name for path in folder.iterdir()} == INPUTS
+
+
+def test_sigterm_leaves_nothing_half_written(folder: Path) -> None:
+    process = writing(folder, SLOW_WRITER)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 143

@@ -34,6 +34,7 @@ from celosia.errors import DataError, Problems, SpecError
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
+from celosia.presses import shielded
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
@@ -130,6 +131,7 @@ class Audit:
 _REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
+@shielded()  # a protection that is interrupted audits what it has found all the same
 def audit(
     release: Release | Pattern | Protected,
     risk: Risk | None = None,

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_by_search
 from celosia.cli.method_options import NAMES, method_options
 from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show
 from celosia.errors import Problems, SpecError
 from celosia.job.comparison import check_methods, compare_methods
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file, inputs_of
+from celosia.presses import answered
 from celosia.report.comparison_page import write_comparison_page
 from celosia.report.comparison_terminal import comparison_table
 
@@ -66,7 +66,7 @@ def compare(
     _check(source, names, options["method"], report)
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)
-        with answered_by_search():
+        with answered():
             compared = compare_methods(risk, source, names, options, progress)
         if report is not None:
             asked = {"Input": source.name, **{name: str(value) for name, value in said.items()}}

@@ -13,7 +13,7 @@ import pyarrow.parquet
 from celosia.attack.audit import MET, audit
 from celosia.certify.verify import verify
 from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_by_search, tidy_when_terminated
+from celosia.cli.interrupt import tidy_when_terminated
 from celosia.cli.output import all_or_nothing, print_json, say, show
 from celosia.cli.protect import summary_of
 from celosia.errors import SpecError
@@ -24,6 +24,7 @@ from celosia.job.spec import Job, read_job
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
+from celosia.presses import answered, shielded
 from celosia.protect.protection import Protection
 from celosia.report.page import write_page
 from celosia.report.protection_terminal import protection_panel
@@ -116,10 +117,10 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
         _write_inputs(output, rows, seed)
         what = plan(output / JOB)
         risk = assess_file(what.source, progress)
-        with answered_by_search():
+        with answered():
             result = protect_risk(risk, what, progress)
-        with tidy_when_terminated():
-            written = write_outputs(result, what, progress)
+            with shielded(), tidy_when_terminated():
+                written = write_outputs(result, what, progress)
         progress.start("verifying the proof")
         proved = verify(what.outputs["certificate"], risk, publish(result.pattern)).proved
         progress.start("writing the page of risks")

@@ -1,7 +1,8 @@
 """Ctrl-C that is not lost, and SIGTERM that leaves nothing behind.
 
 Python raises KeyboardInterrupt wherever it happens to be; compiled code that is called back from C swallows it there.
-So a press is remembered, and raised again at the next step that reports its progress.
+So a press is remembered, and raised again at the next step that reports its progress. What a search has found is not
+lost by a press that comes later: see `celosia.presses`.
 """
 
 from __future__ import annotations
@@ -12,28 +13,35 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from celosia.presses import answered
+
 
 class Terminated(BaseException):
     """Somebody ended the process while it wrote files."""
 
 
 _pressed = threading.Event()
-_searching = threading.Event()
+_done = threading.Event()
+
+
+def press(*_: object) -> None:
+    """Remember Ctrl-C and raise it; where all is done, and only to be said, it comes too late."""
+    if _done.is_set():
+        return
+    _pressed.set()
+    raise KeyboardInterrupt
 
 
 @contextmanager
 def remembered() -> Iterator[None]:
     """Remember Ctrl-C while something runs."""
 
-    def press(*_: object) -> None:
-        _pressed.set()
-        raise KeyboardInterrupt
-
     def say_unless_pressed(lost: sys.UnraisableHookArgs) -> None:
         if not isinstance(lost.exc_value, KeyboardInterrupt):
             said(lost)
 
     said = sys.unraisablehook
+    _done.clear()
     before = signal.signal(signal.SIGINT, press)
     sys.unraisablehook = say_unless_pressed
     try:
@@ -45,35 +53,22 @@ def remembered() -> Iterator[None]:
 
 
 def pressed() -> bool:
-    """Return whether somebody has pressed Ctrl-C."""
+    """Return whether somebody has pressed Ctrl-C, and no search has answered it."""
     return _pressed.is_set()
 
 
-@contextmanager
-def answered_by_search() -> Iterator[None]:
-    """Leave Ctrl-C to a search: it hears the press itself, ends, and what it has found goes on its way.
-
-    So the press is not raised a second time at the next step, nor remembered afterwards. A search that ends with the
-    KeyboardInterrupt all the same has nothing to show.
-    """
-    _searching.set()
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise
-    except Exception:
-        _pressed.clear()
-        raise
-    else:
-        _pressed.clear()
-    finally:
-        _searching.clear()
-
-
 def check() -> None:
-    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C, and no search answers it."""
-    if pressed() and not _searching.is_set():
+    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C, and no search has answered it."""
+    if pressed():
         raise KeyboardInterrupt
+
+
+@contextmanager
+def answered_to_the_end() -> Iterator[None]:
+    """Answer Ctrl-C by `celosia.presses.answered`; once this is done, nothing is interrupted any more."""
+    with answered():
+        yield
+        _done.set()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from celosia.cli.interrupt import Terminated, pressed, remembered
+from celosia.cli.interrupt import Terminated, press, pressed, remembered
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
 from celosia.version import __version__
 
@@ -89,6 +89,7 @@ def celosia(context: click.Context) -> None:
 
 def run() -> NoReturn:
     """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own."""
+    signal.signal(signal.SIGINT, press)
     ended = status(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said: Python only tidies up
     sys.exit(ended)
@@ -101,7 +102,7 @@ def status(arguments: list[str]) -> int:
         sys.stdout.flush()
         return ended if isinstance(ended, int) else 0
     except (Ended, KeyboardInterrupt, Terminated, BrokenPipeError) as end:
-        code, problems = _ended(end)
+        code, problems = _ended(end, arguments)
     except Exception as error:
         if not isinstance(error, CelosiaError | click.ClickException) and os.environ.get("CELOSIA_TRACEBACK"):
             raise
@@ -126,13 +127,18 @@ def _failed(error: Exception) -> tuple[int, list[Problem]]:
     return BROKEN, [Problem("", f"celosia itself is at fault ({type(error).__name__}).", remedy)]
 
 
-def _ended(end: BaseException) -> tuple[int, list[Problem]]:
-    """Return the exit code of an end from outside, and what to say about it."""
+def _ended(end: BaseException, arguments: list[str]) -> tuple[int, list[Problem]]:
+    """Return the exit code of an end from outside, and what to say about it.
+
+    Protecting answers Ctrl-C with the best that it knows; where it is interrupted all the same it knows nothing.
+    """
     if isinstance(end, BrokenPipeError) or isinstance(end.__cause__, BrokenPipeError):
         # The reader of our output has gone: nothing left to say, and Python must not try while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED, []
     code, said = (TERMINATED, "terminated") if isinstance(end, Terminated) else (INTERRUPTED, "interrupted")
+    if code == INTERRUPTED and arguments[:1] == ["protect"]:
+        return _CODES[OutOfTimeError], [Problem("", "interrupted with no safe pattern to show; nothing was written.")]
     return code, [Problem("", f"{said}; no file was left half-written.")]
 
 

@@ -11,13 +11,14 @@ import click
 import numpy as np
 
 from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_by_search, tidy_when_terminated
+from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
 from celosia.cli.output import print_json, say, show
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
+from celosia.presses import shielded
 from celosia.protect.protection import Protection
 from celosia.report.loss import loss
 from celosia.report.protection_terminal import protection_panel
@@ -65,19 +66,19 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
     what = plan(source, _options(given))
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(what.source, progress)
-        with answered_by_search():
+    with answered_to_the_end():
+        with progress_shown(quiet=quiet) as progress:
             result = protect_risk(risk, what, progress)
-        with tidy_when_terminated():
-            written = write_outputs(result, what, progress) if result.safe else []
-    if as_json:
-        print_json(
-            summary_of(result) | {"seconds": round(time.monotonic() - began, 3), "files": list(map(str, written))}
-        )
-    else:
-        show(protection_panel(result))
-    for name, path in what.outputs.items():
-        secret = "" if name == "public" else " (confidential)"
-        say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
+            with shielded(), tidy_when_terminated():
+                written = write_outputs(result, what, progress) if result.safe else []
+        if as_json:
+            seconds = round(time.monotonic() - began, 3)
+            print_json(summary_of(result) | {"seconds": seconds, "files": list(map(str, written))})
+        else:
+            show(protection_panel(result))
+        for name, path in what.outputs.items():
+            secret = "" if name == "public" else " (confidential)"
+            say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
     return 0 if result.safe else NOT_SAFE
 
 

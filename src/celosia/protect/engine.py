@@ -15,6 +15,7 @@ from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.parts import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
 from celosia.pattern.pattern import Pattern
+from celosia.presses import answered, waiting
 from celosia.protect.call import Call
 from celosia.protect.conflict import conflict_of, freed
 from celosia.protect.cuts import Cut
@@ -80,7 +81,11 @@ class _Work:
         return task.part(np.flatnonzero(~shown), np.flatnonzero(~shown[task.goals.columns]))
 
     def protection(self) -> Protection:
-        """Return the best pattern that passes the audit."""
+        """Return the best pattern that passes the audit; Ctrl-C ends the search for a better one."""
+        with answered(self.call.clock.stop):
+            return self._protection()
+
+    def _protection(self) -> Protection:
         task = self.task
         rows = self.rows
         parts = [(task, np.arange(len(task)))] if rows else _components(task)
@@ -97,11 +102,7 @@ class _Work:
             found = self._hidden()
             if found is None:
                 raise self._failure()
-            try:
-                checked = self._audited(found)
-            except KeyboardInterrupt:
-                self.call.clock.stop()
-                checked = self._audited(found)
+            checked = self._audited(found)
             if checked.safe:
                 return self._result(checked)
             self._forbid(checked)
@@ -123,10 +124,11 @@ class _Work:
                     )
                     for search in todo
                 ]
-                for search, found in zip(
-                    todo, self.call.executor.map(_elsewhere, *zip(*jobs, strict=True)), strict=True
-                ):
-                    search.adopt(found)
+                with waiting():
+                    for search, found in zip(
+                        todo, self.call.executor.map(_elsewhere, *zip(*jobs, strict=True)), strict=True
+                    ):
+                        search.adopt(found)
                 return
             for k, search in enumerate(todo):
                 left = sum(len(other.task) for other in todo[k:])
@@ -139,7 +141,10 @@ class _Work:
         self.call.clock.stop()
         for search in searches:
             if search.pattern is None:
-                search.any_pattern()
+                try:
+                    search.run(self.call.gap)
+                except SolverError:  # still busy with what was interrupted
+                    search.any_pattern()
 
     def _hidden(self) -> NDArray[np.bool_] | None:
         """Return which columns of the task are hidden, None where a search has no pattern."""

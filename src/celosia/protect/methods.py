@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from typing import Any
 
 from celosia.errors import SpecError
+from celosia.presses import answered
 from celosia.progress import SILENT, Progress
 from celosia.protect.adjust import Adjust
 from celosia.protect.adjust_engine import adjust
@@ -102,22 +103,26 @@ def protect(
         Time was up before a safe pattern was known.
     """
     _check(time_limit, gap)
-    warm_up()
     how = method or Suppress()
-    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
-    call = Call(Clock(time_limit), gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     done = _METHODS.get(type(how))
     if done is None:
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
         raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
-    progress.start("protecting")
-    try:
-        rule = respondents or risk.respondents
-        if rule is not None:
-            return protect_respondents(risk, how, call, done, rule)
-        return done(risk, how, call)
-    finally:
-        progress.done()
+    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    clock = Clock(time_limit)
+    call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
+    with answered(clock.stop):
+        try:
+            progress.start("making ready")
+            warm_up(risk, how, _METHODS)
+            progress.start("protecting")
+            clock.restart()
+            rule = respondents or risk.respondents
+            if rule is not None:
+                return protect_respondents(risk, how, call, done, rule)
+            return done(risk, how, call)
+        finally:
+            progress.done()
 
 
 def _check(time_limit: float | None, gap: float) -> None:

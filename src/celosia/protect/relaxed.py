@@ -33,6 +33,12 @@ _SHARE_OF_CUTTING = 0.1
 """Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
 
 
+_SHARE_WITHOUT_PATTERN = 0.25
+"""Before there is one: it comes with what cutting leaves."""
+_GRACE, _GRACE_SHARE = 1.0, 0.1
+"""Seconds beyond the limit, and a share of it on top, for a first pattern that hides less than everything."""
+
+
 class TimeUpError(Exception):
     """The time of a search is up."""
 
@@ -86,6 +92,9 @@ class Relaxed(Standing):
 
     @property
     def _left(self) -> float:
+        """Seconds that remain; without any pattern the clock is not yet up, and other searches wait."""
+        if self.pattern is None:
+            return self.clock.left_with_grace(_GRACE, _GRACE_SHARE)
         return min(self.clock.left, self._until - self.clock.seconds)
 
     def _cut_off_root(self, *, deep: bool, halves: bool = False) -> None:
@@ -98,7 +107,8 @@ class Relaxed(Standing):
         halves
             Add zero-half cuts as well.
         """
-        until = self.clock.seconds + _SHARE_OF_CUTTING * self._left
+        share = _SHARE_OF_CUTTING if self.pattern is not None else _SHARE_WITHOUT_PATTERN
+        until = self.clock.seconds + share * self._left
         history: list[float] = []
         while not self._good_enough:
             self._check_time()
@@ -117,8 +127,7 @@ class Relaxed(Standing):
                 return
             if len(history) % _PURGE_EVERY == 0:
                 self._master.purge()
-            late = self.pattern is not None and self.clock.seconds > until
-            if late or _hardly_rises(history, self.base):
+            if self.clock.seconds > until or _hardly_rises(history, self.base):
                 return
 
     def _add(self, x: NDArray[np.float64], *, whole: bool, deep: bool = True) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from celosia.errors import SolverError
+from celosia.presses import overdue, waiting
 
 T = TypeVar("T")
 
@@ -21,6 +23,10 @@ PATIENCE = 3.0
 
 _GLANCE = 0.1
 """Seconds between two looks for signals, where waiting itself cannot be interrupted."""
+
+
+_LONG = 1.0
+"""Seconds after which a solver that was started just after a press is ended: shorter runs are let be."""
 
 
 class _Worker:
@@ -115,12 +121,8 @@ class Interruptible:
 
         try:
             _WORKER.hand(job)
-            while True:
-                try:
-                    failure = ended.get(timeout=_GLANCE)
-                    break
-                except Empty:
-                    continue
+            with waiting():
+                failure = _awaited(ended)
         except BaseException:
             _end_everything(ended)
             raise
@@ -131,6 +133,17 @@ class Interruptible:
     def cancel(self) -> None:
         """Ask the solver to end."""
         self._cancel()
+
+
+def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
+    """Wait for the end of a job, and return how it failed."""
+    began = time.monotonic()
+    while True:
+        try:
+            return ended.get(timeout=_GLANCE)
+        except Empty:
+            if time.monotonic() - began > _LONG:
+                overdue()
 
 
 def _end_everything(ended: SimpleQueue[BaseException | None]) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from celosia.cli import bars
 from celosia.cli.bars import Lines, Quiet, progress_shown
-from celosia.cli.interrupt import answered_by_search, check, pressed, remembered
-from celosia.errors import OutOfTimeError
+from celosia.cli.interrupt import answered_to_the_end, check, pressed, remembered
+from celosia.presses import answered
 
 
 class Clock:
@@ -83,26 +83,18 @@ def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.Capture
 
 def test_a_press_that_a_search_answers_does_no_more_harm() -> None:
     with remembered():
-        with answered_by_search():
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-            assert pressed()
+        with answered():
+            signal.raise_signal(signal.SIGINT)
             Quiet().done()
         assert not pressed()
         check()
 
 
-def test_a_press_that_no_search_answers_is_still_known() -> None:
+def test_a_press_after_the_end_comes_too_late() -> None:
     with remembered():
-        with pytest.raises(KeyboardInterrupt), answered_by_search():
-            signal.raise_signal(signal.SIGINT)
-        assert pressed()
-
-
-def test_a_search_that_fails_after_a_press_says_why() -> None:
-    with remembered():
-        with pytest.raises(OutOfTimeError), answered_by_search():  # noqa: PT012  (a press, then the failure)
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-            raise OutOfTimeError.one("time", "is up.")
+        with answered_to_the_end():
+            pass
+        signal.raise_signal(signal.SIGINT)
         assert not pressed()
+    with remembered(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from benchmarks.instances import OPTIMA, instance
 
 from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.presses import answered
 from celosia.progress import Silent
 from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
@@ -79,6 +82,49 @@ def test_a_time_limit(name: str, limit: float, solver: str) -> None:
     assert found.bound <= found.cost
     best = OPTIMA[name].value if name in OPTIMA else None
     assert best is None or found.bound <= best <= found.cost
+
+
+class Pressing(Silent):
+    """Sends the signal of Ctrl-C so many seconds after the first pattern, wherever the search is by then."""
+
+    def __init__(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, signal.raise_signal, [signal.SIGINT])
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
+        if cost is not None and not self._timer.is_alive():
+            with contextlib.suppress(RuntimeError):  # it was started once
+                self._timer.start()
+
+    def end(self) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.1, 0.3, 0.7])
+def test_a_signal_at_any_moment_after_the_first_pattern_of_hh2_with_unit_costs(seconds: float) -> None:
+    risk = instance("hh2", unity=True)
+    listener = Pressing(seconds)
+    with answered():  # so that a press after the end harms nobody
+        found = protect(risk, progress=listener)
+        listener.end()
+    assert found.safe
+    assert found.bound <= 329 <= found.cost
+    assert found.optimal or found.bound < found.cost
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+@pytest.mark.parametrize("name", ["hh2", "t50x20", "d3a"])
+def test_a_signal_before_the_first_pattern_still_gives_one(name: str) -> None:
+    class AtOnce(Silent):
+        def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
+            if step == "protecting":
+                signal.raise_signal(signal.SIGINT)
+
+    risk = instance(name, unity=True)
+    found = protect(risk, progress=AtOnce())
+    assert found.safe
+    assert found.bound <= found.cost < len(risk) / 2  # which is more than the mere hiding of everything
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
