@@ -28,6 +28,8 @@ from celosia.solve.solution import Status
 
 _WIDER = (0.1, 0.01, 0.001, 0.0)
 """How much wider slacks are taken, in units, one after the other: cuts found so use fewer columns."""
+_NEARLY = 1e-5
+"""A point that no cut is against may miss a level by so much: cuts are rounded, and solvers have tolerances."""
 _MISSING = 1e-4
 """As long as slacks are taken wider, and at fractional points, levels missed by less are left for later."""
 _WHOLE = 1e-6
@@ -193,6 +195,8 @@ class ModeSearch:
             elif stage < len(_WIDER) - 1:
                 stage += 1
             else:
+                if whole and self.press.attack(point.x).least >= 1 - _NEARLY:
+                    self._offer(point.x)
                 return point
 
     def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.property.suppression_cases import lattice
 from tests.unit.protect.conftest import GRID, MakeRisk
 
 from celosia.errors import CelosiaError, DataError, InfeasibleError, SpecError
@@ -152,3 +153,15 @@ def test_frozen_cells_that_leave_no_room_are_named_and_no_more_of_them(make: Mak
         "frozen",
         ["'cell 1', 'cell 3' are together enough", "Free one of them"],
     )
+
+
+def test_values_that_miss_a_level_by_less_than_cuts_are_rounded_are_found(make: MakeRisk) -> None:
+    """The search ended without a point here, and called that out of time."""
+    rows = lattice([{0: [1, 2], 2: [3, 4]}, {0: [1, 2, 3], 1: [4, 5], 3: [6, 7]}])
+    values = [187, 80, 19, 88, 24, 56, 49, 39, 62, 15, 13, 34, 13, 2, 13, 21, 125, 65, 6, 54, 11, 54, 36, 18]
+    values += [49, 5, 5, 39, 3, 2, 34, 5, 76, 60, 1, 15, 8, 52, 2, 13]
+    levels = {31: (2, 4, 2), 39: (3, 2, 5), 32: (2, 4, 0), 24: (4, 3, 0), 37: (4, 0, 0)}
+    risk = make(rows, values, levels, cost=[1.0] * 40)
+    result = protect(risk, Perturb(6, secret=105))
+    assert result.safe
+    assert result.cost == pytest.approx(40)
