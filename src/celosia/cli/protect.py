@@ -76,6 +76,8 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
             print_json(summary_of(result) | {"seconds": seconds, "files": list(map(str, written))})
         else:
             show(protection_panel(result))
+        if not result.safe and what.outputs:
+            say("Nothing is written: this is not safe.", quiet=quiet or as_json)
         for name, path in what.outputs.items():
             secret = "" if name == "public" else " (confidential)"
             say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
@@ -117,6 +119,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "solver": result.solver,
         "seed": result.seed,
         **({"secret": secret} if secret is not None else {}),
+        **({"notes": list(result.notes)} if result.notes else {}),
         **_respondents(result),
     }
 

@@ -195,8 +195,6 @@ class ModeSearch:
             elif stage < len(_WIDER) - 1:
                 stage += 1
             else:
-                if whole and self.press.attack(point.x).least >= 1 - _NEARLY:
-                    self._offer(point.x)
                 return point
 
     def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
@@ -210,7 +208,8 @@ class ModeSearch:
         found = self.press.attack(v, wider=_WIDER[stage], missing=missing)
         new = self._master.add(found.cuts)
         if whole and (exact or not new):
-            self._offer_scaled(v, found.least if exact else self.press.attack(v).least)
+            least = found.least if exact else self.press.attack(v).least
+            self._offer_scaled(v, least, _NEARLY if exact and not new else REACHED)
         return 0 if self.done else new
 
     def _raise_bound(self, bound: float) -> None:
@@ -225,24 +224,27 @@ class ModeSearch:
             self.best = v.copy()
             self._listen(self)
 
-    def _offer_scaled(self, v: NDArray[np.float64], least: float) -> None:
-        """Keep a point whose widths are raised so that every level is reached, where that is allowed."""
+    def _offer_scaled(self, v: NDArray[np.float64], least: float, missing: float) -> None:
+        """Keep a point whose widths are raised so that every level is reached, where that is allowed.
+
+        As it is, a point is kept that misses levels by no more than a part.
+        """
         if least <= 0:
             return
         program = self.modes.program
         continuous = np.zeros(len(v), dtype=bool)
         continuous[np.concatenate([self.modes.up.indices, self.modes.down.indices])] = True
         continuous[self._integer] = False
-        missing = 0.0 if least >= 1 - REACHED else 1.0 / least - 1.0
-        for times in _TIMES if missing else (1.0,):
-            wider = np.where(continuous, v * (1.0 + times * missing), v)
+        more = 0.0 if least >= 1 - REACHED else 1.0 / least - 1.0
+        for times in _TIMES if more else (1.0,):
+            wider = np.where(continuous, v * (1.0 + times * more), v)
             wider = self.modes.tidied(np.minimum(wider, program.upper))
             if not (self.modes.cost(wider) < self.cost and self._allowed_by_rows(wider)):
                 break
             if self.press.attack(wider).least >= 1 - REACHED:
                 self._offer(wider)
                 return
-        if not missing:  # values that move protect no better the further they do
+        if least >= 1 - missing:  # values that move protect no better the further they do
             self._offer(v)
 
     def _offer_widest(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, Audit, audit
-from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.rounded import Rounded
 from celosia.protect.all_cells import modes_of_all_cells
@@ -229,7 +230,8 @@ class _Work(Numbered):
         cost = found.pattern.loss(self.risk.cost)
         step = replace(Step.of(self.risk.cost), size=Step.of(self.risk.cost).size * 10.0**-self.risk.table.decimals)
         bound = min(step.raised(found.bound), cost) if self.ceiling == np.inf else min(self.ceiling, found.bound, cost)
-        return self.result(replace(self.method, extra=extra), found.pattern, found.audit, cost, bound)
+        method = replace(self.method, extra=extra)
+        return self.result(method, found.pattern, found.audit, cost, bound, tuple(_notes(found.audit, extra)))
 
     def _adds_up(self, cells: NDArray[np.int64], extra: int) -> bool:
         """Return whether these cells can be rounded so that all adds up, as far as is soon known; levels aside."""
@@ -317,6 +319,20 @@ class _Work(Numbered):
             f"{'meets all levels.' if adds_up else 'exists.'}",
             "Leave extra out, or take a larger base.",
         )
+
+
+def _notes(found: Audit, extra: int) -> Iterator[str]:
+    """Yield what the office must know of a rounding that is not to neighbouring multiples, or not safe."""
+    if extra:
+        far = counted(extra, "multiple")
+        yield (
+            f"Values may be rounded {far} further than to the next one: readers are told that the truth lies within "
+            f"{extra + 1} bases."
+        )
+    if not found.safe:
+        missed = sum(verdict.result != MET for verdict in found.verdicts)
+        asked = counted(len(found.verdicts), "requirement")
+        yield f"Levels were relaxed: {missed:,} of {asked} not met. This is not a safe release."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
