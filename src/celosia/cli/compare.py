@@ -69,7 +69,7 @@ def compare(
         with answered():
             compared = compare_methods(risk, source, names, options, progress)
         if report is not None:
-            asked = {"Input": source.name, **{name: str(value) for name, value in said.items()}}
+            asked = {"Input": source.name, **{name: _written(value) for name, value in said.items()}}
             with all_or_nothing([report]) as stand_ins:
                 write_comparison_page(risk, compared, stand_ins[report], title=source.name, asked=asked)
     if as_json:
@@ -81,6 +81,10 @@ def compare(
     if report is not None:
         say(f"Written: {report} (confidential)", quiet=quiet or as_json)
     return 0 if any(one.measures is not None and one.measures.safe for one in compared) else NONE_PROTECTS
+
+
+def _written(value: object) -> str:
+    return f"{value:,.12g}" if isinstance(value, float) else str(value)
 
 
 _SECTIONS = {"method": NAMES[1:], "limits": _LIMITS}

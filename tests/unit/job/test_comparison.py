@@ -9,6 +9,7 @@ import pytest
 from tests.firms_job import INPUTS, OUTPUT, write_inputs
 
 from celosia.cli.main import status
+from celosia.job.methods import PARTS
 
 MORE = """
 [method]
@@ -67,3 +68,36 @@ def test_bad_input_is_refused_before_any_work(job: Path, capsys: pytest.CaptureF
         "error: --methods: names 'interval' twice.",
         "error: --at-most: is an option of none of these methods. It belongs to suppress, combined, perturb.",
     ]
+
+
+ALL = """
+[methods.round]
+base = 20
+
+[methods.perturb]
+reach = 20
+secret = 918273645
+
+[methods.random-round]
+base = 20
+"""
+
+
+def test_all_methods_of_the_package_on_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path, ALL)
+    assert status(["compare", "job.toml", "--report", "c.html", "--json", "--quiet"]) == 0
+    found = {one["method"]: one for one in json.loads(capsys.readouterr().out)["methods"]}
+    assert list(found) == list(PARTS)
+    assert len(found) == 8
+    verdicts = {name: one["verdict"] for name, one in found.items()}
+    assert verdicts == dict.fromkeys(PARTS, "safe") | {"adjust": "moved far enough"}
+    for one in found.values():
+        assert one["met"] == one["requirements"] == 1
+        assert one["shown"] + one["hidden"] + one["ranges"] <= one["cells"] == 15
+        assert one["error_share"] >= 0
+    page = Path("c.html").read_text(encoding="utf-8")
+    assert "918273645" not in page
+    assert all(f">{name}<" in page for name in PARTS)
