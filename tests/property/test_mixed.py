@@ -15,6 +15,7 @@ from tests.property.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protect.conftest import GRID, make_risk
 
 from celosia.attack.audit import audit
+from celosia.attack.parts import parts_of
 from celosia.errors import InfeasibleError
 from celosia.pattern.entries import WITH_VALUE, of_status
 from celosia.pattern.mode import Mode
@@ -46,9 +47,10 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
     task = task_of(risk, integer=False)
-    if bool(task.beyond.any()) or not len(task.goals):
-        return None
     n = len(task)
+    follows = parts_of(task.system(np.arange(n))).component[task.goals.columns] < 0
+    if bool(task.beyond.any() or follows.any()) or not len(task.goals):
+        return None
     units, step = steps_of(task, risk, integer=False)
 
     def some(values: list[float]) -> np.ndarray:

@@ -18,6 +18,7 @@ from celosia.cli.output import all_or_nothing, print_json, say, show
 from celosia.cli.protect import summary_of
 from celosia.errors import SpecError
 from celosia.job.demo_data import firms, industry, region
+from celosia.job.demo_pair import in_two_ways
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.job.spec import Job, read_job
@@ -26,6 +27,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.presses import answered, shielded
 from celosia.protect.protection import Protection
+from celosia.report.beside import Beside
 from celosia.report.page import write_page
 from celosia.report.protection_terminal import protection_panel
 from celosia.report.summary import summary
@@ -37,6 +39,7 @@ DATA, JOB, RISK = "firms.parquet", "job.toml", "risk.html"
 OUTPUTS = ("office.xlsx", "public.csv", "proof.json", "report.html")
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}
 
+_BESIDE = "Manufacturing by regions, suppressed and as ranges"
 _MARK = "# Written by `celosia demo`"
 _TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
@@ -119,13 +122,16 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
         risk = assess_file(what.source, progress)
         with answered():
             result = protect_risk(risk, what, progress)
+            rules = [rule.build() for rule in read_job(output / JOB).rules]
+            pair = in_two_ways(pyarrow.parquet.read_table(output / DATA), rules, seed, progress)
+            beside = None if pair is None else Beside(_BESIDE, pair.results, pair.audits)
             with shielded(), tidy_when_terminated():
-                written = write_outputs(result, what, progress)
+                written = write_outputs(result, what, progress, beside=beside)
         progress.start("verifying the proof")
         proved = verify(what.outputs["certificate"], risk, publish(result.pattern)).proved
         progress.start("writing the page of risks")
         write_page(risk, output / RISK, title="celosia demo")
-        facts = list(_facts(read_job(output / JOB), result))
+        facts = [*_facts(read_job(output / JOB), result), *([pair.fact] if pair is not None else [])]
         progress.done()
     files = [str(output / name) for name in (JOB, DATA, *HIERARCHIES, RISK)] + list(map(str, written))
     if as_json:

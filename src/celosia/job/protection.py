@@ -29,6 +29,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
 from celosia.protect.trade_off import trade_off
+from celosia.report.beside import Beside
 from celosia.report.method_plots import trade_off_plot
 from celosia.report.protection_page import write_protection_page
 from celosia.risk.risk import Risk
@@ -222,8 +223,19 @@ def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protect
     return searched(risk, method, what.limits, progress)
 
 
-def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -> list[Path]:
+def write_outputs(
+    result: Protection, what: Plan, progress: Progress = SILENT, *, beside: Beside | None = None
+) -> list[Path]:
     """Write the files that a plan asks for, all of them or none, and return their paths.
+
+    Parameters
+    ----------
+    result, what
+        What to write, and where.
+    progress
+        Hears about long steps.
+    beside
+        A table in several ways, which the page shows side by side.
 
     Raises
     ------
@@ -243,7 +255,13 @@ def write_outputs(result: Protection, what: Plan, progress: Progress = SILENT) -
                 seen, asked = with_intervals(result, progress), what.asked(result)
                 curve = _curve(result, what.limits, progress)
                 write_protection_page(
-                    result, stand_ins[path], audit=seen, title=what.source.name, asked=asked, curve=curve
+                    result,
+                    stand_ins[path],
+                    audit=seen,
+                    title=what.source.name,
+                    asked=asked,
+                    curve=curve,
+                    beside=beside,
                 )
             else:
                 write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)

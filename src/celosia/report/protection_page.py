@@ -18,6 +18,7 @@ from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protect.protection import Protection
+from celosia.report.beside import Beside
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
 from celosia.report.method_plots import changes_plot, midpoints_plot, moved_plot, scale, widths_plot
@@ -41,6 +42,7 @@ def write_protection_page(
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
     curve: str = "",
+    beside: Beside | None = None,
 ) -> Path:
     """Write the page of a protection, wholly or not at all, and return its path.
 
@@ -58,13 +60,16 @@ def write_protection_page(
         What was asked, in words, by its name.
     curve
         A picture of the choice between few ranges and narrow ones.
+    beside
+        A table in several ways, to be shown side by side.
 
     Raises
     ------
     SpecError
         The file cannot be written.
     """
-    return write_pieces(rendered(result, audit=audit, title=title, asked=asked, curve=curve), Path(path))
+    pieces = rendered(result, audit=audit, title=title, asked=asked, curve=curve, beside=beside)
+    return write_pieces(pieces, Path(path))
 
 
 def rendered(
@@ -74,6 +79,7 @@ def rendered(
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
     curve: str = "",
+    beside: Beside | None = None,
 ) -> Iterator[str]:
     """Yield the page of a protection piece by piece."""
     audited = audit or (result.found if isinstance(result.found, Audit) else None)
@@ -120,6 +126,9 @@ def rendered(
         **_of_ranges(result, drawing),
         **_of_moves(drawing),
         curve=Markup(curve),  # noqa: S704
+        beside=[] if beside is None else beside.sides(),
+        beside_title="" if beside is None else beside.title,
+        beside_losses=[] if beside is None else beside.losses(),
     )
     stream.enable_buffering(1_000)
     yield from stream
