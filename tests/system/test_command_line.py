@@ -338,7 +338,8 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
     assert "Safe: all of " in first.stdout
     assert "The proof was checked without a solver." in first.stderr
     assert all(
-        fact in first.stdout for fact in ("Hiding is not protecting", "more cells make it safe", "Holdings matter")
+        fact in first.stdout
+        for fact in ("Hiding is not protecting", "more cells make it safe", "Holdings matter", "Ranges tell more")
     )
     folder = tmp_path / "celosia-demo"
     assert {path.name for path in folder.iterdir()} == {
@@ -355,7 +356,7 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
     found = json.loads(run(tmp_path, "demo", "--rows", "2000", "--json").stdout)
     assert found["safe"]
     assert found["proved"]
-    assert len(found["facts"]) == 3
+    assert len(found["facts"]) == 4
     assert found["seconds"] < 30
     again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
     assert again["sensitive"] == found["sensitive"] > 0
