@@ -78,6 +78,7 @@ def test_a_method_of_the_command_line_writes_a_table_that_adds_up(
     page = Path("report.html").read_text(encoding="utf-8")
     for words in ("How much numbers change", "What became of the sensitive cells", "change of the number:"):
         assert words in page
+    assert ("whoever knows it undoes the protection" in page) == (DRAWN in page) == (DRAWN in METHODS[method])
     if proof:
         assert status(["audit", "job.toml", "--release", "office.csv", "--quiet"]) == 0
         assert status(["verify", "proof.json", "--problem", "job.toml", "--release", "public.csv", "--quiet"]) == 0

@@ -28,6 +28,7 @@ from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
 from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
+from celosia.protect.random_round import RandomRound
 from celosia.protect.trade_off import trade_off
 from celosia.report.beside import Beside
 from celosia.report.method_plots import trade_off_plot
@@ -75,15 +76,15 @@ class Plan:
 
     def asked(self, result: Protection) -> dict[str, str]:
         """Return what was asked, in words, for the page, which is the office's and may tell the secret seed."""
-        secret = getattr(result.method, "secret", None)
         method = ", ".join(_said(self.method))
         limits = ", ".join(_said(self.limits)) or "none"
-        said = {"Input": self.source.name, "Method": method, "Limits": limits, "Seed": str(result.seed)}
-        if secret is None:
-            return said
-        return said | {
-            "Secret seed": f"{secret} (whoever knows it undoes the protection; the same result with secret = {secret})"
-        }
+        said = {"Input": self.source.name, "Method": method, "Limits": limits}
+        secret = getattr(result.method, "secret", None)
+        name, number = ("secret", secret) if secret is not None else ("seed", result.seed)
+        if secret is None and not isinstance(result.method, RandomRound):
+            return said | {"Seed": str(number)}
+        words = f"{number} (whoever knows it undoes the protection; the same result with {name} = {number})"
+        return said | {"Secret seed": words}
 
 
 def _said(part: Part) -> list[str]:

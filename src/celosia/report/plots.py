@@ -19,6 +19,9 @@ Trace: TypeAlias = Sequence[tuple[float, float | None, float, int]]
 _VISIBLE = 0.06  # multiples of what is required, below which a bar needs a mark to be seen
 _FURTHEST = 4.0  # multiples of what is required that a picture shows
 
+_FLAT = 0.01
+"""The axis of cost and bound is no shorter than this part of them."""
+
 
 def progress_plot(trace: Trace, seconds: float) -> str:
     """Return how cost and bound came together over time; empty where there is nothing to see.
@@ -47,6 +50,9 @@ def progress_plot(trace: Trace, seconds: float) -> str:
         axes.set_xlim(left=0, right=max(times) * 1.01 or 1)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
         axes.yaxis.set_major_locator(MaxNLocator(5))
+        low, high = axes.get_ylim()
+        if high - low < _FLAT * abs(high):  # figures on the axis would all be the same
+            axes.set_ylim(low - _FLAT * abs(high), high + _FLAT * abs(high))
         axes.legend(
             loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, handlelength=1.6
         )
