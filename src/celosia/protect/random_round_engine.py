@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
 from collections.abc import Callable
@@ -34,7 +35,7 @@ from celosia.table.table import Table
 
 _SEED_BITS = 63
 _MOST_SETS = 64
-"""So many sets are tried one by one to state a bias exactly."""
+"""So many sets are tried one by one to state a bias exactly; of more, so many are drawn to say how large it may be."""
 
 
 def random_round(risk: Risk, method: RandomRound, call: Call) -> Protection:
@@ -139,35 +140,65 @@ def _notes(
     if forced:
         notes.append(f"Bias: only one multiple protects some cells, whose expected value is off: {', '.join(forced)}.")
     if failed:
-        off = _conditional_bias(risk, method, call, sets, kept)
-        said = "unknown" if off is None else "exactly " + (", ".join(off) or "none")
         times = "once" if failed == 1 else f"{failed} times"
+        said = _exact_bias(risk, method, call, sets, kept) or _largest_bias(risk, method, call, sets, kept, failed)
         notes.append(
             f"Drawn again {times}, because no safe table had these values; the bias that this makes is {said}."
         )
     return tuple(notes)
 
 
-def _conditional_bias(
-    risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_]
-) -> list[str] | None:
+def _is_usable(
+    risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_], values: NDArray[np.int64]
+) -> bool:
+    """Return whether a set can be completed to a safe table.
+
+    Raises
+    ------
+    TimeoutError
+        The time is up.
+    """
+    reach = method.counted_reach(risk.table)
+    found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
+    if found is None and call.clock.left <= 0:
+        raise TimeoutError
+    return found is not None and audit(_perturbed(risk, found.values, kept, reach), risk, integer=call.integer).safe
+
+
+def _exact_bias(risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_]) -> str | None:
     """Return the bias given that the set can be completed, by trying all sets; None where there are too many."""
     if sets.number > _MOST_SETS:
         return None
-    reach = method.counted_reach(risk.table)
     mass, mean = Fraction(0), [Fraction(0)] * len(sets.cells)
     for values, probability in sets.all():
-        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
-        if found is None and call.clock.left <= 0:
+        try:
+            usable = _is_usable(risk, method, call, sets, kept, values)
+        except TimeoutError:
             return None
-        if found is not None:
-            checked = audit(_perturbed(risk, found.values, kept, reach), risk, integer=call.integer)
-            if checked.safe:
-                mass += probability
-                mean = [total + probability * int(value) for total, value in zip(mean, values, strict=True)]
+        if usable:
+            mass += probability
+            mean = [total + probability * int(value) for total, value in zip(mean, values, strict=True)]
     unit = 10**risk.table.decimals
     off = [(total / mass - int(truth)) / unit for total, truth in zip(mean, sets.truth, strict=True)]
-    return [f"{risk.table.label(cell)} {float(b):+.6g}" for cell, b in zip(sets.cells.tolist(), off, strict=True) if b]
+    said = [f"{risk.table.label(cell)} {float(b):+.6g}" for cell, b in zip(sets.cells.tolist(), off, strict=True) if b]
+    return "exactly " + (", ".join(said) or "none")
+
+
+def _largest_bias(risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_], failed: int) -> str:
+    r"""Return how large the bias of a cell is at most, from the share of usable sets among some that are drawn for it.
+
+    With that share :math:`s`, the mean over all sets is that of usable ones times s and that of the others times 1 - s.
+    Both lie between the neighbouring multiples, so that no cell is off by more than :math:`(1 - s) / s` bases, and
+    never by a whole one.
+    """
+    random = np.random.default_rng([call.seed, 1])
+    usable, tried = 1, failed + 1
+    with contextlib.suppress(TimeoutError):
+        for _ in range(_MOST_SETS):
+            usable += _is_usable(risk, method, call, sets, kept, sets.drawn(random))
+            tried += 1
+    most = min(1.0, (tried - usable) / usable)
+    return f"about {most:.0%} of the base at most in any cell ({usable:,} of {tried:,} sets could be completed)"
 
 
 def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]]:
