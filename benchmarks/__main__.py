@@ -28,7 +28,7 @@ def main() -> None:
     names = [word for word in sys.argv[1:] if not word.startswith("--")] or list(BENCHMARKS)
     for name in names:
         print(f"{name} ...", flush=True)
-        rows = BENCHMARKS[name](smoke)
+        rows = BENCHMARKS[name](smoke=smoke)
         print(table(rows), flush=True)
         if not smoke:
             PAGE.write_text(page(PAGE.read_text("utf-8"), {name: section(name, rows)}, BENCHMARKS), encoding="utf-8")

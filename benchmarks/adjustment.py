@@ -87,7 +87,7 @@ class Solved:
 
 
 @benchmark("adjustment")
-def adjustment(smoke: bool) -> list[Row]:  # noqa: FBT001
+def adjustment(*, smoke: bool) -> list[Row]:
     """Measure gaps and seconds, the printed program beside ours, and what asymmetric levels are worth."""
     if smoke:
         problem = Problem("t20x10", weight="1/a")

@@ -15,7 +15,7 @@ from celosia.table.table import Table
 
 
 @benchmark("assessment")
-def assessment(smoke: bool) -> list[Row]:  # noqa: FBT001
+def assessment(*, smoke: bool) -> list[Row]:
     """Measure `assess` with p%, dominance and frequency."""
     cells = 10_000 if smoke else 1_000_000
     table = _table(cells)

@@ -168,7 +168,7 @@ _APART = (*(case for line in _LINES for case in line), *_CASES)
 
 
 @benchmark("audit")
-def audit(smoke: bool) -> list[Row]:  # noqa: FBT001
+def audit(*, smoke: bool) -> list[Row]:
     """Measure intervals and verdicts beside the plain way, and how long a certificate takes to verify."""
     if smoke:
         return [*(row_of(case, measured(case)) for case in _SMOKE), *_certificate(drawn(_TOY), 100)]

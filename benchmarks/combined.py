@@ -44,7 +44,7 @@ class Found:
 
 
 @benchmark("combined")
-def combined(smoke: bool) -> list[Row]:  # noqa: FBT001
+def combined(*, smoke: bool) -> list[Row]:
     """Measure optima and gaps of combined suppression."""
     if smoke:
         return [_row(Problem("t20x10", "value", _PROVED, 60.0), "60 s", 60.0)]

@@ -84,7 +84,7 @@ _GAPS = {"d3a": (2.0, 0.002, 0.006), "d3b": (15.0, 0.002, 0.006), "big1": (60.0,
 
 
 @benchmark("intervals")
-def intervals(smoke: bool) -> list[Row]:  # noqa: FBT001
+def intervals(*, smoke: bool) -> list[Row]:
     """Measure optima of two dimensions, gaps of three, and the ratio to the thesis' algorithm."""
     if smoke:
         _run_all([Problem("t20x10", 0, unity) for unity in (True, False)])
@@ -118,7 +118,7 @@ def _seeds(name: str) -> tuple[int, ...]:
     return _SEEDS[:1] if name == "big1" else _SEEDS
 
 
-def _costs(unity: bool) -> str:  # noqa: FBT001
+def _costs(*, unity: bool) -> str:
     return "unit costs" if unity else "costs = values"
 
 
@@ -137,7 +137,7 @@ def _optimal(
     figures = ", ".join(f"{run.seconds:.2f}" for run in runs)
     costs = ", ".join(f"{run.cost:,.10g}" for run in runs)
     return Row(
-        f"optimal ranges of {name}, {_costs(unity)}{', ' + said if said else ''}, {len(seeds)} seeds",
+        f"optimal ranges of {name}, {_costs(unity=unity)}{', ' + said if said else ''}, {len(seeds)} seeds",
         f"{'aim: ' if said else ''}{seconds:g} s{f' (thesis: {thesis} s)' if thesis else ''}",
         f"{figures} s; cost {costs}; {proved} of {len(runs)} proved; at most {max(run.peak for run in runs):.0f} MB",
         proved == len(runs) and worst <= seconds,
@@ -152,7 +152,7 @@ def _within(name: str, seconds: float, gap: float, *, unity: bool) -> Row:
         f"{'' if run.safe else 'NOT SAFE, '}{100 * run.gap:.2f} % in {run.seconds:.1f} s ({run.ranges} ranges)"
         for run in runs
     )
-    what = f"ranges of {name}, {_costs(unity)}, {len(seeds)} seeds"
+    what = f"ranges of {name}, {_costs(unity=unity)}, {len(seeds)} seeds"
     return Row(
         what, f"{100 * gap:g} % in {seconds:g} s", f"{said}; at most {max(run.peak for run in runs):.0f} MB", met
     )

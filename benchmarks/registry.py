@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,12 @@ class Row:
     met: bool | None = None
 
 
-Benchmark = Callable[[bool], list[Row]]
-"""Takes whether it is only a smoke run."""
+class Benchmark(Protocol):
+    """Measures, and returns rows."""
+
+    def __call__(self, *, smoke: bool) -> list[Row]:
+        """Return the rows; of a smoke run small ones."""
+
 
 BENCHMARKS: dict[str, Benchmark] = {}
 

@@ -39,7 +39,7 @@ _PROMISES = (Promise("h1", 5, 40, ratio=50), Promise("hh2", 30, 120))
 
 
 @benchmark("respondents")
-def respondents(smoke: bool) -> list[Row]:  # noqa: FBT001
+def respondents(*, smoke: bool) -> list[Row]:
     """Measure audits, the ratio to the program of the paper, and patterns."""
     if smoke:
         return _rows(Promise(_WARM, 5, 40, ratio=1, sample=2))

@@ -107,7 +107,7 @@ _HARD = ("hh2", "d3a", "d3h", "d3b")
 
 
 @benchmark("suppression")
-def suppression(smoke: bool) -> list[Row]:  # noqa: FBT001
+def suppression(*, smoke: bool) -> list[Row]:
     """Measure optima, gaps and first patterns on every solver that is installed."""
     solvers = [backend.name for backend in backends()]
     if smoke:

@@ -23,7 +23,7 @@ _PICTURE = Path(__file__).parent / "tabulation.svg"
 
 
 @benchmark("tabulation")
-def tabulation(smoke: bool) -> list[Row]:  # noqa: FBT001
+def tabulation(*, smoke: bool) -> list[Row]:
     """Measure the ratio to the floor, the memory, and how both scale."""
     sizes = [100_000] if smoke else [*_SIZES, *([_LARGE] if "--large" in sys.argv else [])]
     costs = {rows: _beside(rows) for rows in sizes}
