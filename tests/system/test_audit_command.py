@@ -273,7 +273,7 @@ def test_a_job_calls_cells_by_their_labels(folder: Path, run: Run) -> None:
     (folder / "job.csv").write_text("\n".join(lines) + "\n")
     code, said, _ = run("audit", "job.toml", "--release", "job.csv")
     assert code == 1
-    assert "C x N: the value is known exactly" in said
+    assert "C x N (attacker external): the value is known exactly" in said
     assert "D x S" in said
 
 

@@ -38,6 +38,7 @@ from celosia.table.table import Table
 Ties = Literal["safe", "sensitive"]
 """What an aggregation is in which somebody comes within exactly p percent of somebody else."""
 
+_FAST = "Use celosia.audit_respondents."
 _SHARE = 1000  # multipliers of relations are fractions with denominators up to this
 
 
@@ -158,10 +159,12 @@ def worst_aggregation(
     table, release = table_and_release(release, risk)
     knowledge = Knowledge.of(rule)
     if knowledge.coalition > 1:
-        raise SpecError.one("rule", "is about coalitions, the program is not.", "Use celosia.audit_respondents.")
+        raise SpecError.one("rule", "is about coalitions, the program is not.", _FAST)
     if not set(np.unique(release.status).tolist()) <= {SHOWN, HIDDEN}:
-        raise SpecError.one("release", "is no suppression pattern.", "Use celosia.audit_respondents.")
+        raise SpecError.one("release", "is no suppression pattern.", _FAST)
     respondents = respondents_of(table, knowledge.by)
+    if respondents.protected.nnz < respondents.sizes.nnz:
+        raise SpecError.one("contributions", "are waived in part, which the program does not know.", _FAST)
     pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
     found = _worst_shown(table, release, respondents, knowledge, ties, pair)
     program = program_of(table, release.status == HIDDEN, respondents, knowledge, pair)

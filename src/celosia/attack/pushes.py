@@ -8,6 +8,7 @@ model that stays open, and its vertex is made exact. Every table that comes back
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Moves:
     """A table that satisfies every relation, as moves of some columns of a system.
 
@@ -43,9 +44,11 @@ class Moves:
 
     def of(self, column: int) -> int:
         """Return how far a column moves, times the denominator."""
-        place = int(np.searchsorted(self.columns, column))
-        here = place < len(self.columns) and int(self.columns[place]) == column
-        return int(self.moves[place]) if here else 0
+        return self._by_column.get(column, 0)
+
+    @cached_property
+    def _by_column(self) -> dict[int, int]:
+        return dict(zip(self.columns.tolist(), self.moves.tolist(), strict=True))
 
 
 _STILL = Moves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)

@@ -5,8 +5,11 @@ within :math:`q \sum_{r \notin S} |x_l^r|`, totals follow, and the target's cell
 :math:`p\,|x^t| - q \sum_{r \notin S, r \ne t} |x_{i_0}^r|` up and down. So the engine that protects cells protects
 respondents, once it has been told of those who come too close.
 
-A target in k cells that hang together needs a table for every corner of his box at once. A sum of k tables, one for
-each of his cells and each with a k-th of all rooms, is one: k requirements ask for these, which is more than is needed.
+A target in several cells that hang together needs a table for every corner of his box, p percent more here and less
+there. Where others in a cell make up for his error there, nothing has to move; so a corner in which that is so for all
+of his cells but one is a requirement about that one, in which the others may move a little further to one side. Where
+several cells of a corner must move, each is asked to move alone by what all of them need together: the tables that do,
+weighed by what each cell needs, add up to one for the corner. That asks for more than is needed.
 """
 
 from __future__ import annotations
@@ -26,91 +29,132 @@ from celosia.table.fixed import INFINITE, Fixed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Wanted:
-    """One attacker and what he must not find out: how far a cell must move, in counts times `share`."""
+    """One attacker, between what he knows every leaf cell, and how far a cell must move down and up, in counts."""
 
     name: str
-    room: NDArray[np.object_]
-    share: int
+    down: NDArray[np.object_]
+    up: NDArray[np.object_]
     cell: int
-    level: int
+    levels: tuple[int, int]
 
 
-def requiring(risk: Risk, found: RespondentAudit) -> Risk:
+def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True) -> Risk:
     """Return the risk with requirements against the open pairs of an audit.
 
-    Guarantee: a pattern meets the requirement of a pair with a target in one cell if and only if the pair is not open;
-    with a target in several cells, only if. Pairs that a worse one implies are left out.
+    Guarantee: a pattern meets the requirement of a pair with a target in one cell if and only if the pair is not open.
+    With a target in several cells the corner is possible if, and where one cell must move (`exactly`), only if they
+    are met. Pairs that a worse one implies are left out.
 
     Parameters
     ----------
     risk
-        The table with its sensitive cells. Cells of targets that are not sensitive are to be hidden, too.
+        The table with its sensitive cells.
     found
         An audit of respondents of a release of the same table.
+    hide
+        Cells of targets that are not sensitive are to be hidden, too.
     """
     wanted = [one for pair in found.open if not pair.implied for one in _wanted_of(found, pair)]
     if not wanted:
         return risk
     decimals = risk.table.decimals + found.asked.decimals
     attackers, place = list(risk.attackers), {attacker.name: k for k, attacker in enumerate(risk.attackers)}
-    rows: dict[tuple[int, int], int] = {}
+    rows: dict[tuple[int, int], tuple[int, int]] = {}
     for one in wanted:
         if one.name not in place:
             place[one.name] = len(attackers)
             attackers.append(_attacker(risk, found, one, decimals))
         key = (one.cell, place[one.name])
-        rows[key] = max(rows.get(key, 0), -(-one.level // one.share))
+        before = rows.get(key, (0, 0))
+        rows[key] = max(before[0], one.levels[0]), max(before[1], one.levels[1])
     if risk.further is not None:
         old = zip(risk.further.cells.tolist(), risk.further.attackers.tolist(), strict=True)
         for key in old:
             rows.pop(key, None)
+    if not rows:
+        return risk
     cells = np.array([cell for cell, _ in rows], dtype=np.int64)
-    levels = Fixed.of_counts(np.array(list(rows.values()), dtype=object), decimals)
+    lower, upper = (
+        Fixed.of_counts(np.array(levels, dtype=object), decimals) for levels in zip(*rows.values(), strict=True)
+    )
     zero = Fixed(np.zeros(len(rows), dtype=np.int64), decimals)
-    new = Requirements(cells, np.array([who for _, who in rows], dtype=np.int32), levels, levels, zero)
+    new = Requirements(cells, np.array([who for _, who in rows], dtype=np.int32), lower, upper, zero)
     status = risk.status.copy()
-    status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
+    if hide:
+        status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
     further = new if risk.further is None else risk.further.joined(new)
     return replace(risk, attackers=tuple(attackers), further=further, status=status)
 
 
+def exactly(found: RespondentAudit, pair: OpenPair) -> bool:
+    """Return whether a pair's requirements ask for no more than is needed."""
+    return len(pair.cells) == 1 or len(_needs(found, pair)) == 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sizes:
+    """What a coalition, its target, and all others contribute to every leaf cell, ``(k,)`` each."""
+
+    own: NDArray[np.object_]
+    rest: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, found: RespondentAudit, pair: OpenPair) -> _Sizes:
+        sizes = found.respondents.sizes
+        taken = sizes[:, list(pair.attackers)].sum(axis=1) if pair.attackers else np.zeros(sizes.shape[0], dtype=int)
+        own = np.asarray(sizes[:, [pair.target]].sum(axis=1), dtype=np.int64).astype(object)
+        return cls(own, found.respondents.totals.astype(object) - np.asarray(taken).astype(object) - own)
+
+
+def _needs(found: RespondentAudit, pair: OpenPair) -> dict[int, int]:
+    """Return how far leaf cells of the target must move because nobody in them makes up for his error."""
+    sizes, knowledge = _Sizes.of(found, pair), found.asked
+    leaves = np.searchsorted(found.respondents.leaves, pair.cells).tolist()
+    needed = {leaf: int(knowledge.p * sizes.own[leaf] - knowledge.q * sizes.rest[leaf]) for leaf in leaves}
+    return {leaf: level for leaf, level in needed.items() if level > 0}
+
+
 def _wanted_of(found: RespondentAudit, pair: OpenPair) -> Iterator[_Wanted]:
     """Yield the attackers by whom a pair is described."""
-    people, knowledge = found.respondents, found.asked
-    sizes = people.sizes.tocsc()
-    taken = np.zeros(len(people.leaves), dtype=np.int64)
-    for place in pair.attackers:
-        part = slice(sizes.indptr[place], sizes.indptr[place + 1])
-        taken[sizes.indices[part]] += sizes.data[part]
-    own = np.zeros(len(people.leaves), dtype=np.int64)
-    part = slice(sizes.indptr[pair.target], sizes.indptr[pair.target + 1])
-    own[sizes.indices[part]] = sizes.data[part]
-    totals, share = people.totals, len(pair.cells)
+    people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
     name = f"{people.kind} {', '.join(str(int(people.numbers[place])) for place in pair.attackers)}"
     name = name if pair.attackers else f"anybody among the {people.kind}s"
-    rest = (totals - taken).astype(object)
-    near = np.isin(people.leaves, pair.cells)
-    for cell in pair.cells:
-        leaf = int(np.searchsorted(people.leaves, cell))
-        level = knowledge.p * int(own[leaf]) * share - knowledge.q * int(totals[leaf] - taken[leaf] - own[leaf])
-        if level <= 0:
-            continue
-        if share == 1:
-            yield _Wanted(name, knowledge.q * rest, 1, cell, level)
-            continue
-        # Of the target's other cells the coalition takes what he contributes for known: his corner is fixed there.
-        room = knowledge.q * np.where(near, rest - own, rest)
-        room[leaf] = knowledge.q * share * int(totals[leaf])
-        label = found.table.label(cell)
-        yield _Wanted(f"{name} against {people.name(pair.target)} in {label}", room, share, cell, level)
+    needs = _needs(found, pair)
+    room = knowledge.q * (sizes.rest + sizes.own)
+    if len(pair.cells) == 1:
+        for level in needs.values():
+            yield _Wanted(name, room, room, pair.cells[0], (level, level))
+        return
+    claims = np.asarray(people.protected[:, [pair.target]].sum(axis=1)) > 0
+    # Of cells beyond the component every corner must be possible; here one of them is enough.
+    room = np.where(claims, knowledge.q * sizes.rest + knowledge.p * sizes.own, room)
+    leaves = np.searchsorted(people.leaves, pair.cells).tolist()
+    down, up = room.copy(), room.copy()
+    for leaf, sign in zip(leaves, pair.signs, strict=True):
+        spread, middle = knowledge.q * sizes.rest[leaf], sign * knowledge.p * sizes.own[leaf]
+        down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
+    corner = " ".join(f"{'+' if sign > 0 else '-'}{cell}" for cell, sign in zip(pair.cells, pair.signs, strict=True))
+    together = sum(needs.values())
+    for leaf in needs:
+        sign = pair.signs[leaves.index(leaf)]
+        below, above = down.copy(), up.copy()
+        for other in needs:
+            below[other] = above[other] = 0
+        if sign > 0:
+            above[leaf] = together + int(up[leaf])
+        else:
+            below[leaf] = together + int(down[leaf])
+        cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
+        levels = (0, together) if sign > 0 else (together, 0)
+        yield _Wanted(f"{name} against {people.name(pair.target)} ({corner}) in {label}", below, above, cell, levels)
 
 
 def _attacker(risk: Risk, found: RespondentAudit, one: _Wanted, decimals: int) -> Attacker:
     leaves, unit = found.respondents.leaves, found.asked.unit
     middle = risk.table.amounts.counts[leaves].astype(object) * unit
     ends = []
-    for sign in (-1, 1):
+    for sign, room in ((-1, one.down), (1, one.up)):
         counts = np.full(len(risk.table), sign * INFINITE, dtype=object)
-        counts[leaves] = middle + sign * (one.room // one.share)
+        counts[leaves] = middle + sign * room
         ends.append(Fixed.of_counts(counts, decimals))
     return Attacker(one.name, *ends)

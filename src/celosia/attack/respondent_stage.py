@@ -9,7 +9,7 @@ All amounts are counts of one decimal in which p and q percent of any contributi
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -60,6 +60,7 @@ class Stage:
     published_up: NDArray[np.int64]
     published_down: NDArray[np.int64]
     capacity: NDArray[np.int64]
+    _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -87,6 +88,19 @@ class Stage:
                 out[place][leaf] = size
         return out
 
+    @cached_property
+    def claims(self) -> list[set[int]]:
+        """In which leaves everybody is to be protected."""
+        protected = self.respondents.protected.tocsc()
+        return [
+            set(protected.indices[protected.indptr[place] : protected.indptr[place + 1]].tolist())
+            for place in range(len(self.respondents))
+        ]
+
+    def claimed(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component in which somebody is to be protected."""
+        return [leaf for leaf in self.together(place, component) if leaf in self.claims[place]]
+
     def together(self, place: int, component: int) -> list[int]:
         """Return the leaves of one component to which somebody contributes."""
         return [leaf for leaf in self.holdings[place] if self.component[leaf] == component]
@@ -102,13 +116,28 @@ class Stage:
     def rooms(self, taken: dict[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rooms up and down of all columns when so much is taken from some leaves, ``(n,)`` each."""
         up, down = self.system.up.copy(), self.system.down.copy()
-        for leaf, size in taken.items():
-            column = int(self.column[leaf])
-            if column >= 0:
-                room = int(self.capacity[leaf]) - self.q * size
-                up[column] = min(int(self.published_up[column]), room)
-                down[column] = min(int(self.published_down[column]), room)
+        leaves = np.fromiter(taken, dtype=np.int64, count=len(taken))
+        sizes = np.fromiter(taken.values(), dtype=np.int64, count=len(taken))
+        column, room = self.column[leaves], self.capacity[leaves] - self.q * sizes
+        open_ = column >= 0
+        column, room = column[open_], room[open_]
+        up[column] = np.minimum(self.published_up[column], room)
+        down[column] = np.minimum(self.published_down[column], room)
         return up, down
+
+    @cached_property
+    def members(self) -> dict[int, NDArray[np.int64]]:
+        """The leaves of every component, increasing."""
+        order = np.argsort(self.component, kind="stable")
+        numbers, starts = np.unique(self.component[order], return_index=True)
+        return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+
+    def largest(self, number: int) -> NDArray[np.int64]:
+        """Return what the largest so many contribute to every leaf, ``(k,)``."""
+        if number not in self._largest:
+            sums = [sum(size for size, _ in own[:number]) for own in self.contributors]
+            self._largest[number] = np.array(sums, dtype=np.int64)
+        return self._largest[number]
 
 
 def stage_of(table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend) -> Stage:

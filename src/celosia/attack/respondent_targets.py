@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from celosia.attack.pushes import Moves
 from celosia.attack.respondent_stage import Stage
 
@@ -49,6 +47,9 @@ class Target(Protocol):
 
     def level(self, members: Coalition) -> int | None:
         """Return how far the target's cell must move, None where there are several."""
+
+    def excluded(self, members: Coalition) -> tuple[int, ...]:
+        """Return a corner of the box of a target in several leaves that a coalition can exclude."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +92,7 @@ class CellProof:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellTarget:
-    r"""Somebody who contributes to one leaf of a component: what he contributes is known as well as his cell.
+    r"""Somebody to be protected in one leaf of a component: what he contributes is known as well as his cell.
 
     With a coalition S the cell must move by :math:`p\,x_t - q\,(T - x_t - \sum_S x_r)`, up and down.
 
@@ -113,6 +114,11 @@ class CellTarget:
     def level(self, members: Coalition) -> int:
         """Return how far the cell must move."""
         return self._level(self.stage.taken(members, self.leaf))
+
+    def excluded(self, members: Coalition) -> tuple[int, ...]:
+        """Return nothing: both corners are asked for."""
+        del members
+        return ()
 
     def _level(self, taken: int) -> int:
         stage, own = self.stage, self.stage.holdings[self.place][self.leaf]
@@ -193,7 +199,7 @@ class BoxProof:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxTarget:
-    r"""Somebody who contributes to several leaves of a component: no corner of his box may be excluded.
+    r"""Somebody to be protected in several leaves of a component: no corner of his box may be excluded.
 
     An aggregation with coefficients :math:`\lambda` is sensitive (5.3) if :math:`q \sum_{r \ne s,t} \sum_l |\lambda_l
     x_l^r| < p \sum_l |\lambda_l x_l^t|`. The right side is the largest of :math:`\sum_l \sigma_l \lambda_l p\,x_l^t`
@@ -218,19 +224,27 @@ class BoxTarget:
     def judged(self, members: Coalition, spare: int) -> tuple[BoxProof | None, int, int]:
         """Return tables for all corners."""
         del spare
-        component = int(self.stage.component[self.leaves[0]])
-        near = {leaf for place in members for leaf in self.stage.together(place, component)}
-        tables = self._corners({leaf: self.stage.taken(members, leaf) for leaf in near})
+        tables, _ = self._corners(self._taken(members))
         return (None, 0, 1) if tables is None else (BoxProof(self, tuple(tables)), 1, 1)
 
     def cleared(self, most: dict[int, int]) -> bool:
         """Return whether all corners are possible with so much taken of every leaf."""
-        return self._corners(most) is not None
+        return self._corners(most)[0] is not None
+
+    def excluded(self, members: Coalition) -> tuple[int, ...]:
+        """Return a corner that a coalition can exclude, leaf by leaf."""
+        signs = self._corners(self._taken(members))[1]
+        return tuple(signs.get(leaf, 1) for leaf in self.leaves)
+
+    def _taken(self, members: Coalition) -> dict[int, int]:
+        component = int(self.stage.component[self.leaves[0]])
+        near = {leaf for place in members for leaf in self.stage.together(place, component)}
+        return {leaf: self.stage.taken(members, leaf) for leaf in near}
 
     def between(self, leaf: int, taken: int, signs: dict[int, int]) -> tuple[int, int]:
         """Return between what a leaf can move with some signs and so much taken; it may be nothing."""
         stage, column = self.stage, int(self.stage.column[leaf])
-        own = stage.holdings[self.place].get(leaf, 0)
+        own = stage.holdings[self.place][leaf] if leaf in self.leaves else 0
         rest = int(stage.capacity[leaf]) - stage.q * (taken + own)
         middle = signs.get(leaf, 0) * stage.p * own
         spread = rest - (stage.p * own if leaf in self.leaves and leaf not in signs else 0)
@@ -239,8 +253,8 @@ class BoxTarget:
             min(middle + spread, int(stage.published_up[column])),
         )
 
-    def _corners(self, taken: dict[int, int]) -> list[tuple[dict[int, int], Moves]] | None:
-        """Return tables for all corners, None where there are none for one of them."""
+    def _corners(self, taken: dict[int, int]) -> tuple[list[tuple[dict[int, int], Moves]] | None, dict[int, int]]:
+        """Return tables for all corners; or None, and signs for which there is none, whatever the others are."""
         stage = self.stage
         first: dict[int, int] = {}
         if stage.symmetric:  # a corner and the opposite one have opposite tables
@@ -250,7 +264,7 @@ class BoxTarget:
         while waiting:
             signs = waiting.pop()
             if any(self._narrow(leaf, taken, {leaf: sign}) for leaf, sign in signs.items()):
-                return None
+                return None, signs
             tight = [leaf for leaf in self.leaves if leaf not in signs and self._narrow(leaf, taken, {})]
             table = None
             if not tight:
@@ -266,10 +280,10 @@ class BoxTarget:
                 continue
             left = tight or [leaf for leaf in self.leaves if leaf not in signs]
             if not left or asked > _MOST_CORNERS:
-                return None
+                return None, signs
             split = max(left, key=lambda leaf: stage.holdings[self.place][leaf])
             waiting += [signs | {split: -1}, signs | {split: 1}]
-        return found
+        return found, {}
 
     def _narrow(self, leaf: int, taken: dict[int, int], signs: dict[int, int]) -> bool:
         low, high = self.between(leaf, taken.get(leaf, 0), signs)
@@ -291,9 +305,13 @@ def targets_of(stage: Stage, coalition: int) -> list[list[Target]]:
             continue
         component = int(stage.component[leaf])
         for size, place in own:
-            leaves = stage.together(place, component)
-            if len(leaves) == 1:
+            leaves = stage.claimed(place, component)
+            if leaf not in leaves:
+                continue
+            if stage.alone(place, leaf):
                 groups.setdefault(leaf, []).append(CellTarget(stage, place, leaf))
+            elif len(leaves) == 1:
+                boxes.append([CellTarget(stage, place, leaf)])
             elif _exposed(stage, place, leaf, size, coalition) and leaf == min(
                 other for other in leaves if _exposed(stage, place, other, stage.holdings[place][other], coalition)
             ):
@@ -309,9 +327,9 @@ def _exposed(stage: Stage, place: int, leaf: int, size: int, coalition: int) -> 
 
 def largest_others(stage: Stage, target: Target, members: Coalition, number: int) -> dict[int, int]:
     """Return what the largest of the others contribute to every leaf of the target's component, beside members."""
-    component = int(stage.component[target.leaves[0]])
-    out = {}
-    for leaf in np.flatnonzero(stage.component == component).tolist():
-        others = [size for size, place in stage.contributors[leaf] if place != target.place and place not in members]
-        out[leaf] = sum(others[:number])
+    leaves = stage.members[int(stage.component[target.leaves[0]])]
+    out = dict(zip(leaves.tolist(), stage.largest(number)[leaves].tolist(), strict=True))
+    apart = {target.place, *members}
+    for leaf in {leaf for place in apart for leaf in stage.holdings[place]} & out.keys():
+        out[leaf] = sum([size for size, place in stage.contributors[leaf] if place not in apart][:number])
     return out

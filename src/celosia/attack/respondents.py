@@ -14,9 +14,11 @@ one leaf only the largest matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from celosia.attack.aggregations import Ties, table_and_release
 from celosia.attack.protected import Protected
@@ -33,6 +35,9 @@ from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
+
+
+_FEW = 2  # suspects that are judged one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,15 @@ class OpenPair:
         several cells.
     implied
         Another open pair is worse: larger contributions to the same cells. A pattern that closes it closes this one.
+    signs
+        Where he contributes to several cells: a combination of more (1) and less (-1) that is not possible.
     """
 
     attackers: tuple[int, ...]
     target: int
     cells: tuple[int, ...]
     implied: bool = False
+    signs: tuple[int, ...] = ()
     reach: float | None = None
     level: float | None = None
 
@@ -147,6 +155,8 @@ def audit_respondents(
     *,
     rule: PPercent | PriorPosterior | None = None,
     ties: Ties = "safe",
+    targets: Collection[int] | None = None,
+    most: int | None = None,
     solver: str | None = None,
     progress: Progress = SILENT,
 ) -> RespondentAudit:
@@ -169,6 +179,10 @@ def audit_respondents(
     ties
         ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
         as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
+    targets
+        Anonymous numbers of those whom to attack; by default everybody.
+    most
+        Look no further where so many coalitions come too close to a target.
     solver
         The name of a solver; by default the best that is installed.
     progress
@@ -189,10 +203,12 @@ def audit_respondents(
     asked = knowledge.beyond() if ties == "sensitive" else knowledge
     stage = stage_of(table, release, respondents, asked, backend)
     groups = targets_of(stage, knowledge.coalition)
-    search = _Search(stage, min(knowledge.coalition, len(respondents) - 1))
+    search = _Search(stage, min(knowledge.coalition, len(respondents) - 1), most)
     progress.start("attacking respondents", len(groups))
+    wanted = None if targets is None else set(np.flatnonzero(np.isin(respondents.numbers, list(targets))).tolist())
     for group in groups:
-        search.attack(group)
+        if wanted is None or not wanted.isdisjoint(target.place for target in group):
+            search.attack(group)
         progress.advance(1)
     progress.done()
     found = sorted(search.found, key=lambda one: (one.target, one.cells, one.attackers))
@@ -215,10 +231,12 @@ def _own_rule(release: Release | Pattern | Protected, risk: Risk | Table | None)
 class _Search:
     """Looks for coalitions that come too close, and notes them."""
 
-    def __init__(self, stage: Stage, coalition: int) -> None:
-        self._stage, self._most = stage, coalition
+    def __init__(self, stage: Stage, coalition: int, enough: int | None) -> None:
+        self._stage, self._most, self._enough = stage, coalition, enough
         self.found: list[OpenPair] = []
         self.programs = self.pairs = 0
+        self._last: tuple[Target, Coalition] | None = None
+        self._taken: list[tuple[int, int]] = []
 
     def attack(self, group: list[Target]) -> None:
         """Attack targets, the worst first, until one is safe."""
@@ -238,13 +256,14 @@ class _Search:
         waiting: list[Coalition] = [nobody]
         smaller: set[Coalition] = set()
         proofs: list[Proof] = []
-        while waiting:
+        first = len(self.found)
+        while waiting and (self._enough is None or len(self.found) - first < self._enough):
             members = waiting.pop()
             if members in seen or any(other < members for other in self._open_now(target)):
                 continue
             seen.add(members)
             spare = self._most - len(members)
-            if spare == 0 and any(self._covers(proof, target, members) for proof in proofs):
+            if spare == 0 and any(self._covers(proof, target, members) for proof in reversed(proofs)):
                 continue
             self.programs += 1
             proof, reach, level = target.judged(members, spare)
@@ -255,8 +274,28 @@ class _Search:
                 waiting += after
                 continue
             proofs.append(proof)
-            if spare:
-                waiting += [members | {place} for place in self._suspects(target, proof, members, spare)]
+            suspects = self._suspects(target, proof, members, spare) if spare else []
+            if spare == 1:
+                suspects = self._cleared_together(target, members, suspects)
+            waiting += [members | {place} for place in suspects]
+
+    def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
+        """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
+        waiting, left = [suspects], []
+        while waiting:
+            group = waiting.pop()
+            if len(group) <= _FEW:
+                left += group
+                continue
+            taken: dict[int, int] = {}
+            for place in group:
+                for leaf, sizes in self._near(target, members | {place}):
+                    taken[leaf] = max(taken.get(leaf, 0), sizes)
+            self.programs += 1
+            if not target.cleared(taken):
+                half = len(group) // 2
+                waiting += [group[:half], group[half:]]
+        return left
 
     def _open_now(self, target: Target) -> Iterator[Coalition]:
         return (
@@ -268,9 +307,15 @@ class _Search:
     def _covers(self, proof: Proof, target: Target, members: Coalition) -> bool:
         """Return whether a proof against others holds against a coalition, too."""
         level = target.level(members)
-        component = int(self._stage.component[target.leaves[0]])
-        near = {leaf for place in members for leaf in self._stage.together(place, component)} | set(target.leaves)
-        return not any(proof.fails(leaf, self._stage.taken(members, leaf), level) for leaf in near)
+        return not any(proof.fails(leaf, taken, level) for leaf, taken in self._near(target, members))
+
+    def _near(self, target: Target, members: Coalition) -> list[tuple[int, int]]:
+        """Return what members take of their leaves, and of the target's."""
+        if self._last != (target, members):
+            stage, component = self._stage, int(self._stage.component[target.leaves[0]])
+            near = {leaf for place in members for leaf in stage.together(place, component)} | set(target.leaves)
+            self._last, self._taken = (target, members), [(leaf, stage.taken(members, leaf)) for leaf in near]
+        return self._taken
 
     def _suspects(self, target: Target, proof: Proof, members: Coalition, spare: int) -> list[int]:
         """Return whom a proof leaves suspect: who might join the members and come too close with as many others.
@@ -327,4 +372,5 @@ class _Search:
         if len(target.leaves) == 1:
             unit = stage.holdings[target.place][target.leaves[0]] * stage.p * stage.knowledge.unit // stage.knowledge.p
             shares = (reach / unit, level / unit)
-        self.found.append(OpenPair(tuple(sorted(members)), target.place, self._cells(target), implied, *shares))
+        cells, signs = self._cells(target), target.excluded(members)
+        self.found.append(OpenPair(tuple(sorted(members)), target.place, cells, implied, signs, *shares))

@@ -73,11 +73,11 @@ def open_attacks(
         raise SpecError.one("contributions", "the table does not know single contributions.")
     release = publish(release) if isinstance(release, Pattern) else release
     release.check(table)
-    every = _sizes(table, rule.by)
+    every, claims = _sizes(table, rule.by)
     who = sorted({number for _, number in every})
     sizes = {key: size for key, size in every.items() if size}
     together = min(rule.coalition, len(who) - 1)
-    room = _Room(table, release, rule, sizes, backend or backends()[0])
+    room = _Room(table, release, rule, sizes, claims, backend or backends()[0])
     beyond = _BEYOND if ties == "sensitive" else 1.0
     found: list[OpenAttack] = []
     for target in who:
@@ -90,16 +90,20 @@ def open_attacks(
     return found
 
 
-def _sizes(table: Table, by: str) -> dict[tuple[int, int], Fraction]:
-    """Return the absolute contribution by cell and number, in units of the table."""
+def _sizes(table: Table, by: str) -> tuple[dict[tuple[int, int], Fraction], set[tuple[int, int]]]:
+    """Return the absolute contribution by cell and number, in units of the table; and which are to be protected."""
     said = table.contributions
     assert said is not None  # noqa: S101  (checked by the caller)
     holdings = by == "holding" or (by == "auto" and not np.array_equal(said.respondent, said.holding))
     number = said.holding if holdings else said.respondent
     sums: dict[tuple[int, int], int] = {}
-    for cell, own, amount in zip(said.cell.tolist(), number.tolist(), said.amount.tolist(), strict=True):
+    claims = set()
+    waived = [False] * len(number) if said.waived is None else said.waived.tolist()
+    for cell, own, amount, free in zip(said.cell.tolist(), number.tolist(), said.amount.tolist(), waived, strict=True):
         sums[cell, own] = sums.get((cell, own), 0) + amount
-    return {key: Fraction(abs(amount), 10**table.decimals) for key, amount in sums.items()}
+        if not free:
+            claims.add((cell, own))
+    return {key: Fraction(abs(amount), 10**table.decimals) for key, amount in sums.items()}, claims
 
 
 class _Room:
@@ -111,6 +115,7 @@ class _Room:
         release: Release,
         rule: PPercent | PriorPosterior,
         sizes: dict[tuple[int, int], Fraction],
+        claims: set[tuple[int, int]],
         backend: Backend,
     ) -> None:
         q = rule.q if isinstance(rule, PriorPosterior) else 100
@@ -119,18 +124,20 @@ class _Room:
         self._size = np.array([float(size) for size in sizes.values()])
         self._most = self._size * q / 100
         self._owner = np.array([own for _, own in self._errors], dtype=np.int64)
+        self._claimed = np.array([key in claims for key in self._errors], dtype=bool)
         self._lower, self._upper = -self._most, self._most
         self._model = backend.open(self._problem(table, release))
 
     def corners(self, target: int) -> Iterator[tuple[int, ...]]:
         """Yield all signs of the target's contributions."""
-        return product((1, -1), repeat=int((self._owner == target).sum()))
+        own = int(((self._owner == target) & self._claimed).sum())
+        return product((1, -1), repeat=own) if own else iter(())
 
     def possible(self, attackers: tuple[int, ...], target: int, corner: tuple[int, ...], beyond: float) -> bool:
         """Return whether the attackers must take a corner of the target's box for possible."""
         most = np.where(np.isin(self._owner, attackers), 0.0, self._most)
         lower, upper = -most, most.copy()
-        own = np.flatnonzero(self._owner == target)
+        own = np.flatnonzero((self._owner == target) & self._claimed)
         lower[own] = upper[own] = np.array(corner) * self._size[own] * self._p * beyond / 100
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         self._model.change_bounds(changed, lower[changed], upper[changed])

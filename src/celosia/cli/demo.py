@@ -44,6 +44,8 @@ _MARK = "# Written by `celosia demo`"
 _TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
 
+attackers = ["external", "respondents"]   # outsiders, and firms that know what they contribute
+
 [data]                          # microdata: one record a firm
 file = "{DATA}"
 respondent = "firm"             # who reports
@@ -82,7 +84,7 @@ name = "suppress"
 # must_show = [{{{{ industry = "C" }}}}]   # cells that are published already: here the total of C over all regions
 
 [limits]
-time_limit = 10                 # seconds; the best safe pattern so far is taken
+time_limit = 12                 # seconds; the best safe pattern so far is taken
 
 [output]
 release = "office.xlsx"         # with sensitive cells in another colour; also .csv, .parquet

@@ -151,11 +151,22 @@ def _lines(found: Guess, data: str, stem: str, schema: str | None) -> Iterator[s
     yield f"# Written by `celosia init`: guesses from the columns of {_inline(data)}. Look at every line."
     yield f"# celosia assess {_inline(stem)}.toml finds the sensitive cells; paths are relative to this file."
     yield ""
+    yield from _attackers(found)
     yield from _data(found, data)
     yield from _dimensions(found)
     yield from _tables(found)
     yield from _rules(found)
     yield from _TAIL.format(stem=stem.replace("\\", "\\\\").replace('"', '\\"')).splitlines()
+
+
+def _attackers(found: Guess) -> Iterator[str]:
+    """Say who attacks, where contributors and a rule about them are known; else how to say it."""
+    if found.values and found.weight is None:
+        yield 'attackers = ["external", "respondents"]   # outsiders, and contributors who know what they contribute'
+    else:
+        yield '# attackers = ["external"]      # an outsider; with a p% rule also "respondents"'
+    yield '# or with options: attackers = [{ attacker = "percentage", percent = 50 }]'
+    yield ""
 
 
 def _data(found: Guess, data: str) -> Iterator[str]:
@@ -214,10 +225,6 @@ _TAIL = """\
 cost = "value"                  # what hiding a cell loses; also: unity, frequency, log, 0.5*value + unity
 levels = "symmetric"            # how far protection reaches; also: sliding
 # exempt = {{ NAME = ["CODE"] }}  # cells that are always safe
-
-# [[attackers]]                 # by default an outsider who knows that values are not negative
-# attacker = "percentage"       # also: external, factor
-# percent = 50
 
 [method]
 name = "suppress"               # also: interval, combined, mixed, round, perturb, adjust, random-round;

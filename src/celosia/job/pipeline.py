@@ -19,6 +19,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.intervals import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
+from celosia.risk.respondents import default_rule, strictest
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.source.cells import cells
@@ -59,11 +60,14 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
     CelosiaError
         All that is wrong with the data, or with what the job asks of them.
     """
+    rules = [rule.build() for rule in job.rules]
+    respondents = respondents_rule(job, rules)
     table = tabulate_job(job, progress)
     options = job.assess
     own_cost = "cost" if job.cells is not None and job.cells.cost is not None else "value"
-    rules = [rule.build() for rule in job.rules]
     attackers = attackers_of(job, table)
+    if job.attackers is None:
+        respondents = default_rule(table, rules)
     progress.start("assessing")
     try:
         found = assess(
@@ -73,7 +77,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
             levels=options.levels,
             attackers=attackers,
             exempt=options.exempt,
-            respondents=respondents_rule(job, rules),
+            respondents=respondents,
         )
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
@@ -114,15 +118,21 @@ def respondents_rule(job: Job, rules: Sequence[object]) -> PPercent | PriorPoste
     Raises
     ------
     SpecError
-        No rule of the job says what they know.
+        No rule of the job says what they know, only ready-made cells are given, or the method protects by distance.
     """
     places = [number for number, part in enumerate(job.attackers or ()) if part.attacker == "respondents"]
     if not places:
         return None
-    rule = next((rule for rule in rules if isinstance(rule, PPercent | PriorPosterior)), None)
+    found, place, rule = Problems(), f"{job.path}, attackers[{places[0]}]", strictest(rules)
     if rule is None:
         remedy = 'Add [[rules]] with rule = "p-percent", or leave the respondents out.'
-        raise SpecError.one(f"attackers[{places[0]}]", "respondents need a rule that says what they know.", remedy)
+        found.add(place, "respondents need a rule that says what they know.", remedy)
+    if job.data is None:
+        found.add(place, "respondents need contributors, and ready-made cells have none.", "Start from microdata.")
+    if job.method.criterion == "distance":
+        said = f"respondents cannot be protected by {job.method.name!r}, which moves values."
+        found.add(place, said, 'Name ["external"] alone, or hide cells or publish ranges.')
+    found.raise_as(SpecError)
     return rule
 
 
@@ -204,7 +214,7 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
                 by=[table.by for table in group],
                 value=list(values) or None,
                 largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
-                contributions=job.assess.contributions or _with_respondents(job),
+                contributions=job.assess.contributions or _with_respondents(job, [rule.build() for rule in job.rules]),
                 hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
                 columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
                 relations=relations if len(groups) == 1 else (),
@@ -215,8 +225,11 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
     return tables[0] if len(tables) == 1 else link(tables, relations=relations)
 
 
-def _with_respondents(job: Job) -> bool:
-    return any(part.attacker == "respondents" for part in job.attackers or ())
+def _with_respondents(job: Job, rules: Sequence[object]) -> bool:
+    """Return whether contributors attack each other: where the job names them, or names nobody and has a rule."""
+    if job.attackers is None:
+        return strictest(rules) is not None
+    return any(part.attacker == "respondents" for part in job.attackers)
 
 
 def _source(part: DataPart) -> str | RowSource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -290,6 +290,9 @@ def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | N
     if not isinstance(result.found, Audit):
         return None
     hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
-    if len(result.audit.intervals) or hidden * len(result.risk.attackers) > MOST_INTERVALS:
+    own, risk = result.audit.risk.further, result.audit.risk
+    if own is not None:  # respondents: what they conclude about other cells is of no interest
+        risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
+    if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:
         return result.audit
-    return audit(result.pattern, result.audit.risk, intervals=True, integer=result.audit.integer, progress=progress)
+    return audit(result.pattern, risk, intervals=True, integer=result.audit.integer, progress=progress)

@@ -43,7 +43,8 @@ class Job(Part):
     assess
         How that is judged.
     attackers
-        Against whom the table is protected; by default an outsider.
+        Against whom the table is protected; by default an outsider, and contributors where they are known and a rule
+        says what they know: ``["external", "respondents"]``. ``["external"]`` is the outsider alone.
     method
         How it is protected.
     methods

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from celosia.errors import SpecError
@@ -48,6 +49,9 @@ _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
 }
 """What each method does."""
 
+_BY_DISTANCE = (Adjust, RandomRound)
+_UNASKED = "Respondents were not asked: moved values protect by distance, and leave nobody an interval."
+
 
 def protect(
     risk: Risk,
@@ -91,7 +95,9 @@ def protect(
         Hears of every better pattern and bound.
     respondents
         Also keep every contributor from coming too close to another, as this rule says: the table must know single
-        contributions (`celosia.audit_respondents`). By default the rule of the risk, if it has one.
+        contributions (`celosia.audit_respondents`). By default the rule of the risk, which has one where contributions
+        are known and a p% or prior-posterior rule was asked for (`celosia.assess`). Methods that protect by distance
+        ask no respondents.
 
     Raises
     ------
@@ -104,6 +110,8 @@ def protect(
     """
     _check(time_limit, gap)
     how = method or Suppress()
+    if respondents is not None and isinstance(how, _BY_DISTANCE):
+        raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     done = _METHODS.get(type(how))
     if done is None:
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
@@ -118,9 +126,12 @@ def protect(
             progress.start("protecting")
             clock.restart()
             rule = respondents or risk.respondents
-            if rule is not None:
-                return protect_respondents(risk, how, call, done, rule)
-            return done(risk, how, call)
+            if rule is None:
+                return done(risk, how, call)
+            if isinstance(how, _BY_DISTANCE):
+                found = done(risk, how, call)
+                return replace(found, notes=(*found.notes, _UNASKED))
+            return protect_respondents(risk, how, call, done, rule)
         finally:
             progress.done()
 

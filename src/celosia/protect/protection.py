@@ -51,8 +51,9 @@ class Closing:
         if not self.pairs:
             return "No respondent comes too close to another; the pattern for cells alone was enough."
         said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
-        more = f", closing them costs {cost / self.cost - 1:.1%} more" if self.cost > 0 else ""
-        return f"No respondent comes too close to another: {said}{more}."
+        share = cost / self.cost - 1 if self.cost > 0 else 0.0
+        more = f"closing them costs {share:.1%} more" if share > 0 else "closing them costs nothing"
+        return f"No respondent comes too close to another: {said}, {more}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,23 +9,31 @@ exact as was asked for. When time runs out before a safe pattern is known, what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from celosia.attack.respondent_requirements import requiring
+from celosia.attack.respondent_requirements import exactly, requiring
 from celosia.attack.respondents import RespondentAudit, audit_respondents
 from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.pattern.entries import SHOWN
+from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
+from celosia.protect.closing import closes, hiding, more_hidden
+from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
+from celosia.protect.suppress import Suppress
 from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.risk import HIDE, SAFE, Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.clock import Clock
 
 _LOOSE = 0.02  # the gap of rounds that only look for open pairs
-_EXACT = 0.6  # the share of the time after which a pattern is completed rather than improved
+# Shares of the time: for the first pattern, which is then completed at once, or by patterns that take as long; for one
+# that is safe as it is; after which patterns are completed rather than improved; and what every pattern has.
+_FIRST, _FIRST_OF_MANY, _LONG, _EXACT, _LEAST = 0.65, 0.4, 0.9, 0.75, 0.1
+_ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
 Engine = Callable[[Risk, Method, Call], Protection]
@@ -78,15 +86,16 @@ class _Rounds:
     bound: float = 0.0
     rounds: int = 0
     stricter: bool = False
+    every: Risk | None = None
 
     def protection(self) -> Protection:
         """Return the best pattern that nobody attacks with success."""
-        first = self._found(self.risk, self._gap(loose=True), _EXACT)
+        first = self._found(self.risk, self._gap(loose=True), _FIRST if closes(self.method) else _FIRST_OF_MANY)
         self.bound = first.bound
         audit = self._attacked(first)
         closing = Closing(len(audit.open), first.cost, 0, self.rule)
         if audit.safe and first.gap > self.call.gap:
-            first = self._found(self.risk, self.call.gap, _EXACT)
+            first = self._found(self.risk, self.call.gap, _LONG)
             self.bound, audit = max(self.bound, first.bound), self._attacked(first)
         if not audit.safe:
             self._close(first, audit)
@@ -104,14 +113,15 @@ class _Rounds:
         """Make patterns until one is safe and good enough, or there is no more time."""
         risk, last, loose = self.risk, first, True
         while self.rounds < _MOST_ROUNDS:
-            risk = risk if audit.safe else self._required(risk, audit)
-            try:
-                last = self._found(risk, self._gap(loose=loose), _EXACT)
-            except OutOfTimeError:
+            if not audit.safe:
+                self._mend(last, audit)
+                if self.best is not None and (self._good_enough() or self._used() > _EXACT):
+                    return
+                risk = self._required(risk, audit)
+            found = self._tried(risk, audit, self._gap(loose=loose))
+            if found is None:
                 break
-            if not self.stricter:
-                self.bound = max(self.bound, last.bound)
-            audit = self._attacked(last)
+            last, audit = found, self._attacked(found)
             if audit.safe:
                 self._keep(last)
                 if self._good_enough() or not loose:
@@ -122,12 +132,50 @@ class _Rounds:
         if self.best is None:
             self._complete(risk, last, audit)
 
+    def _tried(self, risk: Risk, audit: RespondentAudit, gap: float) -> Protection | None:
+        """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
+        try:
+            found = self._found(risk, gap, _EXACT)
+        except OutOfTimeError:
+            return None
+        except InfeasibleError:
+            if not self.stricter:
+                raise
+            if self.best is None:
+                self._open_everything(audit)
+            return None
+        if not self.stricter:
+            self.bound = max(self.bound, found.bound)
+        return found
+
+    def _mend(self, last: Protection, audit: RespondentAudit) -> None:
+        """Keep the last pattern with more hidden, so that nobody comes too close, where that is the best so far.
+
+        Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again.
+        """
+        method = self.method
+        if not isinstance(method, Suppress) or not closes(method):
+            return
+        hidden = last.pattern.status != SHOWN
+        while not audit.safe:
+            every = self.every or self.risk
+            self.every = requiring(every, audit)
+            found = more_hidden(hidden, self.every, method, self.call)
+            if found is None or self.every is every or (self.best is not None and found[1] >= self.best.cost):
+                return
+            hidden = found[0]
+            exposed = audit.respondents.numbers[[one.target for one in audit.open]].tolist()
+            audit = self._attacked(Pattern.suppressing(self.risk.table, hidden), exposed)
+        mended = hiding(last, self.every or self.risk, method, hidden, self.call)
+        if mended.safe:
+            self._keep(mended)
+
     def _complete(self, risk: Risk, last: Protection, audit: RespondentAudit) -> None:
         """Hide more than the last pattern does until nobody comes too close."""
         while not audit.safe:
             risk = self._required(risk, audit)
             status = risk.status.copy()
-            hidden = (last.pattern.status != "shown") & (status == SAFE)
+            hidden = (last.pattern.status != SHOWN) & (status == SAFE)
             status[hidden] = HIDE
             try:
                 last = self._found(replace(risk, status=status), 1.0, 1.0)
@@ -136,20 +184,42 @@ class _Rounds:
             audit = self._attacked(last)
         self._keep(last)
 
+    def _open_everything(self, audit: RespondentAudit) -> None:
+        """Hide all that may be hidden: what asked for more than is needed cannot be met, and less is not known.
+
+        Raises
+        ------
+        InfeasibleError
+            Somebody stays exposed, or the method publishes ranges.
+        """
+        if not isinstance(self.method, Suppress | Mixed):
+            message = "could not be protected by ranges: holdings have several cells that hang together."
+            raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
+        status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
+        last = self._found(replace(self.risk, status=status), 1.0, 1.0)
+        audit = self._attacked(last)
+        if not audit.safe:
+            raise self._exposed(audit)
+        self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
+
     def _required(self, risk: Risk, audit: RespondentAudit) -> Risk:
         """Return the risk with what the last pattern missed.
 
-        Requirements for targets in several cells ask for more than is needed, so they come last: a bound that does not
-        know of them holds.
+        Some requirements for targets in several cells ask for more than is needed, so they come last: a bound that does
+        not know of them holds.
         """
-        single = tuple(one for one in audit.open if len(one.cells) == 1)
-        self.stricter |= not single
-        told = requiring(risk, replace(audit, open=single or audit.open))
-        if told.further is None or (risk.further is not None and len(told.further) == len(risk.further)):
-            cells = sorted({cell for one in audit.open for cell in one.cells})
-            labels = ", ".join(risk.table.label(cell) for cell in cells[:3])
-            raise InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
-        return told
+        exact = tuple(one for one in audit.open if exactly(audit, one))
+        for pairs in (exact, audit.open):
+            told = requiring(risk, replace(audit, open=pairs), hide=isinstance(self.method, Suppress))
+            if told.further is not risk.further:
+                self.stricter |= pairs is not exact
+                return told
+        raise self._exposed(audit)
+
+    def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
+        cells = sorted({cell for one in audit.open for cell in one.cells})
+        labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
+        return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
 
     def _found(self, risk: Risk, gap: float, share: float) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
@@ -167,14 +237,17 @@ class _Rounds:
         if not np.isfinite(clock.left):
             return float("inf")
         whole = clock.seconds + clock.left
-        return max(share * whole - clock.seconds, 0.05 * whole)
+        return max(share * whole - clock.seconds, _LEAST * whole)
 
     def _used(self) -> float:
         clock = self.call.clock
         return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
 
-    def _attacked(self, found: Protection) -> RespondentAudit:
-        return audit_respondents(found.pattern, self.risk.table, rule=self.rule)
+    def _attacked(self, found: Protection | Pattern, targets: Collection[int] | None = None) -> RespondentAudit:
+        """Return who comes too close; after the first pattern a few for every target are enough to go on."""
+        most = _ENOUGH if self.rounds > 1 or isinstance(found, Pattern) else None
+        pattern = found if isinstance(found, Pattern) else found.pattern
+        return audit_respondents(pattern, self.risk.table, rule=self.rule, targets=targets, most=most)
 
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
 from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.risk.finding import Finding, Rule
-from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.risk.respondents import Knowledge, default_rule, respondents_of
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.table.fixed import Fixed
@@ -78,12 +78,14 @@ def assess(
     levels
         ``symmetric``, ``sliding``, or a `LevelShape`.
     attackers
-        Against whom to protect; by default an outsider who knows that values are not negative, where they are not.
+        Against whom to protect; by default an outsider who knows that values are not negative, where they are not, and
+        contributors where they are known (see `respondents`).
     exempt
         Codes by dimension whose cells are always safe, such as the code for missing.
     respondents
         Also protect contributors from each other, as this rule says; the table must know single contributions
-        (``tabulate(..., contributions=True)``).
+        (``tabulate(..., contributions=True)``). By default the strictest p% or prior-posterior rule where they are
+        known (`celosia.risk.respondents.default_rule`), unless `attackers` are named.
 
     Raises
     ------
@@ -118,16 +120,17 @@ def assess(
     costs = np.zeros(0)
     with found.gathering():
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
-    if respondents is not None:
-        with found.gathering():
-            respondents_of(table, Knowledge.of(respondents).by)
+    if respondents is None and attackers is None:
+        respondents = default_rule(table, named)
     found.raise_as(SpecError)
+    if respondents is not None:
+        respondents_of(table, Knowledge.of(respondents).by)  # what is wrong with them is said now
     reasons = np.array([finding.sensitive & ~exempted for finding in findings])
     sensitive = np.asarray(reasons.any(axis=0))
     status = _given_status(table)
     _check_shown(table, status, sensitive, reasons, [rule.words for rule in named])
     return Risk(
-        table=table,
+        table=_without_claims(table, exempted),
         status=np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status)),
         levels=_levels(table, named, findings, reasons, shape, who),
         cost=costs,
@@ -172,6 +175,15 @@ def _given_safe(table: Table) -> NDArray[np.bool_]:
     if "status" not in table.extras:
         return np.zeros(len(table), dtype=bool)
     return np.asarray(table.extras["status"] == "safe")
+
+
+def _without_claims(table: Table, exempted: NDArray[np.bool_]) -> Table:
+    """Return the table in which nobody asks to be protected in cells that are always safe."""
+    said = table.contributions
+    if said is None or not bool(exempted[said.cell].any()):
+        return table
+    waived = exempted[said.cell] | (False if said.waived is None else said.waived)
+    return replace(table, contributions=replace(said, waived=np.asarray(waived)))
 
 
 def _exempted(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.bool_]:

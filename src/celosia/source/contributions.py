@@ -45,6 +45,7 @@ def leaf_contributions(
     respondent: NDArray[np.int64],
     holding: NDArray[np.int64],
     origin: object,
+    waived: NDArray[np.bool_] | None = None,
 ) -> Contributions:
     """Return what every respondent contributes to every leaf cell, in order of cells and numbers.
 
@@ -56,9 +57,13 @@ def leaf_contributions(
         Anonymous numbers of every record.
     origin
         The tabulation that gave them.
+    waived
+        Which records are about somebody who waived his protection; None where nobody could.
     """
     order = np.lexsort((respondent, cell))
     changes = (np.diff(cell[order]) != 0) | (np.diff(respondent[order]) != 0)
     first = np.concatenate([[0], np.flatnonzero(changes) + 1])
     rows = order[first]
-    return Contributions(cell[rows], respondent[rows], holding[rows], np.add.reduceat(amount[order], first), origin)
+    amounts = np.add.reduceat(amount[order], first)
+    free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
+    return Contributions(cell[rows], respondent[rows], holding[rows], amounts, origin, free)

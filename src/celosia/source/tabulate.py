@@ -125,7 +125,7 @@ def tabulate(
             tables.append(_table(grid, records, variable, amounts, looked_at, largest, library_of(data)))
             if numbers is not None:
                 _, weighted, _ = _weighted(amounts, records.weight, len(grid.leaf), variable)
-                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin)
+                single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin, records.waived)
                 tables[-1] = replace(tables[-1], contributions=single)
             progress.advance()
     progress.done()

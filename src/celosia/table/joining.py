@@ -122,9 +122,11 @@ def joined_contributions(
         new = ~told[cell]  # a leaf cell of two tables has its contributions once
         told[cell] = True
         amount = part.amount[new] * 10 ** (linked.decimals - coarser)
-        kept.append((cell[new], part.respondent[new], part.holding[new], amount))
-    cell, respondent, holding, amount = (np.concatenate(columns) for columns in zip(*kept, strict=True))
-    contributions = Contributions(cell, respondent, holding, amount, parts[0][0].origin)
+        waived = np.zeros(len(part.cell), dtype=bool) if part.waived is None else part.waived
+        kept.append((cell[new], part.respondent[new], part.holding[new], amount, waived[new]))
+    cell, respondent, holding, amount, waived = (np.concatenate(columns) for columns in zip(*kept, strict=True))
+    free = waived if waived.any() else None
+    contributions = Contributions(cell, respondent, holding, amount, parts[0][0].origin, free)
     return replace(linked, contributions=contributions), ()
 
 

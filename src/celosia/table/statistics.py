@@ -147,6 +147,8 @@ class Contributions:
         The weighted contribution in the last decimal of the table, ``(m,)``.
     origin
         The tabulation that gave the numbers: those of another one mean other respondents.
+    waived
+        Which of them nobody asks to protect, ``(m,)``; None where that is none of them.
     """
 
     cell: NDArray[np.int64]
@@ -154,3 +156,4 @@ class Contributions:
     holding: NDArray[np.int64]
     amount: NDArray[np.int64]
     origin: object
+    waived: NDArray[np.bool_] | None = None

@@ -10,13 +10,13 @@ from rich.console import Console
 
 from celosia.attack.respondents import audit_respondents
 from celosia.cli.protect import summary_of
-from celosia.errors import CelosiaError
+from celosia.errors import CelosiaError, SpecError
 from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan
+from celosia.job.protection import plan, protect_risk
 from celosia.protect.methods import protect
 from celosia.report.protection_page import rendered
 from celosia.report.protection_terminal import protection_panel
-from celosia.risk.rules import PPercent
+from celosia.risk.rules import PPercent, PriorPosterior
 
 FIRMS = [
     *[("A", "I", 100), ("A", "II", 60), ("A", "II", 60), ("A", "II", 60), ("A", "II", 20), ("A", "III", 150)],
@@ -38,13 +38,15 @@ value = "turnover"
 
 [[rules]]
 {rule}
+
+{method}
 """
 
 
-def job(folder: Path, attackers: str = "", rule: str = 'rule = "p-percent"\np = 20') -> Path:
+def job(folder: Path, attackers: str = "", rule: str = 'rule = "p-percent"\np = 20', method: str = "") -> Path:
     lines = [f"f{k},{row},{column},{value}" for k, (row, column, value) in enumerate(FIRMS)]
     (folder / "firms.csv").write_text("\n".join(["firm,row,column,turnover", *lines]), encoding="utf-8")
-    (folder / "job.toml").write_text(JOB.format(attackers=attackers, rule=rule), encoding="utf-8")
+    (folder / "job.toml").write_text(JOB.format(attackers=attackers, rule=rule, method=method), encoding="utf-8")
     return folder / "job.toml"
 
 
@@ -71,10 +73,44 @@ def test_respondents_alone_come_on_top_of_an_outsider(tmp_path: Path) -> None:
     assert risk.respondents is not None
 
 
-def test_without_them_nobody_asks_for_contributions(tmp_path: Path) -> None:
+def test_they_attack_by_default_where_a_rule_says_what_they_know(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path))
+    assert risk.respondents == PPercent(20)
+    assert [attacker.name for attacker in risk.attackers] == ["external"]
+    zeros = assess_file(job(tmp_path, method='[method]\nname = "suppress"\nzeros_known = true'))
+    assert zeros.respondents == PPercent(20)
+
+
+@pytest.mark.parametrize(
+    ("attackers", "rule"),
+    [('attackers = ["external"]', 'rule = "p-percent"\np = 20'), ("", 'rule = "min-frequency"\nn = 3')],
+)
+def test_an_outsider_alone_or_a_rule_about_frequencies_asks_for_no_contributions(
+    tmp_path: Path, attackers: str, rule: str
+) -> None:
+    risk = assess_file(job(tmp_path, attackers, rule))
     assert risk.respondents is None
     assert risk.table.contributions is None
+
+
+def test_the_strictest_rule_is_theirs(tmp_path: Path) -> None:
+    rules = 'rule = "p-percent"\np = 5\n[[rules]]\nrule = "prior-posterior"\np = 10\nq = 50\n'
+    assert assess_file(job(tmp_path, rule=rules)).respondents == PriorPosterior(10, 50)
+
+
+def test_ready_made_cells_have_no_contributors_and_no_respondents(tmp_path: Path) -> None:
+    lines = ["row,value,n,top1,top2", "Total,300,15,80,40", "A,100,5,80,5", "B,100,5,40,20", "C,100,5,40,20"]
+    (tmp_path / "cells.csv").write_text("\n".join(lines), encoding="utf-8")
+    text = (
+        "{attackers}\n[cells]\nfile = 'cells.csv'\nvalue = 'value'\ncount = 'n'\nlargest = ['top1', 'top2']\n"
+        "[dimensions.row]\n[[tables]]\nby = ['row']\n[[rules]]\nrule = 'p-percent'\np = 20\n"
+    )
+    path = tmp_path / "job.toml"
+    path.write_text(text.format(attackers=""), encoding="utf-8")
+    assert assess_file(path).respondents is None
+    path.write_text(text.format(attackers='attackers = ["external", "respondents"]'), encoding="utf-8")
+    with pytest.raises(SpecError, match="respondents need contributors, and ready-made cells have none"):
+        assess_file(path)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +127,16 @@ def test_without_them_nobody_asks_for_contributions(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_named(tmp_path: Path, attackers: str, rule: str, message: str) -> None:
     with pytest.raises(CelosiaError, match=message):
         assess_file(job(tmp_path, attackers, rule))
+
+
+def test_a_method_that_moves_values_refuses_respondents_that_are_named_and_does_not_ask_others(tmp_path: Path) -> None:
+    adjust = '[method]\nname = "adjust"'
+    with pytest.raises(SpecError, match="respondents cannot be protected by 'adjust', which moves values"):
+        assess_file(job(tmp_path, 'attackers = ["external", "respondents"]', method=adjust))
+    path = job(tmp_path, method=adjust)
+    found = protect_risk(assess_file(path), plan(path))
+    assert found.safe
+    assert any("Respondents were not asked" in note for note in found.notes)
 
 
 def test_the_plan_of_a_job_protects_them(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Whom contributors are protected from by default, and whose contributions nobody asks to protect."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from celosia.attack.aggregations import worst_aggregation
+from celosia.attack.respondents import audit_respondents
+from celosia.attack.single_contributions import open_attacks
+from celosia.errors import DataError, SpecError
+from celosia.pattern.pattern import Pattern
+from celosia.protect.methods import protect
+from celosia.risk.assess import assess
+from celosia.risk.attacker import Attacker
+from celosia.risk.respondents import respondents_of
+from celosia.risk.rules import MinFrequency, PPercent, PriorPosterior
+from celosia.source.tabulate import tabulate
+from celosia.table.table import Table
+
+RULE = PPercent(20)
+LINES = [
+    *[("A", "I", 100), ("A", "III", 150), *[("A", "II", 50)] * 4],
+    *[(row, column, 60) for row in "BC" for column in ("I", "II", "III") for _ in range(5)],
+]
+FIRMS = pl.DataFrame(
+    [(*line, f"f{k}", k == 0, 1 + (k == 20), line[0] + line[1]) for k, line in enumerate(LINES)],
+    schema=["row", "column", "v", "firm", "waives", "weight", "group"],
+    orient="row",
+)
+
+
+def table(**options: object) -> Table:
+    given = {"by": ["row", "column"], "value": "v", "respondent": "firm", "contributions": True} | options
+    return tabulate(FIRMS, **given)  # type: ignore[arg-type]
+
+
+def test_contributions_and_a_rule_about_them_are_enough() -> None:
+    assert assess(table(), MinFrequency(2), RULE).respondents == RULE
+    assert assess(table(), RULE, PriorPosterior(20, 50)).respondents == PriorPosterior(20, 50)
+    found = protect(assess(table(), RULE, cost="unity"))
+    assert found.closing is not None
+    assert found.closing.pairs == 2
+    assert open_attacks(found.pattern, found.risk.table, RULE) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"contributions": False}, RULE),
+        ({}, MinFrequency(3)),
+        ({"weight": "weight"}, RULE),
+        ({"shadow": "weight"}, RULE),
+        ({"by": [["row", "column"], ["row", "group"]]}, RULE),
+    ],
+    ids=["no contributions", "no rule about them", "weights", "shadow", "linked tables"],
+)
+def test_otherwise_an_outsider_attacks_alone(options: dict[str, object], rule: object) -> None:
+    assert assess(table(**options), rule).respondents is None  # type: ignore[arg-type]
+
+
+def test_attackers_that_are_named_are_all_attackers() -> None:
+    whole = table()
+    assert assess(whole, RULE, attackers=[Attacker.external(whole)]).respondents is None
+    assert assess(whole, RULE, attackers=[Attacker.external(whole)], respondents=RULE).respondents == RULE
+
+
+def test_a_contribution_that_stands_in_two_leaf_cells_is_refused() -> None:
+    """Errors of both would count as independent, and nobody would be as safe as it seems."""
+    linked = table(by=[["row", "column"], ["row", "group"]])
+    with pytest.raises(DataError, match="stand in several leaf cells each"):
+        assess(linked, RULE, respondents=RULE)
+
+
+def alone() -> tuple[Table, Pattern]:
+    """Return the table in which the firm in A x I waived its protection, and a pattern that gives it away."""
+    told = table(waiver="waives")
+    hidden = [told.find(row=row, column=column) for row in "AB" for column in ("I", "III")]
+    return told, Pattern.suppressing(told, hidden)
+
+
+def test_whoever_waived_his_protection_is_no_target_and_still_attacks() -> None:
+    told, pattern = alone()
+    assert (respondents_of(told).protected.nnz, respondents_of(told).sizes.nnz) == (len(LINES) - 1, len(LINES))
+    found = audit_respondents(pattern, told, rule=RULE)
+    assert [told.label(one.cells[0]) for one in found.open] == ["A x III"]
+    full = open_attacks(pattern, told, RULE)
+    assert list(found.every_pair()) == [(one.attackers[0], one.target) for one in full]
+    with pytest.raises(SpecError, match="are waived in part"):
+        worst_aggregation(pattern, told, rule=RULE)
+
+
+def test_his_cell_may_be_shown() -> None:
+    told, _ = alone()
+    shown = Pattern.suppressing(told, [])
+    assert {told.label(one.cells[0]) for one in audit_respondents(shown, told, rule=RULE).open} == {"A x III"}
+
+
+def test_nobody_asks_for_protection_in_cells_that_are_exempt() -> None:
+    risk = assess(table(), RULE, exempt={"column": ["III"]})
+    assert audit_respondents(Pattern.suppressing(risk.table, np.flatnonzero(risk.sensitive)), risk).targets == 1
+    assert risk.respondents == RULE
