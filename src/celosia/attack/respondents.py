@@ -36,7 +36,6 @@ from celosia.solve.registry import backends
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
 
-
 _FEW = 2  # suspects that are judged one by one
 
 

@@ -34,6 +34,7 @@ _LOOSE = 0.02  # the gap of rounds that only look for open pairs
 # that is safe as it is; after which patterns are completed rather than improved; and what every pattern has.
 _FIRST, _FIRST_OF_MANY, _LONG, _EXACT, _LEAST = 0.65, 0.4, 0.9, 0.75, 0.1
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
+_INSTANT = 1e-3  # seconds between two looks at a clock
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
 Engine = Callable[[Risk, Method, Call], Protection]
@@ -71,6 +72,21 @@ def protect_respondents(
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     found = _Rounds(replace(risk, respondents=None), method, call, engine, rule).protection()
     return replace(found, risk=replace(found.risk, respondents=rule))
+
+
+class _Part(Clock):
+    """Some of the time of another clock, and none when that is stopped before its end."""
+
+    def __init__(self, whole: Clock, limit: float | None) -> None:
+        super().__init__(limit)
+        self._whole, self._all = whole, whole.seconds + whole.left
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never negative."""
+        if self._whole.seconds + self._whole.left < self._all - _INSTANT:
+            self.stop()
+        return super().left
 
 
 @dataclass
@@ -224,7 +240,7 @@ class _Rounds:
     def _found(self, risk: Risk, gap: float, share: float) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
         left = self._left(share)
-        clock = Clock(left if np.isfinite(left) else None)
+        clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         try:
             return self.engine(risk, self.method, replace(self.call, gap=gap, clock=clock))
