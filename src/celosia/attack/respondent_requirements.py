@@ -8,8 +8,9 @@ respondents, once it has been told of those who come too close.
 A target in several cells that hang together needs a table for every corner of his box, p percent more here and less
 there. Where others in a cell make up for his error there, nothing has to move; so a corner in which that is so for all
 of his cells but one is a requirement about that one, in which the others may move a little further to one side. Where
-several cells of a corner must move, each is asked to move alone by what all of them need together: the tables that do,
-weighed by what each cell needs, add up to one for the corner. That asks for more than is needed.
+several cells of a corner must move, each must be able to while the others need not; that is needed, and mostly enough.
+Where it is not, each is asked to move alone by what all of them need together: the tables that do, weighed by what each
+cell needs, add up to one for the corner. That asks for more than is needed.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ class _Wanted:
     levels: tuple[int, int]
 
 
-def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True) -> Risk:
+def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: bool = True) -> Risk:
     """Return the risk with requirements against the open pairs of an audit.
 
     Guarantee: a pattern meets the requirement of a pair with a target in one cell if and only if the pair is not open.
-    With a target in several cells the corner is possible if, and where one cell must move (`exactly`), only if they
-    are met. Pairs that a worse one implies are left out.
+    With a target in several cells the corner is possible if (`enough`) or only if (otherwise) they are met, and both
+    where one cell must move. Pairs that a worse one implies are left out.
 
     Parameters
     ----------
@@ -53,8 +54,10 @@ def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True) -> Risk:
         An audit of respondents of a release of the same table.
     hide
         Cells of targets that are not sensitive are to be hidden, too.
+    enough
+        Ask for enough, and perhaps for more than is needed; otherwise for no more than is needed.
     """
-    wanted = [one for pair in found.open if not pair.implied for one in _wanted_of(found, pair)]
+    wanted = [one for pair in found.open if not pair.implied for one in _wanted_of(found, pair, enough=enough)]
     if not wanted:
         return risk
     decimals = risk.table.decimals + found.asked.decimals
@@ -86,11 +89,6 @@ def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True) -> Risk:
     return replace(risk, attackers=tuple(attackers), further=further, status=status)
 
 
-def exactly(found: RespondentAudit, pair: OpenPair) -> bool:
-    """Return whether a pair's requirements ask for no more than is needed."""
-    return len(pair.cells) == 1 or len(_needs(found, pair)) == 1
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sizes:
     """What a coalition, its target, and all others contribute to every leaf cell, ``(k,)`` each."""
@@ -114,7 +112,7 @@ def _needs(found: RespondentAudit, pair: OpenPair) -> dict[int, int]:
     return {leaf: level for leaf, level in needed.items() if level > 0}
 
 
-def _wanted_of(found: RespondentAudit, pair: OpenPair) -> Iterator[_Wanted]:
+def _wanted_of(found: RespondentAudit, pair: OpenPair, *, enough: bool) -> Iterator[_Wanted]:
     """Yield the attackers by whom a pair is described."""
     people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
     name = f"{people.kind} {', '.join(str(int(people.numbers[place])) for place in pair.attackers)}"
@@ -134,19 +132,18 @@ def _wanted_of(found: RespondentAudit, pair: OpenPair) -> Iterator[_Wanted]:
         spread, middle = knowledge.q * sizes.rest[leaf], sign * knowledge.p * sizes.own[leaf]
         down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
     corner = " ".join(f"{'+' if sign > 0 else '-'}{cell}" for cell, sign in zip(pair.cells, pair.signs, strict=True))
-    together = sum(needs.values())
-    for leaf in needs:
-        sign = pair.signs[leaves.index(leaf)]
+    together = sum(needs.values()) if enough else 0
+    words = "alone in" if together and len(needs) > 1 else "in"
+    for leaf, level in needs.items():
+        sign, far = pair.signs[leaves.index(leaf)], max(level, together)
         below, above = down.copy(), up.copy()
-        for other in needs:
+        for other in needs if enough else ():
             below[other] = above[other] = 0
-        if sign > 0:
-            above[leaf] = together + int(up[leaf])
-        else:
-            below[leaf] = together + int(down[leaf])
+        side = above if sign > 0 else below
+        side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.p * int(sizes.own[leaf])
         cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
-        levels = (0, together) if sign > 0 else (together, 0)
-        yield _Wanted(f"{name} against {people.name(pair.target)} ({corner}) in {label}", below, above, cell, levels)
+        said = f"{name} against {people.name(pair.target)} ({corner}) {words} {label}"
+        yield _Wanted(said, below, above, cell, (0, far) if sign > 0 else (far, 0))
 
 
 def _attacker(risk: Risk, found: RespondentAudit, one: _Wanted, decimals: int) -> Attacker:

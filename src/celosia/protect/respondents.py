@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from celosia.attack.respondent_requirements import exactly, requiring
+from celosia.attack.respondent_requirements import requiring
 from celosia.attack.respondents import RespondentAudit, audit_respondents
 from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.pattern.entries import SHOWN
@@ -191,8 +191,8 @@ class _Rounds:
         while not audit.safe:
             risk = self._required(risk, audit)
             status = risk.status.copy()
-            hidden = (last.pattern.status != SHOWN) & (status == SAFE)
-            status[hidden] = HIDE
+            if isinstance(self.method, Suppress):
+                status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
                 last = self._found(replace(risk, status=status), 1.0, 1.0)
             except OutOfTimeError:
@@ -224,11 +224,10 @@ class _Rounds:
         Some requirements for targets in several cells ask for more than is needed, so they come last: a bound that does
         not know of them holds.
         """
-        exact = tuple(one for one in audit.open if exactly(audit, one))
-        for pairs in (exact, audit.open):
-            told = requiring(risk, replace(audit, open=pairs), hide=isinstance(self.method, Suppress))
+        for enough in (False, True):
+            told = requiring(risk, audit, hide=isinstance(self.method, Suppress), enough=enough)
             if told.further is not risk.further:
-                self.stricter |= pairs is not exact
+                self.stricter |= enough
                 return told
         raise self._exposed(audit)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_4, TABLE_6, TABLE_7, TWENTY
 
 from celosia.attack.audit import MISSED, audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.certify.canonical import digests
 from celosia.certify.certificate import certify
 from celosia.certify.verify import verify
 from celosia.errors import DataError, InfeasibleError, SpecError
@@ -19,6 +22,7 @@ from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.rules import PPercent
+from celosia.source.tabulate import tabulate
 from celosia.table.table import Table
 
 
@@ -43,6 +47,55 @@ def test_certificates_cover_the_requirements_of_respondents(tmp_path: Path) -> N
     said = verify(tmp_path / "proof.json")
     assert said.counts["requirements"] == said.counts["requirements_proved"] == len(found.risk.requirements)
     assert len(found.risk.requirements) > len(found.risk.further)
+
+
+@pytest.mark.parametrize("part", ["requirements", "proofs", "witnesses", "attackers"])
+def test_a_certificate_whose_respondents_were_altered_proves_nothing(tmp_path: Path, part: str) -> None:
+    """Also where the hashes were made again: a level, a proof, a table or what a respondent knows does not fit."""
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"))
+    assert found.risk.further is not None
+    content = json.loads(certify(found).text())
+    last = len(found.risk.requirements) - 1
+    if part == "requirements":
+        content[part]["upper"] = _raised(content[part]["upper"], last, 1000)
+    elif part == "proofs":
+        content[part]["up"] = _raised(content[part]["up"], last, -1)
+    elif part == "witnesses":
+        content[part]["moves"] = _raised(content[part]["moves"], -1, 1)
+    else:
+        respondent = content["requirements"]["attackers"][-1]
+        assert respondent["name"].startswith("respondent ")
+        respondent["upper"] = respondent["lower"]  # knows nothing that could be true
+    for rehashed in (False, True):
+        if rehashed:
+            content["sha256"] = digests(content)
+        (tmp_path / "proof.json").write_text(json.dumps(content), encoding="ascii")
+        try:
+            assert not verify(tmp_path / "proof.json").proved
+        except DataError:
+            assert rehashed  # a column that cannot be read
+
+
+def _raised(part: dict[str, str], place: int, by: int) -> dict[str, str]:
+    """Return a column with another number at a place."""
+    entries = part["numbers"].split(" ")
+    times = [int(n) for n in part["times"].split(" ")] if part["times"] else [1] * len(entries)
+    numbers = [int(number) for number, n in zip(entries, times, strict=True) for _ in range(n)]
+    numbers[place] += by
+    return part | {"numbers": " ".join(map(str, numbers)), "times": ""}
+
+
+def test_holdings_in_several_cells_are_closed_exactly() -> None:
+    """A holding alone in two cells that hang together: the pattern is optimal, and every corner stays possible."""
+    lines = [("A", "I", 100, "h"), ("B", "II", 60, "h"), ("A", "II", 30, "a"), ("B", "I", 50, "b")]
+    lines += [
+        (row, column, 20, f"{row}{column}{k}") for row in "ABC" for column in ("I", "II", "III") for k in range(4)
+    ]
+    frame = pl.DataFrame(lines, schema=["row", "column", "v", "firm"], orient="row")
+    table = tabulate(frame, by=["row", "column"], value="v", respondent="firm", contributions=True)
+    found = protect(assess(table, TWENTY, cost="unity"))
+    assert open_attacks(found.pattern, table, TWENTY) == []
+    assert found.optimal
 
 
 def test_a_pattern_that_is_safe_anyway_costs_one_round() -> None:
