@@ -187,7 +187,7 @@ def _facts(job: Job, result: Protection) -> Iterator[str]:
     """Yield three things about the demo that a look at the figures does not show at once."""
     risk, sensitive = result.risk, result.risk.sensitive
     table, many = risk.table, int(sensitive.sum())
-    alone = audit(Pattern.suppressing(table, sensitive), risk)
+    alone = audit(Pattern.suppressing(table, sensitive), risk, attackers=risk.attackers[:1])
     betrayed = [verdict for verdict in alone.verdicts if verdict.result != MET]
     exactly = sum(verdict.finding.lower == verdict.finding.upper is not None for verdict in betrayed)
     yield (
