@@ -22,7 +22,7 @@ class Rounded:
     r"""Cells of which a multiple of a base is published.
 
     The reader knows the base :math:`r`, the number :math:`K` of extra multiples that rounding may go, and the unit
-    :math:`u` of the table's last decimal. Of a published :math:`v` he concludes that the truth lies in
+    :math:`u` of the table's last decimal, 1 for counts. Of a published :math:`v` he concludes that the truth lies in
     :math:`v - (K+1) r + u \ldots v + (K+1) r - u`. The loss is :math:`w |v - a|`.
 
     Parameters
@@ -88,9 +88,31 @@ class Rounded:
         return weighted((cost[self.cells], np.abs(distance(table, self.cells, self.values))))
 
     def findings(self, table: Table) -> Iterator[Finding]:
-        """Yield the cells that are rounded too far, or all of them where the unit is not the table's."""
+        """Yield the cells that are rounded too far, or those whose unit is not the table's."""
         other = np.full(len(self.cells), self.decimals != table.decimals)
+        if self.decimals == 0:
+            other &= ~table.is_count[self.cells]
         yield other, f"decimals is {self.decimals}, and the table has {table.decimals}.", "Take table.decimals."
         wrong = outside(truths(table, self.cells), *self.bounds()) & ~other
         remedy = f"With extra = {self.extra} it must be less than {self.extra + 1} times the base away."
         yield wrong, "the published value is too far from the true one.", remedy
+
+
+def rounded_modes(
+    cells: NDArray[np.int64], values: Fixed, base: Fixed, table: Table, extra: NDArray[np.int64]
+) -> list[Rounded]:
+    """Return rounded cells by their unit, which is 1 for counts, and by how many extra multiples they may go.
+
+    Parameters
+    ----------
+    cells, values, base
+        As for `Rounded`; a base for each.
+    table
+        The table.
+    extra
+        K of each cell, ``(m,)``.
+    """
+    decimals = np.where(table.is_count[cells], 0, table.decimals)
+    kinds = sorted(set(zip(decimals.tolist(), extra.tolist(), strict=True)))
+    parts = [(np.flatnonzero((decimals == unit) & (extra == more)), unit, more) for unit, more in kinds]
+    return [Rounded(cells[part], values[part], base[part], unit, more, table) for part, unit, more in parts]

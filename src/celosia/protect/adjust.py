@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import Problems, SpecError, listed, nearest
 from celosia.pattern.mode import checked_cells
 from celosia.protect.adjust_weights import Weight, weights_of
+from celosia.protect.round import refuse_broken
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.table import Table
 
@@ -88,6 +89,8 @@ class Adjust:
         ------
         SpecError
             A cell is not in the table, must be kept although it is sensitive, or must be hidden.
+        DataError
+            Counts are not whole numbers.
         """
         found = Problems()
         table = risk.table
@@ -107,6 +110,7 @@ class Adjust:
             remedy = "Adjustment publishes a number for every cell: suppress them instead."
             found.add("must_hide", f"names cells that cannot be hidden: {_labels(table, hidden)}.", remedy)
         found.raise_as(SpecError)
+        refuse_broken(table, table.is_count)
         status = risk.status.copy()
         status[keep] = SHOW
         return replace(risk, status=status)

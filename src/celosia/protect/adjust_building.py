@@ -32,11 +32,14 @@ class Grid:
         The true values rounded down, ``(n_cells,)``, counted in these decimals.
     offset
         What that leaves over, as a share of a unit, ``(n_cells,)``.
+    grain
+        The smallest move of each cell in these decimals, ``(n_cells,)``: 1, or a whole count. Moves are so many.
     """
 
     decimals: int
     floor: NDArray[np.int64]
     offset: NDArray[np.float64]
+    grain: NDArray[np.int64]
 
     @classmethod
     def of(cls, table: Table, decimals: int) -> Grid:
@@ -49,15 +52,30 @@ class Grid:
         """
         floor = _lowered(table.amounts, decimals)
         over = minus(table.amounts, Fixed(floor, decimals)).floats * 10.0**decimals
-        return cls(decimals, floor, over)
+        return cls(decimals, floor, over, np.where(table.is_count, 10**decimals, 1).astype(np.int64))
 
     def lower(self, ends: Fixed) -> NDArray[np.int64]:
         """Return the first moves that reach lower ends; minus `ENDLESS` where there is none."""
-        return np.where(ends.infinite, -ENDLESS, _raised(ends, self.decimals) - self.floor)
+        return np.where(ends.infinite, -ENDLESS, -((self.floor - _raised(ends, self.decimals)) // self.grain))
 
     def upper(self, ends: Fixed) -> NDArray[np.int64]:
         """Return the last moves that keep below upper ends; `ENDLESS` where there is none."""
-        return np.where(ends.infinite, ENDLESS, _lowered(ends, self.decimals) - self.floor)
+        return np.where(ends.infinite, ENDLESS, (_lowered(ends, self.decimals) - self.floor) // self.grain)
+
+    def relations(
+        self, matrix: sp.csr_array, right: NDArray[np.int64], cells: NDArray[np.int64]
+    ) -> tuple[sp.csr_array, NDArray[np.int64]]:
+        """Return relations of some cells, ``matrix @ moves == right``, over their smallest moves, without factors."""
+        if bool((self.grain[cells] == 1).all()):
+            return matrix, right
+        coarse = sp.csr_array(matrix @ sp.diags_array(self.grain[cells], dtype=np.int64), dtype=np.int64)
+        used = np.flatnonzero(np.diff(coarse.indptr) > 0)
+        factor = np.ones(coarse.shape[0], dtype=np.int64)
+        if len(used):
+            factor[used] = np.gcd.reduceat(coarse.data, coarse.indptr[used])
+        factor = np.where(right % factor == 0, factor, 1)
+        coarse.data //= np.repeat(factor, np.diff(coarse.indptr))
+        return coarse, right // factor
 
 
 def adjust_task(risk: Risk, method: Adjust, *, integer: bool) -> tuple[AdjustTask, Grid]:
@@ -88,7 +106,7 @@ def adjust_task(risk: Risk, method: Adjust, *, integer: bool) -> tuple[AdjustTas
     moving = np.flatnonzero(~frozen & ((lower < upper) | (lower != 0) | (grid.offset != 0)))
     follows = implied(table.relations.matrix)
     right = _exact_right(table, grid)
-    matrix = sp.csr_array(table.relations.matrix[:, moving])
+    matrix, right = grid.relations(sp.csr_array(table.relations.matrix[:, moving]), right, moving)
     used = np.diff(matrix.indptr) > 0
     rows = np.flatnonzero(used & ~follows)
     aside = np.flatnonzero(used & follows & (right == 0))
@@ -101,7 +119,7 @@ def adjust_task(risk: Risk, method: Adjust, *, integer: bool) -> tuple[AdjustTas
         upper[moving],
         np.where(split, down, 0)[moving],
         np.where(split, up, 0)[moving],
-        (method.weights(table) * 10.0 ** (-grid.decimals * method.norm))[moving],
+        (method.weights(table) * (grid.grain / 10.0**grid.decimals) ** method.norm)[moving],
         grid.offset[moving],
         method.norm,
     )
@@ -116,8 +134,8 @@ def _sides(risk: Risk, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.int64]
     if len(bare):
         said = f"are missing or only sliding for sensitive cells: {_labels(risk.table, bare)}."
         raise SpecError.one("levels", said, "Adjustment needs an upper or a lower level above zero.")
-    up = _raised(plus(truth, levels.upper), grid.decimals) - grid.floor
-    down = grid.floor - _lowered(minus(truth, levels.lower), grid.decimals)
+    up = -((grid.floor - _raised(plus(truth, levels.upper), grid.decimals)) // grid.grain)
+    down = -((_lowered(minus(truth, levels.lower), grid.decimals) - grid.floor) // grid.grain)
     return np.where(opens_down, down, -1), np.where(opens_up, up, -1)
 
 

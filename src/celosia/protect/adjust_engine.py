@@ -73,7 +73,8 @@ class _Work:
         counts = self.grid.floor.copy()
         for search, columns in self.searches:
             if search.moves is not None:
-                counts[self.task.cells[columns]] += search.moves
+                cells = self.task.cells[columns]
+                counts[cells] += search.moves * self.grid.grain[cells]
         moved = np.flatnonzero(self.risk.status != SHOW)
         table = self.risk.table
         values = Fixed(counts[moved], self.grid.decimals)

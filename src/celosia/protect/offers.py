@@ -155,7 +155,7 @@ def rounded(
     cost: NDArray[np.float64],
     remainder: NDArray[np.float64],
     base: NDArray[np.float64],
-    unit: float,
+    unit: float | NDArray[np.float64],
     below: NDArray[np.int64] | None = None,
     extra: int = 0,
 ) -> Offer:
@@ -174,7 +174,7 @@ def rounded(
     base
         The bases, ``(m,)``.
     unit
-        One unit of the last decimal.
+        One unit of the last decimal, for all or for each, ``(m,)``.
     below
         How many multiples below that one may be published at most, ``(m,)``; None for any number.
     extra

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, listed
-from celosia.protect.round import Number, counted_in_units, counts_of, exact, freezing, refuse_broken
+from celosia.protect.round import Number, counted_in_units, exact, freezing, refuse_broken
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 from celosia.table.table import Table
@@ -129,5 +129,5 @@ class Perturb:
         if self.decimals and set(risk.table.variables) & risk.table.counts:
             found.add("decimals", f"is {self.decimals}, and there are counts.", "Counts stay whole numbers.")
         found.raise_as(SpecError)
-        refuse_broken(risk.table, counts_of(risk.table))
+        refuse_broken(risk.table, risk.table.is_count)
         return asked

@@ -88,11 +88,21 @@ class Room:
         asked = [self.method.sides.get(int(cell), self.method.side) for cell in self.sensitive]
         return np.array(asked, dtype=object)
 
+    @cached_property
+    def grain(self) -> NDArray[np.int64]:
+        """The smallest move of every cell: one step, or a whole count, ``(n,)``."""
+        return np.where(self.risk.table.is_count, 10**self.decimals, 1).astype(np.int64)
+
     def _level(self, name: str) -> NDArray[np.int64]:
         """Return a level of the sensitive cells, rounded up."""
         level: Fixed = getattr(self.risk.levels, name)
         exact = [level.fraction(int(cell)) * 10**self.decimals for cell in self.sensitive]
-        return np.array([-(-number.numerator // number.denominator) for number in exact], dtype=np.int64)
+        return self._raised(np.array([-(-number.numerator // number.denominator) for number in exact], dtype=np.int64))
+
+    def _raised(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return numbers of the sensitive cells rounded up to their smallest moves."""
+        grain = self.grain[self.sensitive]
+        return np.asarray(-(-steps // grain) * grain)
 
     @cached_property
     def _levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -105,7 +115,9 @@ class Room:
         if self.method.move is not None:
             return self._steps(counted_in_units("move", self.method.move, self.risk.table))[self.sensitive]
         own, other = (upper, lower) if up else (lower, upper)
-        wanted = np.where(own > 0, own, np.where(sliding > 0, -(-sliding // 2), 1))
+        wanted = np.where(
+            own > 0, own, np.where(sliding > 0, self._raised(-(-sliding // 2)), self._raised(np.ones_like(own)))
+        )
         moves = np.minimum(wanted, self.reach[self.sensitive] - other)
         return np.asarray(
             moves if up or not self.risk.table.nonnegative else np.minimum(moves, self.truth[self.sensitive])
@@ -115,8 +127,8 @@ class Room:
         """Return the smallest reach that lets a sensitive cell move to one side and keep its levels."""
         lower, upper, sliding = self._levels
         other = lower if up else upper
-        move = np.ones(len(other), dtype=np.int64) if self.method.move is None else self.moves(up=up)
-        return np.asarray(np.maximum(other + move, -(-np.maximum(lower + upper, sliding) // 2)))
+        move = self._raised(np.ones_like(other)) if self.method.move is None else self.moves(up=up)
+        return np.asarray(np.maximum(other + move, self._raised(-(-np.maximum(lower + upper, sliding) // 2))))
 
     def refuse_reach(self) -> None:
         """Refuse a reach that cannot protect, on a side that may be taken.

@@ -171,26 +171,29 @@ class _Work(Numbered):
         """Return moves in whole steps that add up, next to those of a point."""
         if self.call.integer:
             return np.rint(point.moved).astype(np.int64)
-        near = np.rint(point.moved)
-        on_it = np.abs(point.moved - near) <= _NEAR * np.maximum(1.0, np.abs(near))
-        low = np.where(on_it, near, np.floor(point.moved)).astype(np.int64)
-        high = np.where(on_it, near, np.ceil(point.moved)).astype(np.int64)
-        matrix = sp.csr_array(self.risk.table.relations.matrix[:, self.cells], dtype=np.float64)
+        grain = self.room.grain[self.cells]
+        wanted = point.moved / grain
+        near = np.rint(wanted)
+        on_it = np.abs(wanted - near) <= _NEAR * np.maximum(1.0, np.abs(near))
+        low = np.where(on_it, near, np.floor(wanted)).astype(np.int64)
+        high = np.where(on_it, near, np.ceil(wanted)).astype(np.int64)
+        relations = sp.csr_array(self.risk.table.relations.matrix[:, self.cells], dtype=np.float64)
+        matrix = sp.csr_array(relations @ sp.diags_array(grain.astype(np.float64)))
         right = np.zeros(matrix.shape[0])
-        least, most = ends.range
+        least, most = (end // grain for end in ends.range)
         for wider in _WIDER:
             lower = np.where(point.still, 0, np.maximum(low - wider, least)).astype(np.float64)
             upper = np.where(point.still, 0, np.minimum(high + wider, most)).astype(np.float64)
             if bool((lower > upper).any()):
                 continue
-            slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, -1.0, 0.0)) * self.risk.cost[self.cells]
+            slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, -1.0, 0.0)) * self.risk.cost[self.cells] * grain
             problem = LinearProgram(
                 matrix, right, right, lower, upper, slope, integer=np.ones(len(self.cells), dtype=bool)
             )
             limit = max(1.0, self.call.clock.left)
             solution = backends()[0].open(problem).solve(time_limit=limit)
             if solution.x is not None:
-                return np.rint(solution.x).astype(np.int64)
+                return np.rint(solution.x).astype(np.int64) * grain
         raise SolverError.one("decimals", "leave no room for values that add up.", "Publish more decimals.")
 
     def _published(self, moves: NDArray[np.int64]) -> Pattern:

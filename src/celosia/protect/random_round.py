@@ -7,8 +7,10 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, SpecError, listed, nearest
+from celosia.errors import Problems, SpecError, listed, nearest
+from celosia.protect.round import grains_of, refuse_broken
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -97,11 +99,11 @@ class RandomRound:
             raise SpecError.one("base", said, "Everything would become zero or the base itself: take a smaller one.")
         return base
 
-    def counted_reach(self, table: Table) -> int:
-        """Return the reach in counts of the table's last decimal."""
+    def counted_reaches(self, table: Table) -> NDArray[np.int64]:
+        """Return the reach of every cell, in counts of the table's last decimal, ``(n_cells,)``."""
         if self.reach is None:
-            return self.counted_base(table) - 1
-        return _counts("reach", _fixed(self.reach), table)
+            return self.counted_base(table) - grains_of(table)
+        return np.full(len(table), _counts("reach", _fixed(self.reach), table), dtype=np.int64)
 
     def checked(self, risk: Risk, *, integer: bool) -> Risk:
         """Return the risk, if it can be rounded.
@@ -119,11 +121,7 @@ class RandomRound:
             labels = listed([table.label(int(cell)) for cell in hidden])
             remedy = "Rounding publishes a number for every cell: suppress them instead."
             raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
-        odd = np.flatnonzero(table.amounts.counts % 10**table.decimals != 0)
-        if integer and len(odd):
-            first = table.label(int(odd[0]))
-            said = f"are no whole numbers in {len(odd)} cells, the first being {first}."
-            raise DataError.one("counts", said, "Say integer=False if these are no counts.")
+        refuse_broken(table, np.ones(len(table), dtype=bool) if integer else table.is_count)
         return risk
 
 
@@ -138,4 +136,6 @@ def _counts(name: str, number: Fixed, table: Table) -> int:
     if count % unit:
         said = f"{number.texts()[0]} is finer than the {table.decimals} decimals of the table."
         raise SpecError.one(name, said, "Take a whole number of units of its last decimal.")
+    if bool((count // unit % grains_of(table)).any()):
+        raise SpecError.one(name, f"{number.texts()[0]} is no whole number, and there are counts.", "Take a whole one.")
     return count // unit

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.redundancy import implied
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
-from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.perturbed import Perturbed
-from celosia.pattern.rounded import Rounded
+from celosia.pattern.rounded import rounded_modes
 from celosia.protect.adjust import kept_totals
 from celosia.protect.adjust_leaves import leaves_of
 from celosia.protect.call import Call
@@ -29,6 +28,7 @@ from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_nearest import Nearest, nearest_of
 from celosia.protect.random_round_sets import Sets, sets_of
 from celosia.protect.random_round_walk import arcs_of, walk
+from celosia.protect.round import grains_of
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -75,7 +75,8 @@ def _plain(risk: Risk, method: RandomRound, call: Call) -> Protection:
         values[totals] -= right[rows]
     if len(leaves.rest) and bool((matrix[leaves.rest] @ values != right[leaves.rest]).any()):
         raise SpecError.one("scheme", "the relations are no sums of cells.", "Say scheme='sensitive'.")
-    extra = -(-(parts * (base - 1) + 1) // base) - 1
+    grain = grains_of(table)
+    extra = -(-(parts * (base - grain) + grain) // base) - 1
     return _audited(risk, method, call, _rounded(table, values, base, extra))
 
 
@@ -98,7 +99,7 @@ def _controlled(risk: Risk, method: RandomRound, call: Call) -> Protection:
 def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
     """Return sensitive cells rounded, totals kept, and the others as close to the truth as can be."""
     table = risk.table
-    base, reach = method.counted_base(table), method.counted_reach(table)
+    base, reach = method.counted_base(table), method.counted_reaches(table)
     totals = kept_totals(table, "all" if method.keep_totals else "free")
     clash = np.flatnonzero(totals & risk.sensitive)
     if len(clash):
@@ -158,7 +159,7 @@ def _is_usable(
     TimeoutError
         The time is up.
     """
-    reach = method.counted_reach(risk.table)
+    reach = method.counted_reaches(risk.table)
     found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
     if found is None and call.clock.left <= 0:
         raise TimeoutError
@@ -213,18 +214,15 @@ def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]
 
 def _rounded(table: Table, values: NDArray[np.int64], base: int, extra: NDArray[np.int64]) -> Pattern:
     """Return multiples of the base, with how many multiples the truth may be away."""
-    width = Fixed(np.array([base]), table.decimals)
-    modes: list[Mode] = []
-    for more in np.unique(extra).tolist():
-        cells = np.flatnonzero(extra == more)
-        modes.append(Rounded(cells, Fixed(values[cells], table.decimals), width, table.decimals, int(more), table))
+    width = Fixed(np.full(len(table), base, dtype=np.int64), table.decimals)
+    modes = rounded_modes(np.arange(len(table)), Fixed(values, table.decimals), width, table, extra)
     return Pattern(table, tuple(modes))
 
 
-def _perturbed(risk: Risk, values: NDArray[np.int64], kept: NDArray[np.bool_], reach: int) -> Pattern:
+def _perturbed(risk: Risk, values: NDArray[np.int64], kept: NDArray[np.bool_], reach: NDArray[np.int64]) -> Pattern:
     """Return values within a reach, and the cells that are kept as they are."""
     table, cells = risk.table, np.flatnonzero(~kept)
-    far = Fixed(np.array([reach]), table.decimals)
+    far = Fixed(reach[cells], table.decimals)
     return Pattern.of(table, Perturbed(cells, Fixed(values[cells], table.decimals), far, table=table))
 
 

@@ -47,7 +47,7 @@ def nearest_of(
     cells: NDArray[np.int64],
     values: NDArray[np.int64],
     kept: NDArray[np.bool_],
-    reach: int | None,
+    reach: int | NDArray[np.int64] | None,
     solver: Backend,
     clock: Clock,
 ) -> Nearest | None:
@@ -62,11 +62,12 @@ def nearest_of(
     kept
         Cells that keep their true value, ``(n_cells,)``. Zeros do, too.
     reach
-        How far other cells may move, in counts; None for as far as attackers allow.
+        How far other cells may move, in counts, for all or for each; None for as far as attackers allow.
     solver, clock
         Who solves, and until when.
     """
-    task = _task(risk, cells, values, kept, reach)
+    grid = Grid.of(risk.table, risk.table.decimals)
+    task = _task(risk, grid, cells, values, kept, reach)
     if task is None:
         return None
     counts = np.asarray(risk.table.amounts.counts, dtype=np.int64).copy()
@@ -79,13 +80,18 @@ def nearest_of(
         search.run(0.0)
         if search.moves is None:
             return None
-        counts[task.cells[columns]] += search.moves
+        counts[task.cells[columns]] += search.moves * grid.grain[task.cells[columns]]
         cost, bound = cost + search.cost, bound + search.bound
     return Nearest(counts, cost, min(cost, bound))
 
 
 def _task(
-    risk: Risk, cells: NDArray[np.int64], values: NDArray[np.int64], kept: NDArray[np.bool_], reach: int | None
+    risk: Risk,
+    grid: Grid,
+    cells: NDArray[np.int64],
+    values: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    reach: int | NDArray[np.int64] | None,
 ) -> AdjustTask | None:
     table = risk.table
     truth = np.asarray(table.amounts.counts, dtype=np.int64)
@@ -94,13 +100,13 @@ def _task(
     free = ~kept & (truth != 0)
     free[cells] = False
     moving = np.flatnonzero(free)
-    grid = Grid.of(table, table.decimals)
     known = Attacker.together(risk.attackers)
     lower, upper = grid.lower(known.lower)[moving], grid.upper(known.upper)[moving]
     if reach is not None:
-        lower, upper = np.maximum(lower, -reach), np.minimum(upper, reach)
+        far = np.broadcast_to(reach, len(table))[moving] // grid.grain[moving]
+        lower, upper = np.maximum(lower, -far), np.minimum(upper, far)
     full = table.relations.matrix
-    matrix, right = sp.csr_array(full[:, moving]), -(full @ given)
+    matrix, right = grid.relations(sp.csr_array(full[:, moving]), -(full @ given), moving)
     used = np.diff(matrix.indptr) > 0
     if bool(right[~used].any()):
         return None
@@ -115,7 +121,7 @@ def _task(
         upper,
         none,
         none,
-        _weights(risk)[moving],
+        (_weights(risk) * grid.grain**2)[moving],
         np.zeros(len(moving)),
         2,
     )

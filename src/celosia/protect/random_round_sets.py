@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, listed
 from celosia.pattern.arithmetic import minus, plus
+from celosia.protect.round import grains_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
@@ -83,7 +84,7 @@ class Sets:
         return 1 << int((self.down & self.up).sum())
 
 
-def sets_of(risk: Risk, base: int, reach: int) -> Sets:
+def sets_of(risk: Risk, base: int, reach: int | NDArray[np.int64]) -> Sets:
     """Return the sets that meet the protection equations of single cells (Tiwari, (2.8), (2.9), (2.11)).
 
     A reader concludes ``x - reach .. x + reach`` from a published x, and no more than his own bounds. That must contain
@@ -98,18 +99,19 @@ def sets_of(risk: Risk, base: int, reach: int) -> Sets:
     cells = np.flatnonzero(risk.sensitive)
     truth = np.asarray(table.amounts.counts[cells], dtype=np.int64)
     over = truth % base
+    far = np.broadcast_to(reach, len(table))[cells]
     down, up = (np.ones(len(cells), dtype=bool) for _ in range(2))
     for attacker in risk.attackers:
-        down &= _protects(risk, cells, Fixed(truth - over, table.decimals), reach, attacker)
-        up &= _protects(risk, cells, Fixed(truth - over + base, table.decimals), reach, attacker)
+        down &= _protects(risk, cells, Fixed(truth - over, table.decimals), far, attacker)
+        up &= _protects(risk, cells, Fixed(truth - over + base, table.decimals), far, attacker)
     up &= over > 0
     stuck = np.flatnonzero(~down & ~up)
     if len(stuck):
-        raise _hopeless(risk, cells[stuck], base, reach)
+        raise _hopeless(risk, cells[stuck], base, far[stuck])
     return Sets(cells, truth, base, down, up)
 
 
-def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: int) -> InfeasibleError:
+def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np.int64]) -> InfeasibleError:
     """Return the error that names cells which no multiple protects, and what would."""
     table = risk.table
     labels = listed([table.label(int(cell)) for cell in cells])
@@ -118,19 +120,20 @@ def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: int) -> In
         return Fixed.of_counts(np.array([count], dtype=object), table.decimals).texts()[0]
 
     enough = _sufficient(risk, cells)
-    if reach < base - 1 and base >= enough:
-        said = f"{text(reach)} leaves attackers too little to doubt about these cells: {labels}."
-        return InfeasibleError.one("reach", said, f"A reach of {text(base - 1)} would do.")
+    usual = base - int(grains_of(table)[cells].max(initial=1))
+    if int(reach.max(initial=0)) < usual and base >= enough:
+        said = f"{text(int(reach.max(initial=0)))} leaves attackers too little to doubt about these cells: {labels}."
+        return InfeasibleError.one("reach", said, f"A reach of {text(usual)} would do.")
     said = f"{text(base)} cannot protect these cells, whichever way they are rounded: {labels}."
     return InfeasibleError.one("base", said, f"A base of {text(enough)} would.")
 
 
 def _protects(
-    risk: Risk, cells: NDArray[np.int64], rounded: Fixed, reach: int, attacker: Attacker
+    risk: Risk, cells: NDArray[np.int64], rounded: Fixed, reach: NDArray[np.int64], attacker: Attacker
 ) -> NDArray[np.bool_]:
     """Return for which cells a rounded value leaves an attacker an interval that meets the levels."""
     table, levels = risk.table, risk.levels
-    far = Fixed(np.full(len(cells), reach, dtype=np.int64), table.decimals)
+    far = Fixed(reach, table.decimals)
     lower, upper = minus(rounded, far), plus(rounded, far)
     says = np.zeros(len(cells), dtype=bool)
     for k, cell in enumerate(cells.tolist()):
@@ -145,9 +148,10 @@ def _protects(
 
 def _sufficient(risk: Risk, cells: NDArray[np.int64]) -> int:
     """Return a base, in counts, whose nearest multiple protects every one of some cells by itself."""
-    unit = 10**risk.table.decimals
-    needed = 1
+    unit, grains = 10**risk.table.decimals, grains_of(risk.table)
+    coarse, needed = int(grains[cells].max(initial=1)), 1
     for cell in cells.tolist():
-        level = max(risk.levels.lower.fraction(cell), risk.levels.upper.fraction(cell)) * unit
-        needed = max(needed, 2 * (-(-level // 1) + 1), -(-risk.levels.sliding.fraction(cell) * unit // 2) + 1)
-    return int(needed)
+        level, grain = max(risk.levels.lower.fraction(cell), risk.levels.upper.fraction(cell)) * unit, int(grains[cell])
+        sliding = risk.levels.sliding.fraction(cell) * unit
+        needed = max(needed, 2 * (-(-level // 1) + grain), -(-sliding // 2) + grain)
+    return -(-int(needed) // coarse) * coarse

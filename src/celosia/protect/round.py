@@ -106,7 +106,7 @@ class Round:
         with found.gathering():
             self.bases(risk.table)
         found.raise_as(SpecError)
-        refuse_broken(risk.table, counts_of(risk.table))
+        refuse_broken(risk.table, risk.table.is_count)
         return asked
 
 
@@ -129,9 +129,9 @@ def freezing(
         ) from None
 
 
-def counts_of(table: Table) -> NDArray[np.bool_]:
-    """Return which cells are counts, ``(n_cells,)``."""
-    return np.isin(table.variable, [k for k, name in enumerate(table.variables) if name in table.counts])
+def grains_of(table: Table) -> NDArray[np.int64]:
+    """Return the smallest difference between values of each cell, in units of the last decimal: 1, or one count."""
+    return np.where(table.is_count, 10**table.decimals, 1).astype(np.int64)
 
 
 def refuse_broken(table: Table, cells: NDArray[np.bool_]) -> None:
@@ -187,4 +187,7 @@ def counted_in_units(name: str, numbers: object, table: Table) -> NDArray[np.int
     if any(abs(number) >= math.isqrt(2**62) for number in units):
         raise SpecError.one(name, "is too large.")
     counts = np.array([int(number) for number in units], dtype=np.int64)
-    return np.repeat(counts, len(table)) if len(counts) == 1 else counts
+    each = np.repeat(counts, len(table)) if len(counts) == 1 else counts
+    if bool((each % grains_of(table)).any()):
+        raise SpecError.one(name, "is no whole number for counts.", "Give each cell its own, or whole numbers.")
+    return each

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import MET, Audit, audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.rounded import Rounded
+from celosia.pattern.rounded import rounded_modes
 from celosia.protect.all_cells import modes_of_all_cells
 from celosia.protect.call import Call
 from celosia.protect.conflict import smallest
@@ -23,7 +23,7 @@ from celosia.protect.mode_search import ModeSearch
 from celosia.protect.numbered import Numbered
 from celosia.protect.offers import rounded
 from celosia.protect.protection import Protection
-from celosia.protect.round import Round, refuse_broken
+from celosia.protect.round import Round, grains_of, refuse_broken
 from celosia.protect.rounding_levels import larger_base, within_reach
 from celosia.protect.task import Task
 from celosia.risk.risk import Risk
@@ -88,6 +88,11 @@ class _Work(Numbered):
         return self.all_bases[self.cells]
 
     @cached_property
+    def grains(self) -> NDArray[np.int64]:
+        """The smallest differences between values of the cells that are rounded, in units: 1, or one count."""
+        return np.maximum(grains_of(self.risk.table)[self.cells] // self.fine, 1)
+
+    @cached_property
     def all_truth(self) -> NDArray[np.int64]:
         """Of every cell, in units."""
         return np.asarray(self.risk.table.amounts.counts // self.fine, dtype=np.int64)
@@ -138,7 +143,13 @@ class _Work(Numbered):
         goals = self.task.goals
         place = np.searchsorted(self.cells, self.task.cells[goals.columns])
         return within_reach(
-            self.task, self.truth[place], self.bases[place], extra, self.scale, signed=not self.risk.table.nonnegative
+            self.task,
+            self.truth[place],
+            self.bases[place],
+            self.grains[place],
+            extra,
+            self.scale,
+            signed=not self.risk.table.nonnegative,
         )
 
     def _search(self, task: Task, extra: int) -> ModeSearch:
@@ -149,7 +160,7 @@ class _Work(Numbered):
             self.risk.cost[self.cells] * unit / 10.0**task.decimals,
             remainder * self.scale / unit,
             self.bases * self.scale / unit,
-            self.scale / unit,
+            self.grains * self.scale / unit,
             self.below,
             extra,
         )
@@ -192,13 +203,12 @@ class _Work(Numbered):
             raise SolverError.one("rounding", "does not add up.", "Try another solver, or report this.")
         pattern = Pattern.of(
             table,
-            Rounded(
+            *rounded_modes(
                 self.cells,
                 Fixed(values, table.decimals),
                 Fixed(self.bases * self.fine, table.decimals),
-                table.decimals,
-                extra,
                 table,
+                np.full(len(self.cells), extra),
             ),
         )
         return _Found(pattern, audit(pattern, self.risk, integer=self.call.integer), bound)
@@ -207,10 +217,11 @@ class _Work(Numbered):
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
         goals = self.task.goals.take(np.flatnonzero(~self.hopeless))
         place = np.searchsorted(self.cells, self.task.cells[goals.columns])
-        either = self.bases[place] * self.scale - self.scale
+        grain = self.grains[place] * self.scale
+        either = self.bases[place] * self.scale - grain
         remainder = (self.truth[place] % self.bases[place]) * self.scale
         up = np.maximum(either - remainder, 0)
-        down = np.maximum(np.where(remainder > 0, remainder - self.scale, either), 0)
+        down = np.maximum(np.where(remainder > 0, remainder - grain, either), 0)
         modest = replace(
             goals,
             up=np.minimum(goals.up, up),
@@ -292,7 +303,8 @@ class _Work(Numbered):
         goals = self.task.goals.take(np.flatnonzero(missed))
         cells = np.unique(self.task.cells[goals.columns])
         place = np.searchsorted(self.cells, self.task.cells[goals.columns])
-        base = larger_base(replace(self.task, goals=goals), self.truth[place], self.bases[place], extra, self.scale)
+        task = replace(self.task, goals=goals)
+        base = larger_base(task, self.truth[place], self.bases[place], self.grains[place], extra, self.scale)
         text = Fixed(np.array([base * self.fine]), self.risk.table.decimals).texts()[0]
         labels = listed([self.risk.table.label(int(cell)) for cell in cells])
         return InfeasibleError.one(

@@ -13,7 +13,14 @@ _TRIED = 20_000
 
 
 def within_reach(
-    task: Task, truth: NDArray[np.int64], base: NDArray[np.int64], extra: int, scale: int, *, signed: bool = False
+    task: Task,
+    truth: NDArray[np.int64],
+    base: NDArray[np.int64],
+    grain: NDArray[np.int64],
+    extra: int,
+    scale: int,
+    *,
+    signed: bool = False,
 ) -> NDArray[np.bool_]:
     """Return which goals some multiple of the base next to the truth meets, as far as the cell itself goes, ``(q,)``.
 
@@ -21,8 +28,8 @@ def within_reach(
     ----------
     task
         Its goals are asked about.
-    truth, base
-        Of the cells of the goals, in units, ``(q,)``.
+    truth, base, grain
+        Of the cells of the goals, in units, ``(q,)``; the grain is the smallest difference between values of a cell.
     extra
         How many multiples further values may go.
     scale
@@ -33,7 +40,7 @@ def within_reach(
     goals = task.goals
     room_up, room_down = (room[goals.attackers, goals.columns] for room in (task.up, task.down))
     remainder = truth % base
-    reach = base * (extra + 1) - 1
+    reach = base * (extra + 1) - grain
     met = np.zeros(len(goals), dtype=bool)
     for steps in range(-extra, extra + 2):
         moved = steps * base - remainder  # how far the published value lies above the truth
@@ -48,17 +55,25 @@ def within_reach(
     return met
 
 
-def larger_base(task: Task, truth: NDArray[np.int64], base: NDArray[np.int64], extra: int, scale: int) -> int:
+def larger_base(
+    task: Task,
+    truth: NDArray[np.int64],
+    base: NDArray[np.int64],
+    grain: NDArray[np.int64],
+    extra: int,
+    scale: int,
+) -> int:
     """Return a base with which all goals are within reach, the smallest if it is not far away, in units.
 
-    With a base of at least UPL + LPL + 2 units, and half of SPL and a unit, one of the two multiples next to any truth
-    meets all levels.
+    With a base of at least UPL + LPL + 2 grains, and half of SPL and a grain, one of the two multiples next to any
+    truth meets all levels.
     """
-    goals = task.goals
-    wanted = np.maximum(goals.up + goals.down + 2 * scale, -(-goals.sliding // 2) + scale)
+    goals, coarse = task.goals, int(grain.max(initial=1))
+    wanted = np.maximum(goals.up + goals.down + 2 * scale * grain, -(-goals.sliding // 2) + scale * grain)
     enough = max(int(-(-wanted.max(initial=0) // scale)), int(base.max(initial=1)))
-    first = int(base.min(initial=enough)) + 1
-    for tried in range(first, min(enough, first + _TRIED)):
-        if bool(within_reach(task, truth, np.full(len(truth), tried), extra, scale).all()):
+    enough = -(-enough // coarse) * coarse
+    first = (int(base.min(initial=enough)) // coarse + 1) * coarse
+    for tried in range(first, min(enough, first + _TRIED * coarse), coarse):
+        if bool(within_reach(task, truth, np.full(len(truth), tried), grain, extra, scale).all()):
             return tried
     return enough

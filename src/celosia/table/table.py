@@ -118,6 +118,11 @@ class Table:
         return bool((self.amounts.counts >= 0).all())
 
     @cached_property
+    def is_count(self) -> NDArray[np.bool_]:
+        """Which cells are counts, and so whole numbers, ``(n_cells,)``."""
+        return np.isin(self.variable, [k for k, name in enumerate(self.variables) if name in self.counts])
+
+    @cached_property
     def components(self) -> tuple[int, NDArray[np.int32]]:
         """The number of connected parts of the table, and the part of each cell."""
         return self.relations.components()
