@@ -14,7 +14,7 @@ from celosia.pattern.entries import HIDDEN, PERTURBED, ROUNDED, of_status
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.perturbed import Perturbed
-from celosia.pattern.rounded import Rounded
+from celosia.pattern.rounded import rounded_modes
 from celosia.protect.call import Call
 from celosia.protect.combining import Engaged
 from celosia.protect.completing import adds_up
@@ -159,7 +159,8 @@ class _Mixing(Engaged):
             own = cells[choice.rounded]
             base = self.method.bases(table)[own]
             values = Fixed(choice.multiples * base, table.decimals)
-            numbers.append(Rounded(own, values, Fixed(base, table.decimals), table.decimals, table=table))
+            extra = np.zeros(len(own), dtype=np.int64)
+            numbers += rounded_modes(own, values, Fixed(base, table.decimals), table, extra)
         if len(choice.perturbed):
             own = cells[choice.perturbed]
             truth = np.asarray(table.amounts.counts, dtype=np.int64)[own]
