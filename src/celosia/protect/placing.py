@@ -8,6 +8,7 @@ taken away again.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.findings import Findings
 from celosia.attack.system import ENDLESS
-from celosia.errors import SolverError, SpecError, listed
+from celosia.errors import SolverError, SpecError, counted, listed
 from celosia.pattern.interval import Interval
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -77,10 +78,13 @@ class Placed:
     ----------
     pattern, audit
         How every cell is published, and what attackers can conclude.
+    notes
+        Why ranges are wider than what can be concluded, where they are.
     """
 
     pattern: Pattern
     audit: Audit
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -107,6 +111,8 @@ class Placing:
         Modes of cells that are published as other numbers.
     still
         Which columns are no ranges, because they are hidden or other numbers, ``(n,)``.
+    coarse
+        How many ranges have ends that are rounded outward to the published decimals.
     """
 
     risk: Risk
@@ -119,6 +125,7 @@ class Placing:
     hidden: NDArray[np.bool_] = field(init=False)
     numbers: tuple[Mode, ...] = ()
     still: NDArray[np.bool_] = field(init=False)
+    coarse: int = 0
 
     def __post_init__(self) -> None:
         self.hidden = np.zeros(len(self.task), dtype=bool)
@@ -142,13 +149,38 @@ class Placing:
             np.where(self.hidden, room, grid.outward(slack, room, _SEARCHED))
             for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
         )
-        down, up, checked = self._widened(grid, down, up)
-        ends = self._concluded(grid, down, up, checked.intervals)
+        limited = math.isfinite(self.call.clock.left)
+        began = self.call.clock.seconds
+        down, up, checked = self._widened(grid, down, up, intervals=not limited)
+        ends, hurried = (down, up), limited and self._late(self.call.clock.seconds - began, down, up)
+        if not hurried:
+            if limited:
+                checked = audit(self._pattern(grid, down, up), self.risk, intervals=True, integer=self.call.integer)
+            ends = self._concluded(grid, down, up, checked.intervals)
         if self.method.rounds:
             ends = self._rounded(grid, *ends)
         if not (np.array_equal(ends[0], down) and np.array_equal(ends[1], up)):
             down, up, checked = self._widened(grid, *ends, intervals=False)
-        return Placed(self._pattern(grid, down, up), checked)
+        return Placed(self._pattern(grid, down, up), checked, tuple(self._notes(grid, hurried=hurried)))
+
+    def _late(self, seconds: float, down: NDArray[np.int64], up: NDArray[np.int64]) -> bool:
+        """Return whether there is no time to ask what can be concluded about every range, after an audit of so long."""
+        asked = int(np.count_nonzero(self.risk.sensitive)) or 1
+        ranges = int(np.count_nonzero((down + up > 0) & ~self.still))
+        return self.call.clock.left < seconds * max(1.0, ranges / asked)
+
+    def _notes(self, grid: _Grid, *, hurried: bool) -> Iterator[str]:
+        """Yield why ranges are wider than what can be concluded."""
+        if self.method.base is not None:
+            yield f"Ends are rounded outward to multiples of {self.method.base}: ranges are wider than need be."
+        elif self.method.digits is not None:
+            digits = counted(self.method.digits, "significant digit")
+            yield f"Ends are rounded outward to {digits}: ranges are wider than need be."
+        if hurried:
+            yield "Time was up before it was known what can be concluded: ranges may be wider than that."
+        elif self.coarse:
+            places = "whole numbers" if not grid.published else counted(grid.published, "decimal")
+            yield f"Ends of {counted(self.coarse, 'range')} are rounded outward to {places}."
 
     def _grid(self, slacks: Slacks) -> _Grid:
         """Return the decimals in which ends are published."""
@@ -253,13 +285,19 @@ class Placing:
         place = column[found.cells]
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
-        for answers, published in ((found.down, down), (found.up, up)):
+        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts[place].astype(object)
+        off = np.zeros(len(self.task), dtype=bool)
+        for answers, published, sign in ((found.down, down, -1), (found.up, up, 1)):
             open_ = ~answers.furthest | answers.endless | self.still[place]
-            exact = -(-(answers.reach.astype(object) * scale) // answers.denominator.astype(object))
+            reached, denominator = answers.reach.astype(object) * scale, answers.denominator.astype(object)
+            exact = -(-reached // denominator)
+            between = (reached % denominator != 0) | ((truth + sign * exact) % grid.step != 0)
+            off[place[~open_ & np.asarray(between, dtype=bool)]] = True
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
             np.maximum.at(reach, place, far)
             ends.append(reach)
+        self.coarse = int(off.sum())
         if self.numbers and not adds_up(self._pattern(grid, ends[0], ends[1])):
             return down, up
         return ends[0], ends[1]

@@ -39,6 +39,9 @@ _SECRET_BITS = 64
 
 _HALF = 0.5
 
+_SEARCHING = 0.8
+"""This share of a time limit goes into the search; placing and auditing what it found takes the rest."""
+
 _MOST_MENDED = 40
 """So many goals are mended one by one, a fraction of a second each, before ranges are made wider on both sides."""
 
@@ -74,7 +77,8 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging
     _refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
     _refuse_hidden(required, method)
-    return (work or Ranging)(asked, required, method, call).protection()
+    searching = replace(call, clock=call.clock.share(_SEARCHING))
+    return (work or Ranging)(asked, required, method, searching).protection()
 
 
 def _refuse_widths(risk: Risk, method: Intervals) -> None:
@@ -212,7 +216,8 @@ class Ranging:
 
     def _placed(self, slacks: Slacks) -> Placed:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
-        placing = Placing(self.required, self.method, self.call, self.task, self.costs, self.most, fixed)
+        call = replace(self.call, clock=self.call.clock.whole)
+        placing = Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
         try:
             return placing.place(slacks)
         except KeyboardInterrupt:
@@ -393,6 +398,7 @@ class Ranging:
             solver=f"{backends()[0].name} {backends()[0].version}",
             trace=tuple(self.trace),
             seed=self.call.seed,
+            notes=placed.notes,
         )
 
     def _loss(self, pattern: Pattern) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,10 @@ from tests.unit.protect.conftest import GRID, make_risk
 from celosia.errors import InfeasibleError, MidpointWarning, SpecError
 from celosia.pattern.midpoint import midpoint_share
 from celosia.progress import Silent
+from celosia.protect.combined import Combined
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
 from celosia.protect.product import gather, product_of, project, relations_of
 from celosia.protect.protection import Protection
 from celosia.risk.attacker import Attacker
@@ -180,7 +183,7 @@ def test_time_is_up_and_ranges_are_safe_all_the_same(options: dict[str, Any], sh
     risk = drawn(shape, 0, unity=True, sliding=True)
     found = protect(risk, Intervals(secret=1), **options)
     assert found.safe
-    assert 0 < found.bound <= found.cost
+    assert 0 <= found.bound <= found.cost
 
 
 @pytest.mark.parametrize("name", ["t20x10", "h1", "hh1", "d3a", "d3h"])
@@ -204,3 +207,24 @@ def test_products_are_recognised_and_projected_on(name: str) -> None:
 def test_other_relations_are_no_product() -> None:
     matrix = instance("t20x10").table.relations.matrix
     assert product_of(matrix[1:]) is None
+
+
+@FEW_VALUES
+def test_ends_that_are_rounded_outward_are_reported() -> None:
+    said = protect(square(), Intervals(secret=1, base=5)).notes
+    assert said == ("Ends are rounded outward to multiples of 5: ranges are wider than need be.",)
+    said = protect(square(), Intervals(secret=1, digits=1)).notes
+    assert said == ("Ends are rounded outward to 1 significant digit: ranges are wider than need be.",)
+    assert not protect(square(), Intervals(secret=1, shift=False)).notes
+
+
+@pytest.mark.parametrize("method", [Intervals, Combined, Mixed])
+@FEW_VALUES
+def test_a_time_limit_bounds_search_and_placing(method: type[Intervals]) -> None:
+    risk = instance("hh1", unity=True, sliding=True)
+    protect(instance("t20x10", unity=True, sliding=True), method(secret=1), time_limit=0.5)  # everything is compiled
+    began = time.process_time()
+    found = protect(risk, method(secret=1), time_limit=1.0)
+    assert time.process_time() - began < 1.1 + 2.0
+    assert found.safe
+    assert 0 <= found.bound <= found.cost
