@@ -78,7 +78,7 @@ def _path(name: str, code: int, widths: tuple[int, ...]) -> tuple[str, ...]:
 
 def _rows(promise: Promise) -> list[Row]:
     table = drawn(promise.name)
-    risk = cz.assess(table, _RULE, cost="unity")
+    risk = cz.assess(table, _RULE, cost="unity", attackers=[cz.Attacker.external(table)])
     plain = cz.protect(risk, cz.Suppress(), gap=_GAP, time_limit=60)
     audits: list[RespondentAudit] = []
     took = min(timed(lambda: audits.append(cz.audit_respondents(plain, rule=_RULE))).cpu for _ in range(3))
