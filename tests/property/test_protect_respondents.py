@@ -28,6 +28,7 @@ from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Method, Protection
 from celosia.protect.suppress import Suppress
 from celosia.risk.assess import assess
+from celosia.risk.attacker import Attacker
 from celosia.risk.rules import PriorPosterior
 
 MOST_CELLS, FEW_CELLS = 16, 12
@@ -52,6 +53,19 @@ def test_the_full_audit_finds_nothing_in_constructed_patterns(seed: int) -> None
     assert found.bound <= found.cost
     assert found.closing is not None
     assert found.closing.cost <= found.cost + 0.02 * found.closing.cost  # the first pattern is near its optimum
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 2**32))
+def test_in_patterns_against_outsiders_alone_both_audits_find_the_same_pairs(seed: int) -> None:
+    case = case_of(seed)
+    risk = assess(case.table, case.rule, cost="unity", attackers=[Attacker.external(case.table)])
+    if len(np.unique(case.numbers)) == 1 or not risk.sensitive.any():
+        return
+    found = protect(risk, Suppress())
+    fast = audit_respondents(found.pattern, case.table, rule=case.rule)
+    full = open_attacks(found.pattern, case.table, case.rule)
+    assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
 
 
 @pytest.mark.parametrize("method", [Intervals(), Combined(), Mixed()], ids=["interval", "combined", "mixed"])

@@ -167,13 +167,13 @@ def default_rule(table: Table, rules: Iterable[object]) -> PPercent | PriorPoste
     """Return the rule by which contributors are kept from each other unless somebody says otherwise.
 
     It is the strictest p% or prior-posterior rule, where single contributions are known and are what that rule looks
-    at. None where they are not: with sampling weights or a shadow variable, for a single contributor, and where a
-    contribution stands in several leaf cells (linked tables, variables that add up).
+    at. None where they are not: with sampling weights or a shadow variable, for counts, for a single contributor, and
+    where a contribution stands in several leaf cells (linked tables, variables that add up).
     """
     rule, said, found = strictest(rules), table.contributions, table.statistics
     if rule is None or said is None or len(np.unique(numbers_of(said, _kind(said, rule.by)))) < _FEWEST:
         return None
-    if found is not None and (found.shadow is not None or _is_weighted(found)):
+    if table.counts or (found is not None and (found.shadow is not None or _is_weighted(found))):
         return None
     try:
         return rule if _apart_from_each_other(table, steps_of(table, said)) else None

@@ -51,10 +51,11 @@ def test_contributions_and_a_rule_about_them_are_enough() -> None:
         ({"contributions": False}, RULE),
         ({}, MinFrequency(3)),
         ({"weight": "weight"}, RULE),
+        ({"value": None}, RULE),
         ({"shadow": "weight"}, RULE),
         ({"by": [["row", "column"], ["row", "group"]]}, RULE),
     ],
-    ids=["no contributions", "no rule about them", "weights", "shadow", "linked tables"],
+    ids=["no contributions", "no rule about them", "weights", "counts", "shadow", "linked tables"],
 )
 def test_otherwise_an_outsider_attacks_alone(options: dict[str, object], rule: object) -> None:
     assert assess(table(**options), rule).respondents is None  # type: ignore[arg-type]
