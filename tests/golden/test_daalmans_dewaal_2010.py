@@ -14,9 +14,13 @@ import polars as pl
 import pytest
 
 from celosia.attack.aggregations import absolute_contributions, sensitivity, worst_aggregation
+from celosia.attack.audit import audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
 from celosia.pattern.pattern import Pattern
+from celosia.risk.assess import assess
+from celosia.risk.attacker import Attacker
+from celosia.risk.attacker_contributions import contributors
 from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.source.tabulate import tabulate
@@ -74,6 +78,39 @@ def test_table_1_a_cell_alone_in_its_row_is_known_to_anybody() -> None:
     said = audit_respondents(hidden(table, ("R1", "C1"), ("R2", "C1")), table, rule=TWENTY)
     assert [one.attackers for one in said.open] == [(), ()]
     assert {table.label(one.cells[0]) for one in said.open} == {"R1 x C1", "R2 x C1"}
+
+
+def intervals(table: Table, pattern: Pattern, attacker: Attacker | None = None) -> dict[str, tuple[object, object]]:
+    """Return what an attacker concludes about every hidden cell, by default an outsider."""
+    who = attacker or Attacker.external(table)
+    said = audit(pattern, assess(table, TWENTY, attackers=[who]), intervals=True).intervals
+    return {table.label(one.cell): (one.lower, one.upper) for one in said}
+
+
+def test_table_2_the_suppression_interval_of_x11_is_99_to_103() -> None:
+    table = table_of(["R1", "R2", "R3"], ["C1", "C2", "C3"], [[[100], 1, 3], [[100], 2, 1], [70, 3, 2]])
+    pattern = hidden(table, ("R1", "C1"), ("R1", "C3"), ("R2", "C1"), ("R2", "C3"))
+    assert intervals(table, pattern)["R1 x C1"] == (99, 103)
+
+
+def test_table_5_the_suppression_intervals_of_table_4() -> None:
+    expected = {"A x I": (0, 250), "A x III": (0, 250), "B x I": (100, 350), "B x III": (200, 450)}
+    assert intervals(TABLE_3, TABLE_4) == expected
+
+
+def test_table_6_and_example_2_a_x_i_is_sensitive_needs_190_and_outsiders_get_80_to_200() -> None:
+    risk = assess(TABLE_6, TWENTY, attackers=[Attacker.external(TABLE_6)])
+    place = cell(TABLE_6, ("A", "I"))
+    assert risk.sensitive[place]
+    assert risk.levels.upper.fraction(place) == 190 - 160
+    assert intervals(TABLE_6, TABLE_7)["A x I"] == (80, 200)
+
+
+def test_example_5_the_largest_of_b_x_i_finds_a_x_i_below_1650_where_the_cell_would_need_1700() -> None:
+    place = cell(SECOND_7, ("A", "I"))
+    largest = contributors(SECOND_7, cell(SECOND_7, ("B", "I")))[0]
+    assert intervals(SECOND_7, EXAMPLE_5, Attacker.respondent(SECOND_7, largest))["A x I"][1] == 1650
+    assert assess(SECOND_7, TWENTY).levels.upper.fraction(place) == 1700 - 1600
 
 
 def test_table_3_the_total_of_row_c_is_1550_where_1150_is_printed() -> None:
