@@ -70,23 +70,12 @@ def test_the_program_of_the_paper_has_the_same_verdict(seed: int, ties: Ties) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(["safe", "sensitive"]))
-def test_the_program_has_the_same_verdict_on_thousands(seed: int, ties: Ties) -> None:
-    """Small tables only: the program for many respondents takes long."""
-    case = case_of(seed, intervals=False)
-    if not 1 < len(np.unique(case.numbers)) <= MANY - 1 or len(case.table) > MOST_CELLS:
-        return
-    found = worst_aggregation(case.pattern, case.table, rule=case.rule, ties=ties)
-    assert (found is None) == audit_respondents(case.pattern, case.table, rule=case.rule, ties=ties).safe
-
-
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_program_with_a_pair_fixed_has_the_verdict_of_the_pair(seed: int) -> None:
+    """Thousands of pairs: a program each."""
     case = case_of(seed, intervals=False)
-    if not 1 < len(np.unique(case.numbers)) <= MANY:
+    if not 1 < len(np.unique(case.numbers)) <= MANY or len(case.table) > MOST_CELLS:
         return
     pairs = set(audit_respondents(case.pattern, case.table, rule=case.rule).every_pair())
     numbers = respondents_of(case.table).numbers.tolist()
