@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -59,6 +60,23 @@ def test_numbers_are_published_with_their_reach(capsys: pytest.CaptureFixture[st
     said = told(capsys, "protect", "job.toml", "--method", "mixed", "--reach", "8", "--secret", "3", *only)
     assert int(str(said["perturbed"])) >= 1
     assert "perturbed" in Path("office.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_command_says_why_a_cell_is_not_shown(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = method.partition(" ")[0]
+    command = ["protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method]]
+    told(capsys, *command)
+    with Path("office.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    cell, row = next((k, row) for k, row in enumerate(rows) if row["status"] != "shown" and row["sensitive"] == "0")
+    asked = told(capsys, *command, "--why", str(cell))["why"]
+    assert isinstance(asked, list)
+    assert asked[0]["cell"] == cell
+    assert asked[0]["status"] == row["status"]
+    assert "Why cells are not shown" in Path("report.html").read_text(encoding="utf-8")
+    assert status([*command, "--why", "nowhere", "--quiet"]) == 2
+    assert "--why: there is no cell 'nowhere'." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,17 @@ MOST_HIDDEN = 20_000
 _MOST_EQUATIONS = 4
 
 
-def cells_called(table: Table, names: Sequence[str]) -> list[int]:
+def cells_called(table: Table, names: Sequence[str], option: str = "--explain") -> list[int]:
     """Return the cells that people call by their numbers or labels.
+
+    Parameters
+    ----------
+    table
+        The table.
+    names
+        What they are called.
+    option
+        What messages call the list.
 
     Raises
     ------
@@ -32,7 +41,7 @@ def cells_called(table: Table, names: Sequence[str]) -> list[int]:
         elif name.isdecimal() and int(name) < len(table):
             cells.append(int(name))
         else:
-            found.add("--explain", f"there is no cell {name!r}.", nearest(name, labels))
+            found.add(option, f"there is no cell {name!r}.", nearest(name, labels))
     found.raise_as(SpecError)
     return cells
 

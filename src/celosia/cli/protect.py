@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from celosia.cli.bars import progress_shown
+from celosia.cli.explaining import cells_called
 from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
 from celosia.cli.output import print_json, say, show
@@ -20,6 +21,7 @@ from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.presses import shielded
 from celosia.protect.protection import Protection
+from celosia.protect.why import Why, why
 from celosia.report.loss import loss
 from celosia.report.protection_terminal import protection_panel
 
@@ -53,9 +55,16 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 @click.option("--solver", metavar="NAME", help="highs or scip.  [default: the best that is installed]")
 @click.option("--seed", metavar="N", type=int, help="Another seed, another path through the search.")
 @method_options
+@click.option(
+    "--why",
+    "asked_why",
+    metavar="CELL",
+    multiple=True,
+    help="Say whom this cell protects, and what it would cost to show it: a label or a number; may be repeated.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
+def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
     """Hide as little as possible so that no attacker gets too close.
 
     JOB.toml says what to protect and what to write; options here come first. PROBLEM.jj is a table whose sensitive
@@ -66,16 +75,21 @@ def protect(source: Path, *, quiet: bool, as_json: bool, **given: Any) -> int:  
     what = plan(source, _options(given))
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(what.source, progress)
+    cells = cells_called(risk.table, asked_why, "--why")
     with answered_to_the_end():
         with progress_shown(quiet=quiet) as progress:
             result = protect_risk(risk, what, progress)
+            told = [why(result, cell) for cell in cells]
             with shielded(), tidy_when_terminated():
-                written = write_outputs(result, what, progress) if result.safe else []
+                written = write_outputs(result, what, progress, whys=told) if result.safe else []
         if as_json:
             seconds = round(time.monotonic() - began, 3)
-            print_json(summary_of(result) | {"seconds": seconds, "files": list(map(str, written))})
+            said = summary_of(result) | ({"why": [_reasons(one) for one in told]} if told else {})
+            print_json(said | {"seconds": seconds, "files": list(map(str, written))})
         else:
             show(protection_panel(result))
+            for one in told:
+                show(f"* {one}")
         if not result.safe and what.outputs:
             say("Nothing is written: this is not safe.", quiet=quiet or as_json)
         for name, path in what.outputs.items():
@@ -121,6 +135,21 @@ def summary_of(result: Protection) -> dict[str, Any]:
         **({"secret": secret} if secret is not None else {}),
         **({"notes": list(result.notes)} if result.notes else {}),
         **_respondents(result),
+    }
+
+
+def _reasons(said: Why) -> dict[str, Any]:
+    """Return why a cell is not shown, for machines."""
+    return {
+        "cell": said.cell,
+        "status": said.status,
+        "unsafe": said.unsafe.tolist(),
+        "possible": said.possible,
+        "cost": None if said.cost is None else number(said.cost),
+        "bound": number(said.bound),
+        "instead": said.hidden.tolist(),
+        "shown": said.shown.tolist(),
+        "words": str(said),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +30,7 @@ from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.trade_off import trade_off
+from celosia.protect.why import Why
 from celosia.report.beside import Beside
 from celosia.report.method_plots import trade_off_plot
 from celosia.report.protection_page import write_protection_page
@@ -225,7 +226,12 @@ def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protect
 
 
 def write_outputs(
-    result: Protection, what: Plan, progress: Progress = SILENT, *, beside: Beside | None = None
+    result: Protection,
+    what: Plan,
+    progress: Progress = SILENT,
+    *,
+    beside: Beside | None = None,
+    whys: Sequence[Why] = (),
 ) -> list[Path]:
     """Write the files that a plan asks for, all of them or none, and return their paths.
 
@@ -237,6 +243,8 @@ def write_outputs(
         Hears about long steps.
     beside
         A table in several ways, which the page shows side by side.
+    whys
+        Why some cells are not shown, which the page tells.
 
     Raises
     ------
@@ -263,6 +271,7 @@ def write_outputs(
                     asked=asked,
                     curve=curve,
                     beside=beside,
+                    whys=whys,
                 )
             else:
                 write(release, stand_ins[path], result.risk.sensitive if name == "release" else None)

@@ -1,28 +1,41 @@
-"""Why a cell is hidden: whom it protects, and what it would cost to show it."""
+"""Why a cell is hidden or a range: whom it protects, and what it would cost to show it."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, audit
-from celosia.errors import OutOfTimeError, SpecError, listed
+from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
+from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
+from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
 from celosia.protect.engine import protect_again
+from celosia.protect.intervals import Intervals
+from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import HIDE, Risk
+from celosia.table.fixed import Fixed
 
 _NONE = np.zeros(0, dtype=np.int64)
+
+_OPTIMAL = 1e-5
+"""A bound this close is the optimum: ends of ranges lie on decimals."""
+
+_IS = {HIDDEN: "hidden", INTERVAL: "a range", ROUNDED: "rounded", PERTURBED: "perturbed"}
+_VERB = {HIDDEN: "hide", INTERVAL: "widen", ROUNDED: "change", PERTURBED: "change"}
+"""What is done to a cell of each status, and to others instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Why:
-    """Why a cell that is not sensitive is hidden. Confidential.
+    """Why a cell that is not sensitive is hidden, a range, or another number. Confidential.
 
     Parameters
     ----------
@@ -31,17 +44,19 @@ class Why:
     unsafe
         Cells that attackers come too close to when it alone is shown, by an audit; none where it could be shown.
     asked
-        It is hidden because that was asked for.
+        It is not shown because that was asked for.
     possible
         Whether there is a safe pattern that shows it; None where time was up before that was known.
     before
-        What the pattern costs in which it is hidden.
+        What the pattern costs in which it is not shown.
     cost, bound
         What the best pattern found costs that shows it, and what any such pattern costs at least.
     hidden, shown
-        What that pattern hides instead, and what else it shows.
+        What that pattern does not show instead, and what else it shows.
     risk
         The table.
+    status
+        How it is published, in the words of the release.
     """
 
     cell: int
@@ -54,6 +69,7 @@ class Why:
     hidden: NDArray[np.int64]
     shown: NDArray[np.int64]
     risk: Risk = field(repr=False)
+    status: str = HIDDEN
 
     def _labels(self, cells: NDArray[np.int64]) -> str:
         return listed([self.risk.table.label(int(cell)) for cell in cells])
@@ -63,9 +79,12 @@ class Why:
         """Whom it protects, in words."""
         name = repr(self.risk.table.label(self.cell))
         if not len(self.unsafe):
-            return f"{name} is hidden because must_hide asks for it." if self.asked else f"{name} could be shown alone."
-        asked = " It must be hidden anyway." if self.asked else ""
-        return f"{name} is hidden because attackers would come too close to {self._labels(self.unsafe)}.{asked}"
+            wish = "must_hide" if self.status == HIDDEN else "least_width"
+            said = f"{name} is {_IS[self.status]} because {wish} asks for it."
+            return said if self.asked else f"{name} could be shown alone."
+        asked = f" It must be {_IS[self.status]} anyway." if self.asked else ""
+        close = self._labels(self.unsafe)
+        return f"{name} is {_IS[self.status]} because attackers would come too close to {close}.{asked}"
 
     @property
     def alternative(self) -> str:
@@ -75,12 +94,12 @@ class Why:
         if self.possible is False:
             return "It cannot be shown: no safe pattern shows it."
         if self.cost is None:
-            return f"What to hide instead is not known; it would cost {self.bound:,.10g} or more."
-        least = "" if self.bound >= self.cost else f" (at least {self.bound:,.10g})"
+            return f"What to {_VERB[self.status]} instead is not known; it would cost {self.bound:,.10g} or more."
+        least = "" if self.bound >= self.cost * (1 - _OPTIMAL) else f" (at least {self.bound:,.10g})"
         price = f"Shown, it would cost {self.cost:,.10g}{least} instead of {self.before:,.10g}"
         instead = [
             f"{verb} {self._labels(cells)}"
-            for verb, cells in (("hide", self.hidden), ("show", self.shown))
+            for verb, cells in ((_VERB[self.status], self.hidden), ("show", self.shown))
             if len(cells)
         ]
         return f"{price}: {', and '.join(instead)}." if instead else f"{price}."
@@ -90,14 +109,15 @@ class Why:
 
 
 def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
-    """Return why a cell is hidden.
+    """Return why a cell is hidden, or why it is a range.
 
     Parameters
     ----------
     protection
-        What `celosia.protect` returned.
+        What `celosia.protect` returned, by `celosia.Suppress`, `celosia.Intervals`, `celosia.Combined` or
+        `celosia.Mixed`.
     cell
-        A hidden cell that is not sensitive.
+        A cell that is not shown and not sensitive.
     time_limit
         Seconds for the search for a pattern that shows it.
 
@@ -106,22 +126,23 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
     SpecError
         The cell is shown, or sensitive, or not in the table.
     """
-    risk, hidden = protection.risk, protection.pattern.status != "shown"
+    risk, hidden = protection.risk, protection.pattern.status != SHOWN
+    wishes = _explained(protection)
     _check(protection, cell, hidden)
-    asked = bool(risk.status[cell] == HIDE)
-    unsafe = _unsafe(protection, cell, hidden)
-    answer = Why(cell, unsafe, asked, None, protection.cost, None, protection.bound, _NONE, _NONE, risk)
+    asked = bool(risk.status[cell] == HIDE) or (isinstance(wishes, Intervals) and cell in wishes.least_width)
+    unsafe = _unsafe(protection, wishes, cell)
+    before, bound, status = protection.cost, protection.bound, str(protection.pattern.status[cell])
+    answer = Why(cell, unsafe, asked, None, before, None, bound, _NONE, _NONE, risk, status)
     if asked:
         return replace(answer, possible=True)
-    wishes = _suppression(protection)
     method = replace(wishes, must_show=_and(wishes.must_show, cell, len(risk)))
     try:
-        found = protect_again(protection, method, time_limit)
+        found = _again(protection, method, time_limit)
     except OutOfTimeError:
         return answer
     if found is None:
         return replace(answer, possible=False, bound=float("inf"))
-    now = found.pattern.status != "shown"
+    now = found.pattern.status != SHOWN
     return replace(
         answer,
         possible=True,
@@ -133,7 +154,7 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
 
 
 def whys(protection: Protection, *, time_limit: float = 10.0, progress: Progress = SILENT) -> Iterator[Why]:
-    """Yield why each cell is hidden that is not sensitive, one after another.
+    """Yield why each cell is not shown that is not sensitive, one after another.
 
     Parameters
     ----------
@@ -165,14 +186,45 @@ def _check(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> None
         raise SpecError.one("cell", f"{label} is sensitive by {said}.", "Ask about a cell that protects others.")
 
 
-def _unsafe(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _unsafe(protection: Protection, method: Suppress | Intervals, cell: int) -> NDArray[np.int64]:
     """Return the cells that are no longer safe when a cell alone is shown."""
-    less = hidden.copy()
-    less[cell] = False
-    risk = _suppression(protection).conditional(protection.risk, less)
-    checked = audit(Pattern.suppressing(risk.table, less), risk, integer=protection.audit.integer)
+    pattern = _showing(protection.pattern, cell)
+    risk = protection.risk
+    if isinstance(method, Suppress):
+        risk = method.conditional(risk, np.asarray(pattern.status != SHOWN))
+    else:
+        risk = method.required(risk)
+    checked = audit(pattern, risk, integer=protection.audit.integer)
     missed = [verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET]
     return np.unique(np.array(missed, dtype=np.int64))
+
+
+def _showing(pattern: Pattern, cell: int) -> Pattern:
+    """Return the pattern in which one more cell is shown."""
+    modes = [_without(mode, cell) for mode in pattern.modes if mode.status != SHOWN]
+    return Pattern.of(pattern.table, *(mode for mode in modes if len(mode.cells)))
+
+
+def _without(mode: Mode, cell: int) -> Mode:
+    kept = mode.cells != cell
+    if bool(kept.all()):
+        return mode
+    fewer = {own.name: getattr(mode, own.name) for own in fields(mode)}  # type: ignore[arg-type]
+    fewer = {name: value[kept] for name, value in fewer.items() if isinstance(value, np.ndarray | Fixed)}
+    return replace(mode, **fewer)  # type: ignore[type-var]
+
+
+def _again(protection: Protection, method: Suppress | Intervals, seconds: float) -> Protection | None:
+    """Return the protection of the same risk with other wishes, None where there is no safe pattern."""
+    if isinstance(method, Suppress):
+        return protect_again(protection, method, seconds)
+    seed, integer = protection.seed, protection.audit.integer
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MidpointWarning)
+            return protect(protection.risk, method, time_limit=seconds, seed=seed, integer=integer)
+    except InfeasibleError:
+        return None
 
 
 def _and(cells: object, cell: int, n: int) -> NDArray[np.int64]:
@@ -182,7 +234,8 @@ def _and(cells: object, cell: int, n: int) -> NDArray[np.int64]:
     return np.union1d(places, [cell]).astype(np.int64)
 
 
-def _suppression(protection: Protection) -> Suppress:
-    if isinstance(protection.method, Suppress):
+def _explained(protection: Protection) -> Suppress | Intervals:
+    if isinstance(protection.method, Suppress | Intervals):
         return protection.method
-    raise SpecError.one("protection", f"is by {protection.method.name!r}.", "Only suppression explains cells.")
+    said = f"is by {protection.method.name!r}."
+    raise SpecError.one("protection", said, "Suppression, ranges and mixed releases explain cells.")

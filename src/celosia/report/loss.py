@@ -39,6 +39,9 @@ class LossParts:
         How many cells lie in the part, and how many of them are not shown.
     value, hidden_value
         The sum of their absolute values, and that of the cells not shown.
+    width
+        The sum of the widths of what an attacker can conclude about them, infinite where one has no end; not a number
+        where no audit says.
     """
 
     by: tuple[str, ...]
@@ -47,6 +50,7 @@ class LossParts:
     hidden: NDArray[np.int64]
     value: NDArray[np.float64]
     hidden_value: NDArray[np.float64]
+    width: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.by)
@@ -60,6 +64,7 @@ class LossParts:
             "hidden": self.hidden,
             "value": self.value,
             "hidden_value": self.hidden_value,
+            "width": self.width,
         }
 
 
@@ -91,7 +96,7 @@ class Loss:
         The width of every cell's interval, zero where the value is shown, not a number where no audit says,
         ``(n_cells,)``.
     parts
-        The cells and values hidden, by level of each dimension.
+        The cells and values hidden, and widths, by level of each dimension.
     library
         The data frame library in which frames go back.
     """
@@ -172,7 +177,7 @@ def loss(release: Release | Pattern, table: Table, audit: Audit | None = None, *
         contributions=_contributions(table, hidden),
         distance=math.fsum(np.abs(published)),
         widths=widths,
-        parts=_parts(table, hidden, size),
+        parts=_parts(table, hidden, size, widths),
         library=table.library,
     )
 
@@ -203,12 +208,15 @@ def _contributions(table: Table, hidden: NDArray[np.bool_]) -> int | None:
     return int(counts.sum()) if bool((counts >= 0).all()) else None
 
 
-def _parts(table: Table, hidden: NDArray[np.bool_], size: NDArray[np.float64]) -> LossParts:
+def _parts(
+    table: Table, hidden: NDArray[np.bool_], size: NDArray[np.float64], widths: NDArray[np.float64]
+) -> LossParts:
     found = list(_groups(table))
     cells = [np.bincount(place, minlength=len(names)) for _, names, place in found]
     hits = [np.bincount(place[hidden], minlength=len(names)) for _, names, place in found]
     value = [np.bincount(place, size, len(names)) for _, names, place in found]
     lost = [np.bincount(place[hidden], size[hidden], len(names)) for _, names, place in found]
+    wide = [np.bincount(place[hidden], widths[hidden], len(names)) for _, names, place in found]
     return LossParts(
         by=tuple(by for by, names, _ in found for _ in names),
         part=tuple(name for _, names, _ in found for name in names),
@@ -216,6 +224,7 @@ def _parts(table: Table, hidden: NDArray[np.bool_], size: NDArray[np.float64]) -
         hidden=np.concatenate([np.zeros(0, dtype=np.int64), *hits]),
         value=np.concatenate([np.zeros(0), *value]),
         hidden_value=np.concatenate([np.zeros(0), *lost]),
+        width=np.concatenate([np.zeros(0), *wide]),
     )
 
 

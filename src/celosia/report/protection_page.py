@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protect.protection import Protection
+from celosia.protect.why import Why
 from celosia.report.beside import Beside
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
@@ -43,6 +44,7 @@ def write_protection_page(
     asked: Mapping[str, str] | None = None,
     curve: str = "",
     beside: Beside | None = None,
+    whys: Sequence[Why] = (),
 ) -> Path:
     """Write the page of a protection, wholly or not at all, and return its path.
 
@@ -62,13 +64,15 @@ def write_protection_page(
         A picture of the choice between few ranges and narrow ones.
     beside
         A table in several ways, to be shown side by side.
+    whys
+        Why some cells are not shown.
 
     Raises
     ------
     SpecError
         The file cannot be written.
     """
-    pieces = rendered(result, audit=audit, title=title, asked=asked, curve=curve, beside=beside)
+    pieces = rendered(result, audit=audit, title=title, asked=asked, curve=curve, beside=beside, whys=whys)
     return write_pieces(pieces, Path(path))
 
 
@@ -80,6 +84,7 @@ def rendered(
     asked: Mapping[str, str] | None = None,
     curve: str = "",
     beside: Beside | None = None,
+    whys: Sequence[Why] = (),
 ) -> Iterator[str]:
     """Yield the page of a protection piece by piece."""
     audited = audit or (result.found if isinstance(result.found, Audit) else None)
@@ -126,6 +131,7 @@ def rendered(
         **_of_ranges(result, drawing),
         **_of_moves(drawing),
         curve=Markup(curve),  # noqa: S704
+        whys=whys,
         beside=[] if beside is None else beside.sides(),
         beside_title="" if beside is None else beside.title,
         beside_losses=[] if beside is None else beside.losses(),
@@ -188,6 +194,7 @@ def _parts(lost: Loss) -> list[tuple[str, list[dict[str, float | str]]]]:
                 "hidden": int(parts.hidden[place]),
                 "share": float(parts.hidden[place]) / max(1, int(parts.cells[place])),
                 "value_share": float(parts.hidden_value[place]) / (float(parts.value[place]) or 1.0),
+                "width": float(parts.width[place]),
             }
         )
     return list(lines.items())

@@ -6,12 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.golden.test_intervals import SQUARE
 from tests.property import suppression_oracle as oracle
 from tests.property.suppression_cases import KINDS, drawn, put, seeded
+from tests.unit.protect.conftest import GRID, make_risk
 
 import celosia as cz
+from celosia.attack.audit import MET, audit
 from celosia.errors import SpecError
+from celosia.pattern.interval import Interval
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.suppressed import Suppressed
+from celosia.protect.combined import Combined
+from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
+from celosia.protect.round import Round
 from celosia.protect.suppress import Suppress
 from celosia.protect.why import why, whys
 from celosia.risk.risk import Risk
@@ -79,3 +89,51 @@ def test_questions_that_make_no_sense(grid: Risk, cell: int, words: str) -> None
     found = protect(grid, Suppress(must_show=[15]))
     with pytest.raises(SpecError, match=f"^cell: .*{words}" if cell != -1 else "^cell: is not in the table: -1"):
         why(found, cell)
+
+
+RANGED = {
+    "interval": Intervals(secret=1),
+    "combined": Combined(secret=1),
+    "mixed": Mixed(secret=1, hide_cost=np.full(16, 6.0)),
+    "numbers": Mixed(secret=1, round_base=5, reach=4),
+}
+
+
+@pytest.mark.parametrize("name", RANGED)
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_ranges_are_explained_by_what_the_audit_finds_without_them(name: str) -> None:
+    """With the cell shown and all else as it is, attackers come too close to the cells that the answer names."""
+    risk = make_risk(SQUARE, GRID, {6: (2, 2, 0), 9: (0, 0, 3)}, cost=[1.0] * 16)
+    found = protect(risk, RANGED[name])
+    assert len(found.secondary)
+    for cell in found.secondary.tolist():
+        said = why(found, cell, time_limit=5)
+        assert said.status == found.pattern.status[cell] != "shown"
+        lower, upper = found.pattern.bounds()
+        ends = [
+            Interval(np.array([k]), lower[[k]], upper[[k]])
+            for k in np.flatnonzero(np.isfinite(lower.floats) & (lower.floats < upper.floats)).tolist()
+            if k != cell
+        ]
+        hidden = np.flatnonzero(np.isinf(lower.floats) & (np.arange(16) != cell))
+        checked = audit(Pattern.of(risk.table, *ends, Suppressed(hidden)), risk)
+        missed = {verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET}
+        assert set(said.unsafe.tolist()) == missed
+        if said.cost is not None:
+            assert said.cost >= found.cost * (1 - 1e-4)
+            assert said.bound <= said.cost
+        assert str(said).startswith(f"'cell {cell}' is ") or not missed
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_a_range_that_a_least_width_asks_for() -> None:
+    risk = make_risk(SQUARE, GRID, {6: (2, 2, 0)}, cost=[1.0] * 16)
+    said = why(protect(risk, Intervals(secret=1, least_width={0: 3})), 0)
+    assert said.asked
+    assert str(said).endswith("It must be a range anyway.")
+
+
+def test_other_methods_explain_nothing() -> None:
+    risk = make_risk(SQUARE, GRID, {6: (2, 2, 0)}, cost=[1.0] * 16)
+    with pytest.raises(SpecError, match="Suppression, ranges and mixed releases"):
+        why(protect(risk, Round(5)), 0)
