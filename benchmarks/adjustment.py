@@ -187,7 +187,8 @@ def risk_of(problem: Problem) -> Risk:
 def _adjusted(problem: Problem) -> Solved:
     method = Adjust(problem.norm, problem.weight)
     named = problem.solver or None
-    cz.protect(risk_of(replace(problem, name="t20x10")), method, gap=0.05)  # what is compiled is loaded before
+    for name in ("t20x10", "hh1"):  # what is compiled is loaded before
+        cz.protect(risk_of(replace(problem, name=name)), method, gap=0.5)
     risk, results = risk_of(problem), list[cz.Protection]()
     cost = timed(
         lambda: results.append(cz.protect(risk, method, gap=problem.gap, time_limit=problem.limit, solver=named))

@@ -141,7 +141,7 @@ def test_relaxed_levels_are_not_safe_and_nothing_is_written(capsys: pytest.Captu
         (["perturb", "--reach", "2"], 1, "reach: cannot protect '11 x S'. A reach of 3 could"),
         (["perturb"], 2, "--reach: is missing."),
         (["random-round"], 2, "--base: is missing."),
-        (["round", "--base", "20", "--must-show", "frozen.csv"], 1, "cells leave no rounding that adds up"),
+        (["round", "--base", "20", "--must-show", "frozen.csv"], 1, "must_show: cells leave no rounding that adds up"),
         (["adjust", "--certificate", "proof.json"], 2, "proof.json: cannot be made: 'adjust' protects by distance"),
     ],
 )

@@ -115,6 +115,12 @@ class MethodPart(Part):
         found = [value.file for value in values if isinstance(value, Selection) and value.file is not None]
         return (*found, *(Path(value.release) for value in values if isinstance(value, KeepPart)))
 
+    def in_words_of_the_job(self, error: CelosiaError) -> CelosiaError:
+        """Return an error of the search with places as the job calls them."""
+        called = {theirs: ours for ours, theirs in self.renamed.items()}
+        problems = [replace(problem, place=called.get(problem.place, problem.place)) for problem in error.problems]
+        return type(error)(problems)
+
     def _placed(self, problem: Problem) -> Problem:
         called = {theirs: ours for ours, theirs in self.renamed.items()}
         place = called.get(problem.place, problem.place)

@@ -222,7 +222,10 @@ def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protect
         method = what.method.build(risk)
     except CelosiaError as error:
         raise error.under(str(what.source)) from None
-    return searched(risk, method, what.limits, progress)
+    try:
+        return searched(risk, method, what.limits, progress)
+    except CelosiaError as error:
+        raise what.method.in_words_of_the_job(error) from None
 
 
 def write_outputs(
