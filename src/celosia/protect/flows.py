@@ -145,17 +145,19 @@ def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64
 @njit(cache=True, nogil=True)
 def crossings(
     asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the cells that cross each side of `minimum_cuts`, but for the cell in question, and their rooms.
 
     What a side's relations sum to are the arcs that lead out of it, minus those that lead into it; so these rooms are
     those of a `celosia.protect.cuts.Reach`, if the network holds all cells of its relations that can move at all.
-    Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned.
+    Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned. The last array
+    says which rooms are those up.
     """
     inside = np.zeros(len(network.starts) - 1, dtype=np.bool_)
     starts = np.zeros(len(ends), dtype=np.int64)
     cells = np.empty(16 * len(ends), dtype=np.int64)
     values = np.empty(16 * len(ends))
+    upward = np.empty(16 * len(ends), dtype=np.bool_)
     n_out = 0
     for number in range(len(ends) - 1):
         begin, end = ends[number], ends[number + 1]
@@ -172,18 +174,19 @@ def crossings(
                     arc = network.arcs[place]
                     leaves = network.tail[arc] == node
                     if arc != cell and not inside[network.head[arc] if leaves else network.tail[arc]]:
-                        with_it = leaves == outward
-                        room = rooms.up[who, arc] if with_it == asked.upward[question] else rooms.down[who, arc]
+                        up = (leaves == outward) == asked.upward[question]
+                        room = rooms.up[who, arc] if up else rooms.down[who, arc]
                         if room > 0.0:
                             if n_out == len(cells):
                                 cells = np.append(cells, np.empty_like(cells))
                                 values = np.append(values, np.empty_like(values))
-                            cells[n_out], values[n_out] = arc, room
+                                upward = np.append(upward, np.empty_like(upward))
+                            cells[n_out], values[n_out], upward[n_out] = arc, room, up
                             n_out += 1
             for k in range(begin, end):
                 inside[nodes[k]] = False
         starts[number + 1] = n_out
-    return starts, cells[:n_out].copy(), values[:n_out].copy()
+    return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ is audited afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ _WIDER = (0.1, 0.01, 0.001, 0.0)
 """How much wider slacks are taken, in units, one after the other: cuts found so use fewer columns."""
 _NEARLY = 1e-5
 """A point that no cut is against may miss a level by so much: cuts are rounded, and solvers have tolerances."""
+_NARROW = 0.001
+"""As long as they are taken wider than this, only flows are asked, where some relations form networks."""
 _MISSING = 1e-4
 """As long as slacks are taken wider, and at fractional points, levels missed by less are left for later."""
 _WHOLE = 1e-6
@@ -48,6 +50,8 @@ _FEW = 0.1
 _BRANCHED = 1e-5
 """By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
 
+_STEADY = 1e-6
+"""A gap that is closed but for this is closed: rounding ends to decimals costs as much."""
 
 _WIDEST = 4.0
 """The first point opens everything as far as so many of the largest level."""
@@ -102,6 +106,14 @@ class ModeSearch:
         integer = modes.program.integer
         self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
 
+    @cached_property
+    def _core(self) -> NDArray[np.float64]:
+        """How much of the extra width every column gets: less where width is dear, ``(n,)``."""
+        program = self.modes.program
+        price = np.asarray((abs(self.modes.up) + abs(self.modes.down)) @ program.cost)
+        usual = np.median(price[price > 0]) if bool((price > 0).any()) else 1.0
+        return np.ones(len(price)) if len(self._integer) else np.minimum(1.0, usual / np.maximum(price, 1e-300))
+
     @staticmethod
     def _least_cost(modes: Modes) -> float:
         """Return what every point costs at least, whatever must be reached."""
@@ -120,7 +132,7 @@ class ModeSearch:
         """Whether the best point is as good as was asked for, or there is none."""
         if self.best is None:
             return self.impossible
-        close = 2 * _BRANCHED if len(self._integer) else REACHED
+        close = 2 * _BRANCHED if len(self._integer) else _STEADY
         return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
 
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
@@ -131,10 +143,11 @@ class ModeSearch:
         except _OutOfTimeError:
             return
 
-    def learn(self, cuts: list[Cut], bound: float) -> None:
-        """Take over cuts and a bound that are known."""
+    def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
+        """Take over cuts and a bound that are known, and a point that is known to be safe."""
         self._master.add(cuts)
         self.bound = max(self.bound, bound)
+        self.best = v
 
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
@@ -144,7 +157,6 @@ class ModeSearch:
             if len(self._integer) and not len(self.press.sides):
                 self._without_levels()
                 return
-            self._offer_widest()
             point = self._cut_off(whole=not len(self._integer))
             if point is None:
                 self.impossible = self.best is None
@@ -152,7 +164,8 @@ class ModeSearch:
                 self._dive(point)
                 self._branch()
         except _OutOfTimeError:
-            return
+            if self.best is None:
+                self._offer_widest()
 
     @property
     def _fixed(self) -> bool:
@@ -176,13 +189,13 @@ class ModeSearch:
         history: list[float] = []
         stage = 0
         while True:
-            self._check_time()
             point = self._master.solve()
             if point is not None:
                 history.append(point.bound)
                 self._raise_bound(point.bound)
-            if point is None or self.modes.constant + point.bound >= self.cost:
+            if point is None or self.done or self.modes.constant + point.bound >= self.cost:
                 return None
+            self._check_time()
             if self._master.recall(point.x):
                 continue
             if self._cut_at(point.x, stage, whole=whole):
@@ -201,13 +214,16 @@ class ModeSearch:
         """Add cuts that a point violates, return how many; without any keep it, made a little wider, if it is whole."""
         exact = stage == len(_WIDER) - 1
         missing = REACHED if exact and whole else _MISSING
-        if self.press.quick:
-            new = self._master.add(self.press.attack(v, wider=_WIDER[stage], missing=missing, deep=False).cuts)
-            if new:
-                return new
-        found = self.press.attack(v, wider=_WIDER[stage], missing=missing)
+        wider = _WIDER[stage] * self._core
+        early = _WIDER[stage] > _NARROW and not len(self._integer)
+        found = self.press.attack(v, wider=wider, missing=missing, effort="little" if early else "enough")
         new = self._master.add(found.cuts)
-        if whole and (exact or not new):
+        if not new and not found.complete and not early:
+            found = self.press.attack(v, wider=wider, missing=missing)
+            new = self._master.add(found.cuts)
+        if whole and self.press.by_programs and not len(self._integer) and self.modes.widen:
+            self._offer_raised(v)
+        elif whole and (exact or not new):
             least = found.least if exact else self.press.attack(v).least
             self._offer_scaled(v, least, _NEARLY if exact and not new else REACHED)
         return 0 if self.done else new
@@ -246,6 +262,19 @@ class ModeSearch:
                 return
         if least >= 1 - missing:  # values that move protect no better the further they do
             self._offer(v)
+
+    def _offer_raised(self, v: NDArray[np.float64]) -> None:
+        """Keep ranges as wide as the attackers' programs have needed them, and as flows do."""
+        program = self.modes.program
+        least = self.press.least_by_flows(v)
+        if least <= 0:
+            return
+        bare = not self.press.by_flows and not program.rows.shape[0]
+        wide = self.press.raised(program.lower if bare else v / least)
+        if wide is not None and bool((wide <= program.upper * (1 + REACHED)).all()):
+            wide = np.minimum(wide, program.upper)
+            if self._allowed_by_rows(wide):
+                self._offer(wide)
 
     def _offer_widest(self) -> None:
         """Keep the point that opens everything, where it is safe: dear, but there is a pattern from now on."""

@@ -160,6 +160,20 @@ class Modes:
             opening=self.opening[columns],
         )
 
+    @property
+    def widen(self) -> bool:
+        """Whether all that variables do is to open slacks, as those of ranges do."""
+        return bool((self.up.data >= 0).all() and (self.down.data >= 0).all())
+
+    def raised(self, v: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a point whose variables, each by itself, open at least so much, ``(n,)`` each."""
+        out = v.copy()
+        for matrix, needed in ((self.up, up), (self.down, down)):
+            entries = sp.coo_array(matrix)
+            opens = entries.data > 0
+            np.maximum.at(out, entries.col[opens], needed[entries.row[opens]] / entries.data[opens])
+        return out
+
     def slacks(self, v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what is published about every column at a point, hiding left out: slacks up and down, ``(n,)``."""
         up, down = self.up_constant + self.up @ v, self.down_constant + self.down @ v

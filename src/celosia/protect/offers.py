@@ -89,6 +89,41 @@ def widened(columns: NDArray[np.int64], cost: NDArray[np.float64], most: NDArray
     return Offer(columns, lower=np.zeros(m), upper=most, cost=cost, integer=np.zeros(m, dtype=bool), up=both, down=both)
 
 
+def placed(offer: Offer, relations: sp.csr_array, down: NDArray[np.float64], up: NDArray[np.float64]) -> Offer:
+    """Return widths of ranges that can be placed: with a shift c of their centres that adds up.
+
+    M c = 0, |c| <= W / 2, W / 2 - L <= c <= U - W / 2: see `celosia.protect.shifting`.
+
+    Parameters
+    ----------
+    offer
+        Widths of all columns.
+    relations
+        M.
+    down, up
+        The attacker's rooms L and U, infinite where there is no end, ``(n,)`` each.
+    """
+    n = len(offer.columns)
+    half, one, still = sp.eye_array(n) / 2, sp.eye_array(n), np.zeros(relations.shape[0])
+    rows = sp.csr_array(
+        sp.block_array(
+            [[None, relations], [half, one], [half, -one], [half, one], [half, -one]],
+            format="csr",
+        )
+    )
+    open_, none = np.full(n, np.inf), np.zeros(n)
+    wide = replace(
+        _wider(offer, n),
+        lower=np.concatenate([offer.lower, -down]),
+        upper=np.concatenate([offer.upper, up]),
+        cost=np.concatenate([offer.cost, none]),
+        integer=np.zeros(2 * n, dtype=bool),
+    )
+    return _with_rows(
+        wide, rows, np.concatenate([still, none, none, -open_, -open_]), np.concatenate([still, open_, open_, up, down])
+    )
+
+
 def narrowed(offer: Offer, most: NDArray[np.float64]) -> Offer:
     """Return ranges of which both slacks together are no more than so much, ``(m,)``, infinite where they may be."""
     m = len(offer.columns)

@@ -1,77 +1,53 @@
-r"""Attacks on a point of any modes: how far each cell moves, and the cuts that say why no further.
+"""Attacks on a point of any modes: how far each cell moves, and the cuts that say why no further.
 
-For multipliers with :math:`d_p = \sum_{i \ne p} r_i d_i` (see `celosia.protect.cuts`) cell p moves up by at most
-
-.. math:: \sum_{r_i > 0} r_i \min(\mathrm{UB}_i^k, \text{upper slack}_i(v)) +
-          \sum_{r_i < 0} |r_i| \min(\mathrm{LB}_i^k, \text{lower slack}_i(v)),
-
-and term by term both choices are valid: the smaller one at the point that is attacked makes the cut. In a network a
-flow of one level never needs more than that level of any cell, so rooms end there (thesis 3.28 with the smallest M).
+Cells in networks are answered by flows, all in one call; the others by programs. Where programs are needed, networks of
+some of the relations are asked first: what their cuts demand, all relations together demand as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any
+from itertools import combinations, product
+from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.redundancy import coloured
-from celosia.errors import SolverError
 from celosia.protect.cuts import Cut, Workshop
-from celosia.protect.flows import Asked, Rooms, minimum_cuts
+from celosia.protect.flows import Asked, Rooms, crossings, furthest, minimum_cuts
 from celosia.protect.hidden import Hidden
+from celosia.protect.mode_programs import Programs
 from celosia.protect.modes import Modes
+from celosia.protect.openings import Doors, Linear, Opening, Ratios
 from celosia.protect.sides import Sides, sides_of
 from celosia.protect.task import Task
-from celosia.solve.backend import Backend, Model
-from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Solution
+from celosia.solve.backend import Backend
 
 REACHED = 1e-7
 """A level that is missed by less than this part is reached, as far as doubles can tell; the last word has the audit."""
 
-_UP = 1e-7
+_UP = 2.0**-29
 """Coefficients of cuts are rounded up to multiples of this: variables are not negative, so a cut stays valid."""
+
+_DOUBLE = 1e-12
+"""More than the rounding error of a coefficient."""
 
 _ROUNDING = 1e-9
 """More than what rounding errors of doubles add up to in the right side of a cut, relative to its terms."""
 
-_WHOLE = 1e-9
-"""A variable this close to 1 is 1."""
-
-_FAR = 1e9
-"""Rooms end here, in units: nobody needs more in doubles."""
-
 _ENOUGH = 5
 """With so many cuts from networks the programs can wait."""
 
-_KEPT = 400
-"""So many moves are remembered."""
+_FEW, _SHARE = 10, 4
+"""With so many cuts from programs, and one for so many questions, the others can wait."""
 
-_NOISE = 1e-9
-"""Smaller multipliers are none."""
+_AT_ONCE = 2_000_000
+"""So many rooms are laid side by side for one call, where they differ from question to question."""
 
-Ratios = tuple[NDArray[np.int64], NDArray[np.float64]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Linear:
-    """A linear expression of the variables."""
-
-    constant: float
-    columns: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-    def at(self, v: NDArray[np.float64]) -> float:
-        """Return its value at a point."""
-        return self.constant + float(self.values @ v[self.columns])
+Effort = Literal["all", "enough", "little"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +60,13 @@ class Pressed:
         What the point violates, the worst first.
     reached
         How far each question got, as a part of its level, sliding ones in all, ``(s,)``.
+    complete
+        Every question was answered; the others count as not reached at all.
     """
 
     cuts: list[Cut]
     reached: NDArray[np.float64]
+    complete: bool
 
     @property
     def least(self) -> float:
@@ -113,35 +92,36 @@ class Press:
     modes: Modes
     backend: Backend
     sides: Sides = field(init=False)
-    _programs: dict[int, _Program] = field(init=False, default_factory=dict)
+    _next: int = 0
 
     def __post_init__(self) -> None:
         sides = sides_of(self.task.goals)
-        self.sides = Sides(
-            sides.goals, sides.columns, sides.attackers, sides.upward, sides.levels / self.modes.unit, sides.sliding
-        )
-
-    @cached_property
-    def workshop(self) -> Workshop:
-        """Makes ratios of multipliers."""
-        return Workshop.of(self.task)
+        self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property
     def whole(self) -> Hidden:
         """All columns, taken apart."""
         return Hidden.of(self.task, np.arange(len(self.task)))
 
-    @property
-    def quick(self) -> bool:
-        """Whether networks of some relations can be asked before programs."""
-        return bool(self._planes)
+    @cached_property
+    def _doors(self) -> Doors:
+        unit = self.modes.unit
+        return Doors(self.modes, self.sides, self._workshop.up / unit, self._workshop.down / unit)
+
+    @cached_property
+    def _workshop(self) -> Workshop:
+        return Workshop.of(self.task)
+
+    @cached_property
+    def _programs(self) -> Programs:
+        return Programs(self.task, self.sides, self.whole, self._workshop, self.backend)
 
     @cached_property
     def _planes(self) -> list[Hidden]:
         """Networks of some of the relations, where all of them form none.
 
         Relations that cover every cell at most once are of one colour, and those of two colours form a network. Leaving
-        relations out only weakens attackers, so what their cuts demand, all of them together demand as well.
+        relations out only weakens attackers.
         """
         if bool(self._network.all()):
             return []
@@ -152,25 +132,14 @@ class Press:
         return [part for part in parts if len(part.parts)]
 
     @cached_property
-    def rooms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The attackers' rooms in units, ``(k, n)`` each."""
-        return self.workshop.up / self.modes.unit, self.workshop.down / self.modes.unit
-
-    @cached_property
-    def opened(self) -> tuple[NDArray[Any], ...]:
-        """What the modes open, slacks up and then down, for `_smallest`."""
-        modes = self.modes
-        by_variable = sp.csr_array(sp.vstack([modes.up, modes.down]))
-        constants = np.concatenate([modes.up_constant, modes.down_constant])
-        most = constants + by_variable.maximum(0) @ np.minimum(modes.program.upper, _FAR)
-        starts, variables = by_variable.indptr.astype(np.int64), by_variable.indices.astype(np.int64)
-        return starts, variables, by_variable.data, constants, most, modes.hiding, modes.opening
-
-    @cached_property
     def _network(self) -> NDArray[np.bool_]:
         """Which questions are about networks."""
-        component = self.whole.parts.component[self.sides.columns].astype(np.int64)
-        return self.whole.is_network(component) & (component >= 0)
+        return self._inside(self.whole, np.arange(len(self.sides)))
+
+    def _inside(self, network: Hidden, questions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which questions are about a component that is a network."""
+        component = network.parts.component[self.sides.columns[questions]].astype(np.int64)
+        return network.is_network(component) & (component >= 0)
 
     @cached_property
     def _binary(self) -> NDArray[np.bool_]:
@@ -179,12 +148,18 @@ class Press:
         whole = np.zeros(len(program.cost), dtype=bool) if program.integer is None else program.integer
         return np.asarray(whole & (program.upper <= 1.0))
 
-    def is_network(self, side: int) -> bool:
-        """Return whether the component of a question is a network."""
-        return bool(self._network[side])
+    @cached_property
+    def _questions(self) -> NDArray[np.int64]:
+        """The questions; of sliding pairs the first."""
+        return np.flatnonzero(~(self.sides.sliding & ~self.sides.upward))
 
     def attack(
-        self, v: NDArray[np.float64], *, wider: float = 0.0, missing: float = REACHED, deep: bool = True
+        self,
+        v: NDArray[np.float64],
+        *,
+        wider: NDArray[np.float64] | float = 0.0,
+        missing: float = REACHED,
+        effort: Effort = "all",
     ) -> Pressed:
         """Return the cuts that a point violates.
 
@@ -196,384 +171,164 @@ class Press:
             By how much all slacks are taken to be wider, in units: cuts found so use fewer columns.
         missing
             Levels that are missed by less than this part count as reached.
-        deep
-            Solve attackers' programs even where networks of some relations have cuts enough. Otherwise questions may
-            stay without an answer, and count as not reached at all.
+        effort
+            Answer all questions, or programs only until there are cuts enough, or none where networks of some relations
+            can be asked instead.
         """
-        state = _State.of(self, v, wider)
-        reached = np.zeros(len(self.sides))
-        cuts: dict[bytes, Cut] = {}
-        waiting = []
-        for first in self._questions():
-            if not self._network[first]:
-                waiting.append(first)
-                for plane in () if deep else self._planes:
-                    self._ask(state, first, plane, missing, cuts)
-            else:
-                self._ask(state, first, self.whole, missing, cuts, reached)
-        if deep or len(cuts) < _ENOUGH:
-            for first in waiting:
-                self._ask(state, first, None, missing, cuts, reached)
-        return Pressed(sorted(cuts.values(), key=lambda cut: -cut.missing(v)), reached)
+        opening = Opening.of(self._doors, v, np.broadcast_to(wider, len(self.task)))
+        answers = _Answers(opening, missing, np.zeros(len(self.sides)), {})
+        by_flow = self._network[self._questions]
+        self._ask_flows(answers, self.whole, self._questions[by_flow])
+        waiting = self._questions[~by_flow]
+        planes = self._planes if effort != "all" else []
+        for plane in planes:
+            self._ask_flows(answers, plane, waiting, part=True)
+        complete = not len(waiting)
+        if effort == "all" or (len(answers.cuts) < _ENOUGH and not (effort == "little" and planes)):
+            complete = self._ask_programs(answers, waiting, deep=effort == "all")
+        return Pressed(sorted(answers.cuts.values(), key=lambda cut: -cut.missing(v)), answers.reached, complete)
 
-    def _ask(
-        self,
-        state: _State,
-        first: int,
-        network: Hidden | None,
-        missing: float,
-        cuts: dict[bytes, Cut],
-        reached: NDArray[np.float64] | None = None,
-    ) -> None:
-        """Answer a question, of a sliding pair both, by flows in a network or by a program; note cuts and how far."""
-        pair = (first, first + 1) if self.sides.sliding[first] else (first,)
-        if network is not None:
-            component = int(network.parts.component[self.sides.columns[first]])
-            if component < 0 or not network.parts.network[component]:
-                return
-        answers = [self._answer(state, k, network) for k in pair]
-        level = float(self.sides.levels[first])
-        got = sum(answer.moved for answer in answers) / level
-        if reached is not None:
-            reached[list(pair)] = min(got, 1.0)
-        if got < 1.0 - missing:
-            for cut in self._cuts(state, first, answers, missing * level, network=network is not None):
-                cuts[cut.key] = cut
+    @cached_property
+    def by_flows(self) -> bool:
+        """Whether some questions are answered by flows."""
+        return bool(self._network.any())
 
-    def _questions(self) -> Iterator[int]:
-        """Yield the questions; of sliding pairs the first."""
-        for k in range(len(self.sides)):
-            if not (self.sides.sliding[k] and not self.sides.upward[k]):
-                yield k
+    @cached_property
+    def by_programs(self) -> bool:
+        """Whether some questions are answered by programs."""
+        return not bool(self._network.all())
 
-    def _answer(self, state: _State, k: int, network: Hidden | None) -> _Answer:
-        """Return how far a cell moves, no further than its own slack and its level."""
-        own, level = state.own(k), float(self.sides.levels[k])
-        up, down = state.rooms(k, network=network is not None)
-        if network is not None:
-            got, ratios = self._flow(network, k, up, down)
+    def least_by_flows(self, v: NDArray[np.float64]) -> float:
+        """Return the part of its level that the worst question about a network reaches."""
+        answers = _Answers(Opening.of(self._doors, v, np.zeros(len(self.task))), 1.0, np.ones(len(self.sides)), {})
+        self._ask_flows(answers, self.whole, self._questions[self._network[self._questions]])
+        return float(answers.reached.min(initial=1.0))
+
+    def raised(self, v: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a point with ranges wide enough for all that programs have found; None where they know too little."""
+        slacks = self._programs.needed(np.flatnonzero(~self._network))
+        return None if slacks is None else self.modes.raised(v, *slacks)
+
+    def _pair(self, first: int) -> tuple[int, ...]:
+        """Return a question, of a sliding pair both."""
+        return (first, first + 1) if self.sides.sliding[first] else (first,)
+
+    def _ask_flows(self, answers: _Answers, network: Hidden, firsts: NDArray[np.int64], *, part: bool = False) -> None:
+        """Answer questions by flows, many at once; of a part of the relations only the cuts count."""
+        firsts = firsts[self._inside(network, firsts)]
+        at_once = len(firsts) if answers.opening.shared else max(1, _AT_ONCE // len(self.task))
+        for start in range(0, len(firsts), max(at_once, 1)):
+            pairs = [self._pair(first) for first in firsts[start : start + at_once].tolist()]
+            asked, rooms = self._laid_out(answers.opening, pairs)
+            moved = furthest(asked, rooms, network.network) * asked.levels
+            short = answers.short(pairs, moved, part=part)
+            if len(short):
+                self._cut_off_flows(answers, network, [pairs[place] for place in short.tolist()])
+
+    def _laid_out(self, opening: Opening, pairs: Sequence[Sequence[int]]) -> tuple[Asked, Rooms]:
+        """Return questions and rooms for flows: an attacker's rooms once where they are shared, else for each."""
+        sides, asked = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
+        if opening.shared:
+            rooms, rows = [opening.plain(who) for who in range(self.task.n_attackers)], sides.attackers[asked]
         else:
-            got, ratios = self._program(k).pushed(self, k, up, down)
-        return _Answer(min(own, got, level), ratios)
-
-    def _flow(
-        self, network: Hidden, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
-    ) -> tuple[float, list[Ratios]]:
-        """Return how far a cell of a network moves, and the ratios of both minimum cuts."""
-        sides = self.sides
-        column, level = int(sides.columns[k]), float(sides.levels[k])
-        asked = Asked(np.array([column]), np.array([0]), sides.upward[k : k + 1], sides.levels[k : k + 1])
-        rooms = Rooms(up[None, :], down[None, :], np.ones(len(up)))
-        got, ends, nodes = minimum_cuts(asked, rooms, network.network, 0.0)
-        ratios = []
-        for side in range(2):
-            part = nodes[ends[side] : ends[side + 1]]
-            found = self.workshop.ratios(*network.completed(*network.multipliers(part)), column) if len(part) else None
-            if found is not None:
-                ratios.append(found)
-        return float(got[0]) * level, ratios
-
-    def _program(self, k: int) -> _Program:
-        component = int(self.whole.parts.component[self.sides.columns[k]])
-        if component not in self._programs:
-            members = np.sort(self.whole.parts.members(component))
-            self._programs[component] = _Program.of(self.task, members, self.backend)
-        return self._programs[component]
-
-    def _cuts(
-        self, state: _State, first: int, answers: Sequence[_Answer], missing: float, *, network: bool
-    ) -> Iterator[Cut]:
-        """Yield the cuts of a question, of a sliding level from every combination of its two sides."""
-        level = float(self.sides.levels[first])
-        options = [
-            [
-                state.own_expression(first + place),
-                *(state.expression(first + place, one, network=network) for one in answer.ratios),
-            ]
-            for place, answer in enumerate(answers)
-        ]
-        combinations = (
-            [(one,) for one in options[0]] if len(options) == 1 else [(a, b) for a in options[0] for b in options[1]]
+            rooms, rows = [opening.rooms(k, network=True) for k in asked.tolist()], np.arange(len(asked))
+        up, down = (np.array(side) for side in zip(*rooms, strict=True))
+        return (
+            Asked(sides.columns[asked], rows, sides.upward[asked], opening.wanted(asked)),
+            Rooms(up, down, np.ones(len(self.task))),
         )
-        for parts in combinations:
-            if sum(part.at(state.v) for part in parts) < level - missing:
-                yield _cut(parts, level, self._binary)
+
+    def _cut_off_flows(self, answers: _Answers, network: Hidden, pairs: Sequence[Sequence[int]]) -> None:
+        """Note the cuts of questions about a network, from both minimum cuts of each side."""
+        asked, rooms = self._laid_out(answers.opening, pairs)
+        _, ends, nodes = minimum_cuts(asked, rooms, network.network, 0.0)
+        who = self.sides.attackers[[k for pair in pairs for k in pair]]
+        limits = Rooms(self._doors.up, self._doors.down, rooms.share)
+        starts, columns, _, upward = crossings(asked._replace(attackers=who), limits, network.network, ends, nodes)
+        signs = np.where(upward, 1.0, -1.0)
+        number = 0
+        for pair in pairs:
+            ratios: list[list[Ratios]] = []
+            for _ in pair:
+                borders = [slice(starts[number + side], starts[number + side + 1]) for side in range(2)]
+                ratios.append([(columns[border], signs[border]) for border in borders if border.start < border.stop])
+                number += 2
+            self._cut_off(answers, pair, ratios, network=True)
+
+    def _ask_programs(self, answers: _Answers, waiting: NDArray[np.int64], *, deep: bool) -> bool:
+        """Answer questions by programs, those first that had to wait the last time; return whether all were."""
+        programs, opening = self._programs, answers.opening
+        enough = len(answers.cuts) + max(_FEW, len(waiting) // _SHARE)
+        order = np.concatenate([waiting[waiting >= self._next], waiting[waiting < self._next]])
+        for place, first in enumerate(order.tolist()):
+            pair = self._pair(first)
+            known = programs.known(opening, pair)
+            if known is not None and not len(answers.short([pair], known)):
+                continue
+            if not deep and len(answers.cuts) >= enough:
+                self._next = first
+                return False
+            moves, ratios = zip(*(programs.pushed(opening, k) for k in pair), strict=True)
+            programs.keep(opening, pair, moves)
+            if len(pair) == 1:
+                programs.share(opening, first, moves[0], order[place + 1 :])
+            if len(answers.short([pair], np.array([move.far for move in moves]))):
+                self._cut_off(answers, pair, [[] if found is None else [found] for found in ratios], network=False)
+        return True
+
+    def _cut_off(
+        self, answers: _Answers, pair: Sequence[int], ratios: Sequence[Sequence[Ratios]], *, network: bool
+    ) -> None:
+        """Note the cuts of a question, of a sliding level from every combination of its two sides."""
+        opening, level = answers.opening, float(self.sides.levels[pair[0]])
+        options = [
+            [opening.own_expression(k), *(opening.expression(k, one, network=network) for one in found)]
+            for k, found in zip(pair, ratios, strict=True)
+        ]
+        values = [[one.at(opening.v) for one in options_of_one] for options_of_one in options]
+        for places in product(*(range(len(one)) for one in options)):
+            if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - answers.missing):
+                parts = [option[place] for option, place in zip(options, places, strict=True)]
+                cut = _cut(parts[0] if len(parts) == 1 else parts[0].plus(parts[1]), level, self._binary)
+                answers.cuts[cut.key] = cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Answer:
-    """How far a cell moves, and ratios that say why no further."""
+class _Answers:
+    """What is known about a point under attack: how far questions get, as parts of their levels, and cuts."""
 
-    moved: float
-    ratios: list[Ratios]
+    opening: Opening
+    missing: float
+    reached: NDArray[np.float64]
+    cuts: dict[bytes, Cut]
 
+    def short(
+        self, pairs: Sequence[Sequence[int]], moved: NDArray[np.float64], *, part: bool = False
+    ) -> NDArray[np.int64]:
+        """Note how far questions get, both of sliding pairs together, one after the other; return which are too short.
 
-@dataclass(frozen=True, eq=False)
-class _State:
-    """A point under attack."""
-
-    press: Press
-    v: NDArray[np.float64]
-    slack: NDArray[np.float64]
-    hidden: NDArray[np.float64]
-    opened: NDArray[np.float64]
-    wider: float
-    plain: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
-
-    @cached_property
-    def gated(self) -> bool:
-        """Whether some columns must be opened by a variable."""
-        return bool(np.isfinite(self.opened).any())
-
-    @cached_property
-    def covered(self) -> bool:
-        """Whether some columns are hidden."""
-        return bool(self.hidden.any())
-
-    @classmethod
-    def of(cls, press: Press, v: NDArray[np.float64], wider: float) -> _State:
-        modes = press.modes
-        opened = np.where(modes.opening >= 0, v[np.maximum(modes.opening, 0)], np.inf)
-        return cls(press, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, wider)
-
-    def _limit(self, k: int, *, network: bool) -> float:
-        """Return the level in a network, where nothing needs more, else no limit."""
-        return float(self.press.sides.levels[k]) if network else np.inf
-
-    def rooms(self, k: int, *, network: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how far every column can move for a question, up and down."""
-        level, who = float(self.press.sides.levels[k]), int(self.press.sides.attackers[k])
-        limit = self._limit(k, network=network)
-        if who not in self.plain:
-            self.plain[who] = self._plain(who)
-        found = []
-        for plain, room in zip(self.plain[who], (rooms[who] for rooms in self.press.rooms), strict=True):
-            slack = np.minimum(plain, _times(limit, self.opened)) if self.gated else plain
-            if self.covered:
-                far = np.minimum(room, _FAR)
-                share = np.where(self.hidden >= 1.0 - _WHOLE, far, np.minimum(far, level) * self.hidden)
-                slack = np.minimum(slack + share, far)
-            found.append(np.minimum(slack + self.wider if self.gated else slack, limit))
-        return found[0], found[1]
-
-    def _plain(self, who: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return an attacker's rooms up and down by what is published, hiding and gates left out."""
-        up, down = np.split(self.slack, 2)
-        wider = 0.0 if self.gated else self.wider
-        rooms = self.press.rooms
-        return (
-            np.minimum(up + wider, np.minimum(rooms[0][who], _FAR)),
-            np.minimum(down + wider, np.minimum(rooms[1][who], _FAR)),
-        )
-
-    def own(self, k: int) -> float:
-        """Return how far the cell in question may move by what is published about itself."""
-        return self.own_expression(k).at(self.v)
-
-    def own_expression(self, k: int) -> Linear:
-        """Return the same as an expression."""
-        column = self.press.sides.columns[k : k + 1]
-        sign = 1.0 if self.press.sides.upward[k] else -1.0
-        return self._summed(k, column, np.array([sign]), np.inf)
-
-    def expression(self, k: int, ratios: Ratios, *, network: bool) -> Linear:
-        """Return how far the cell in question moves at most, by the ratios of some multipliers."""
-        columns, r = ratios
-        return self._summed(k, columns, r if self.press.sides.upward[k] else -r, self._limit(k, network=network))
-
-    def _summed(self, k: int, columns: NDArray[np.int64], r: NDArray[np.float64], limit: float) -> Linear:
-        """Return the sum of the smaller of slack and room, times r, with the choices that are best at the point."""
-        press = self.press
-        who = int(press.sides.attackers[k])
-        up, down = press.rooms
-        return Linear(
-            *_smallest(
-                columns,
-                r,
-                float(press.sides.levels[k]),
-                limit,
-                up[who],
-                down[who],
-                self.slack,
-                self.hidden,
-                self.v,
-                *press.opened,
-            )
-        )
+        What is published about the cell itself is taken into account here.
+        """
+        sides = np.array([k for pair in pairs for k in pair], dtype=np.int64)
+        number = np.repeat(np.arange(len(pairs)), [len(pair) for pair in pairs])
+        far = np.bincount(number, np.minimum(moved, self.opening.own[sides]), len(pairs))
+        got = far / self.opening.doors.sides.levels[[pair[0] for pair in pairs]]
+        if not part:
+            self.reached[sides] = np.minimum(got, 1.0)[number]
+        return np.flatnonzero(got < 1.0 - self.missing)
 
 
-@njit(cache=True, nogil=True)
-def _smallest(
-    columns: NDArray[np.int64],
-    r: NDArray[np.float64],
-    level: float,
-    limit: float,
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    hidden: NDArray[np.float64],
-    v: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    variables: NDArray[np.int64],
-    data: NDArray[np.float64],
-    constants: NDArray[np.float64],
-    most: NDArray[np.float64],
-    hiding: NDArray[np.int64],
-    opening: NDArray[np.int64],
-) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
-    """Return the sum over columns of r times the smaller of slack and room, as a linear expression of the variables.
-
-    A column that is hidden opens its room, and one that a variable opens no more than its largest slack; neither need
-    count for more than the level, because no other term is negative.
-    """
-    total = np.zeros(len(v))
-    seen = np.zeros(len(v), dtype=np.bool_)
-    touched = np.empty(len(v), dtype=np.int64)
-    count, constant, n = 0, 0.0, len(hidden)
-    for k in range(len(columns)):
-        column, size = columns[k], abs(r[k])
-        if size == 0.0:
-            continue
-        side = column if r[k] > 0 else n + column
-        room = min(up[column] if r[k] > 0 else down[column], limit)
-        by_room, by_slack = size * room, size * slack[side]
-        hides = min(by_room, level) if hiding[column] >= 0 else 0.0
-        opens = min(size * min(most[side], room), level)
-        gated = opening[column] >= 0 and opens * v[opening[column]] < by_slack
-        if gated:
-            by_slack = opens * v[opening[column]]
-        if by_room <= by_slack + hides * hidden[column]:
-            constant += by_room
-            continue
-        if gated:
-            count = _put(total, seen, touched, count, opening[column], opens)
-        else:
-            constant += size * constants[side]
-            for place in range(starts[side], starts[side + 1]):
-                count = _put(total, seen, touched, count, variables[place], size * data[place])
-        if hiding[column] >= 0:
-            count = _put(total, seen, touched, count, hiding[column], hides)
-    found = np.sort(touched[:count])
-    return constant, found, total[found]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _put(
-    total: NDArray[np.float64],
-    seen: NDArray[np.bool_],
-    touched: NDArray[np.int64],
-    count: int,
-    variable: int,
-    value: float,
-) -> int:
-    """Add a term; return how many variables have one."""
-    if not seen[variable]:
-        seen[variable] = True
-        touched[count] = variable
-        count += 1
-    total[variable] += value
-    return count
-
-
-def _times(limit: float, opened: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the limit times how far columns are opened; no limit where there is none."""
-    return np.full(len(opened), np.inf) if np.isinf(limit) else limit * opened
-
-
-def _cut(parts: Sequence[Linear], level: float, binary: NDArray[np.bool_]) -> Cut:
-    """Return the cut that says: these together are at least the level.
+def _cut(reach: Linear, level: float, binary: NDArray[np.bool_]) -> Cut:
+    """Return the cut that says: this is at least the level.
 
     Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing.
     """
-    columns, total, constant = parts[0].columns, parts[0].values, parts[0].constant
-    if len(parts) > 1:
-        columns, where = np.unique(np.concatenate([part.columns for part in parts]), return_inverse=True)
-        total = np.zeros(len(columns))
-        np.add.at(total, where, np.concatenate([part.values for part in parts]))
-        constant = sum(part.constant for part in parts)
+    columns, total, constant = reach.columns, reach.values, reach.constant
     right = level - constant - _ROUNDING * (level + abs(constant))
     if right > 0 and bool((total >= 0).all()):
         total = np.where(binary[columns], np.minimum(total, right), total)
     scale = max(float(np.abs(total).max(initial=0.0)), level * _UP)
-    raised = np.ceil(total / scale * (1 + np.sign(total) * _ROUNDING) / _UP) * _UP
+    exact = total / (scale * _UP)
+    raised = np.where(exact == np.rint(exact), exact, np.ceil(exact * (1 + np.sign(exact) * _DOUBLE))) * _UP
     kept = raised != 0
     return Cut(columns[kept], raised[kept], right / scale)
-
-
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """The attackers' program of a component that is no network, which stays open, and moves that it found."""
-
-    columns: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    model: Model
-    bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
-    moves: list[NDArray[np.float64]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, task: Task, columns: NDArray[np.int64], backend: Backend) -> _Program:
-        matrix = sp.csr_array(task.matrix[:, columns], dtype=np.float64)
-        rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~task.implied)
-        zero, none = np.zeros(len(rows)), np.zeros(len(columns))
-        problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, none, none, none)
-        return cls(columns, rows, backend.open(problem), (none.copy(), none.copy()))
-
-    def pushed(
-        self, press: Press, k: int, up: NDArray[np.float64], down: NDArray[np.float64]
-    ) -> tuple[float, list[Ratios]]:
-        """Return how far a cell moves, as far as its level, and ratios that say why no further."""
-        sides = press.sides
-        target = int(np.searchsorted(self.columns, sides.columns[k]))
-        level, upward = float(sides.levels[k]), bool(sides.upward[k])
-        below, above = -down[self.columns], up[self.columns].copy()
-        below[target], above[target] = (0.0, level) if upward else (-level, 0.0)
-        if self._known(target, level, below, above, upward=upward):
-            return level, []
-        changed = np.flatnonzero((below != self.bounds[0]) | (above != self.bounds[1]))
-        self.model.change_bounds(changed, below[changed], above[changed])
-        self.bounds[0][:], self.bounds[1][:] = below, above
-        at = np.array([target])
-        self.model.change_costs(at, np.array([-1.0 if upward else 1.0]))
-        solution = self.model.solve(method="primal")
-        if solution.x is None:  # standing still is always possible: a basis went wrong
-            solution = self.model.solve(method="afresh")
-        self.model.change_costs(at, np.zeros(1))
-        return self._read(press, solution, k, target)
-
-    def _known(
-        self,
-        target: int,
-        level: float,
-        below: NDArray[np.float64],
-        above: NDArray[np.float64],
-        *,
-        upward: bool,
-    ) -> bool:
-        """Return whether a move that was found before shows that the level is reached."""
-        for place in range(len(self.moves) - 1, -1, -1):
-            move = self.moves[place]
-            far = move[target] if upward else -move[target]
-            if far < level * (1 - REACHED):
-                continue
-            part = level / far
-            tried = move * part
-            tried[target] = np.clip(tried[target], below[target], above[target])
-            if bool((tried >= below - _NOISE).all() and (tried <= above + _NOISE).all()):
-                self.moves.append(self.moves.pop(place))
-                return True
-        return False
-
-    def _read(self, press: Press, solution: Solution, k: int, target: int) -> tuple[float, list[Ratios]]:
-        if solution.x is None or solution.duals is None:
-            raise SolverError.one("attack", f"ended with {solution.status}.", "Try another solver, or report this.")
-        self.moves.append(solution.x)
-        if len(self.moves) > _KEPT:
-            del self.moves[0]
-        gamma = np.where(np.abs(solution.duals) > _NOISE, solution.duals, 0.0)
-        used = np.flatnonzero(gamma)
-        ratios = (
-            press.workshop.ratios(*press.whole.completed(self.rows[used], gamma[used]), int(press.sides.columns[k]))
-            if len(used)
-            else None
-        )
-        return abs(float(solution.x[target])), [] if ratios is None else [ratios]

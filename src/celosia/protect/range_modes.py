@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
@@ -20,6 +21,9 @@ from celosia.protect.task import Task
 
 _WIDEST = 1000.0
 """Where ranges have a price each and attackers' bounds do not end, no range is wider than so many largest levels."""
+
+_ROOM = 1e-5
+"""By so much smaller are the rooms in which ranges are placed: widths found in the end are a little wider."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +91,35 @@ def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Ta
     """Return the width model: a task whose goals are moves of a whole level, and modes whose variables are widths."""
     room = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
     nothing = np.zeros_like(task.goals.sliding)
-    goals = replace(task.goals, up=task.goals.sliding, down=nothing, sliding=nothing)
+    levels = np.maximum(task.goals.sliding, task.goals.up + task.goals.down)
+    goals = replace(task.goals, up=levels, down=nothing, sliding=nothing)
     moved = replace(task, up=room, down=room, goals=goals)
     unit = unit_of(moved)
     limit = np.minimum(most, _limit(task, prices)) / unit
     widest = np.minimum(_in_units(room[0], unit), limit)
     offer = offers.widened(np.arange(len(task)), prices.up * (unit / 10**task.decimals), widest)
     return moved, Modes.of(moved, [_priced(moved, offer, prices)], unit)
+
+
+def by_placed_widths(task: Task, prices: Prices, most: NDArray[np.float64], *, shifted: bool) -> tuple[Task, Modes]:
+    """Return the width model whose ranges can be placed; variables are widths, and then shifts of their centres.
+
+    Parameters
+    ----------
+    task, prices, most
+        As for `by_widths`, without a price each.
+    shifted
+        Centres may be shifted; otherwise ranges lie around the truth.
+    """
+    down, up = (np.where(room[0] >= ENDLESS, np.inf, room[0].astype(np.float64)) for room in (task.down, task.up))
+    if not shifted:
+        return by_widths(task, prices, np.minimum(most, 2 * np.minimum(down, up)))
+    moved, modes = by_widths(task, prices, most)
+    offer = offers.widened(np.arange(len(task)), modes.program.cost, modes.program.upper)
+    rooms = (np.maximum(room / modes.unit * (1 - _ROOM) - _ROOM, 0.0) for room in (down, up))
+    return moved, Modes.of(
+        moved, [offers.placed(offer, sp.csr_array(task.matrix[~task.implied], dtype=np.float64), *rooms)], modes.unit
+    )
 
 
 def _priced(task: Task, offer: Offer, prices: Prices) -> Offer:

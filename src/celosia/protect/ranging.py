@@ -6,17 +6,18 @@ import secrets
 import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
-from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, SpecError, listed
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.cuts import Cut
+from celosia.protect.extending import extended
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
@@ -24,12 +25,11 @@ from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
 from celosia.protect.placing import Placed, Placing, Slacks
 from celosia.protect.pressing import REACHED, Press
-from celosia.protect.product import product_of
+from celosia.protect.product import Product, product_of
 from celosia.protect.protection import Protection
-from celosia.protect.range_modes import Prices, by_ends
-from celosia.protect.shifting import nearest_shift, shift
+from celosia.protect.range_modes import Prices, by_ends, by_placed_widths
+from celosia.protect.shifting import shift
 from celosia.protect.task import Task, task_of
-from celosia.protect.width_cuts import CutSearch
 from celosia.protect.width_splits import FLOOR, SplitSearch
 from celosia.protect.widths import WidthTask
 from celosia.risk.risk import HIDE, Risk
@@ -50,12 +50,6 @@ _TOUCH = 1e-9
 
 _STEP = Fraction(1, 1000)
 """Ranges that are widened one by one grow by steps of so many counts."""
-
-_SMALL = 60_000
-"""With fewer cells times sensitive cells the general model is solved where widths cannot be placed as they are.
-
-Elsewhere widths are searched for again around the nearest shift, which costs a little more than the optimum.
-"""
 
 _PLANE = 2
 """In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
@@ -129,27 +123,6 @@ def _refuse_hidden(risk: Risk, method: Intervals) -> None:
         raise SpecError.one("method", said, "Use 'mixed'.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """What the width model has told although its widths cannot be placed: cuts in its unit, safe widths, a bound."""
-
-    cuts: list[Cut]
-    unit: float
-    widths: NDArray[np.float64]
-    bound: float
-
-    def of_ends(self, unit: float, n: int) -> list[Cut]:
-        """Return the cuts for slacks up and then down, in another unit: a width is the sum of both."""
-        return [
-            Cut(
-                np.concatenate([cut.columns, cut.columns + n]),
-                np.tile(cut.values, 2),
-                cut.right * self.unit / unit,
-            )
-            for cut in self.cuts
-        ]
-
-
 @dataclass(eq=False)
 class Ranging:
     """One publication of ranges at work."""
@@ -159,7 +132,7 @@ class Ranging:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    _known: _Known | None = None
+    _wide: NDArray[np.float64] | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -231,32 +204,83 @@ class Ranging:
         return wide
 
     def _by_width(self) -> tuple[Slacks, float] | None:
-        """Return slacks by the width model and a bound; None where its widths cannot be placed."""
+        """Return slacks by the width model and a bound."""
         task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
-        search, bound = self._searched(task)
-        widths = search.widths
-        if widths is None:
-            raise OutOfTimeError.one("time_limit", "was reached before safe ranges were known.", "Allow more time.")
-        centre = self._shift(task, widths)
-        if centre is None and self.sliding and len(task) * len(task.targets) > _SMALL:
-            near = nearest_shift(task, widths, backends()[0])
-            refit = None if near is None else self._refit(search, task.around(near))
-            if refit is not None:
-                widths, centre = refit, self._shift(task, refit)
-        if centre is None:
-            cuts = search.master.pool.cuts if isinstance(search, CutSearch) else []
-            self._known = _Known(cuts, task.unit, widths * task.unit, bound)
-            return None
-        half = widths / 2
-        return Slacks((half - centre) * task.unit, (half + centre) * task.unit), bound
+        product = self._product(task)
+        return self._by_cuts(task) if product is None else self._by_splitting(task, product)
 
-    def _refit(self, search: CutSearch | SplitSearch, task: WidthTask) -> NDArray[np.float64] | None:
-        """Return widths within limits in which they can be placed, None where there are none."""
-        if isinstance(search, SplitSearch):
-            return search.refit(task)
-        again = CutSearch(task, backends()[0], self.call.clock)
-        again.run(self.call.gap)
-        return again.widths
+    def _product(self, task: WidthTask) -> Product | None:
+        """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""
+        how = self.method.search
+        product = None if how == "cuts" else product_of(self.asked.table.relations.matrix)
+        large = len(task) * len(task.targets) > _MANY or self.call.gap >= FLOOR
+        suits = product is not None and (how == "splitting" or (len(product.sizes) > _PLANE and large))
+        return product if suits else None
+
+    def _by_cuts(self, task: WidthTask) -> tuple[Slacks, float]:
+        """Return the cheapest ranges with one shift of all centres, or cheaper ones in general, and a bound.
+
+        The cuts of the width model hold in general, where its ranges are mostly the cheapest ones, too.
+        """
+        n, bound = len(task), task.price(task.least)
+        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
+        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound))
+        self._finished(width)
+        placed = None
+        if width.best is not None:
+            placed = self._centred(task, width.best[:n] * (width.modes.unit / task.unit))
+        elif not width.impossible:
+            placed = self._centred(task, self._extended(task))
+        modes = by_ends(self.task, self.prices, self.most)
+        start = None if placed is None else np.concatenate([placed.up, placed.down]) / modes.unit
+        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
+        search.learn([_of_ends(cut, n, width.modes.unit / modes.unit) for cut in width.pool.cuts], bound, start)
+        self._finished(search)
+        if search.best is None:
+            return self._one_by_one(), search.bound
+        return placed if placed is not None and search.best is start else self._slacks(search), search.bound
+
+    def _extended(self, task: WidthTask) -> NDArray[np.float64]:
+        """Return widths that protect one target after the other, where there is no time for all together.
+
+        Raises
+        ------
+        InfeasibleError
+            Some cannot be protected.
+        """
+        widths, impossible = extended(task, task.least, np.arange(len(task.targets)), backends()[0])
+        if impossible:
+            raise self._refusal(task.targets[impossible])
+        return widths
+
+    def _by_splitting(self, task: WidthTask, product: Product) -> tuple[Slacks, float]:
+        """Return ranges by splitting and a bound; where they cannot be placed, by cuts or one by one."""
+        search = SplitSearch(task, product, backends()[0], self.call.clock, self._listen)
+        try:
+            search.run(self.call.gap)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if search.impossible:
+            raise self._refusal(task.targets[search.impossible])
+        widths = self._extended(task) if search.widths is None else search.widths
+        placed = self._centred(task, widths)
+        if placed is None and self.sliding:
+            fitted = search.placed()
+            placed = None if fitted is None else self._centred(task, fitted)
+        if placed is not None:
+            return placed, search.bound
+        if len(task) * len(task.targets) <= _MANY:
+            slacks, bound = self._by_cuts(task)
+            return slacks, max(bound, search.bound)
+        self._wide = widths * task.unit
+        return self._one_by_one(), search.bound
+
+    def _centred(self, task: WidthTask, widths: NDArray[np.float64]) -> Slacks | None:
+        """Return ranges of some widths around centres that are drawn, None where they cannot be placed."""
+        centre = self._shift(task, widths)
+        if centre is None:
+            return None
+        return Slacks((widths / 2 - centre) * task.unit, (widths / 2 + centre) * task.unit)
 
     def _shift(self, task: WidthTask, widths: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return where ranges are placed, None where they cannot be: with separate levels only around the truth."""
@@ -265,38 +289,9 @@ class Ranging:
             return None
         return shift(task, widths, backends()[0], random)
 
-    def _searched(self, task: WidthTask) -> tuple[CutSearch | SplitSearch, float]:
-        """Return a search that has found safe widths, unless time was up, and a bound on what any cost."""
-        search = self._search(task)
-        try:
-            search.run(self.call.gap)
-        except KeyboardInterrupt:
-            self.call.clock.stop()
-        bound = search.bound
-        if search.widths is None and not search.impossible:
-            search = search if isinstance(search, CutSearch) else CutSearch(task, backends()[0], self.call.clock)
-            search.complete()
-        if search.impossible:
-            raise self._refusal(task.targets[search.impossible])
-        return search, bound
-
-    def _search(self, task: WidthTask) -> CutSearch | SplitSearch:
-        """Return what suits: splitting where relations are a product of three trees or more, and many; else cuts."""
-        how, product = self.method.search, None
-        if how != "cuts":
-            product = product_of(self.asked.table.relations.matrix)
-        large = len(task) * len(task.targets) > _MANY or self.call.gap >= FLOOR
-        if product is None or (how == "auto" and (len(product.sizes) <= _PLANE or not large)):
-            return CutSearch(task, backends()[0], self.call.clock, self._listen)
-        return SplitSearch(task, product, backends()[0], self.call.clock, self._listen)
-
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        modes = by_ends(self.task, self.prices, self.most)
-        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
-        if self._known is not None:
-            search.learn(self._known.of_ends(modes.unit, len(self.task)), self._known.bound)
-        self._finished(search)
+        search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
         if search.best is None:
             return self._one_by_one(), search.bound
         return self._slacks(search), search.bound
@@ -339,12 +334,12 @@ class Ranging:
             Some cannot be protected.
         """
         task = self.task
-        wide = np.zeros(len(task)) if self._known is None else self._known.widths
+        wide = np.zeros(len(task)) if self._wide is None else self._wide
         below, above = (room.max(axis=0).astype(np.float64) for room in (task.down, task.up))
         down = np.minimum(np.maximum(wide / 2, wide - above), below)
         up = np.minimum(wide - down, above)
         missed = self._missed(down, up)
-        if self._known is not None and len(missed) > _MOST_MENDED:  # as far on both sides as there is room
+        if self._wide is not None and len(missed) > _MOST_MENDED:  # as far on both sides as there is room
             down, up = np.minimum(wide, below), np.minimum(wide, above)
             missed = self._missed(down, up)
         slacks, hopeless = (down, up), []
@@ -365,11 +360,12 @@ class Ranging:
         reached = press.attack(np.concatenate([up, down]) / modes.unit).reached
         return np.unique(press.sides.goals[reached < 1.0 - REACHED])
 
-    def _hear(self, search: ModeSearch) -> None:
+    def _hear(self, search: ModeSearch, bound: float | None = None) -> None:
+        """Note how far a search has come; its bound may hold for a part of all ranges only, and another for all."""
         cost = search.cost if np.isfinite(search.cost) else None
-        cuts = len(search.pool.cuts)
-        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
-        self.call.progress.search(cost, search.bound, cuts)
+        cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
+        self.trace.append((self.call.clock.seconds, cost, least, cuts))
+        self.call.progress.search(cost, least, cuts)
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
         cells = np.unique(self.task.cells[columns])
@@ -405,9 +401,13 @@ class Ranging:
         """Return what a pattern costs."""
         return pattern.loss(self.asked.cost)
 
-    def _listen(self, search: CutSearch | SplitSearch) -> None:
-        """Note how far the search has come: how many cuts, or how many steps, were needed."""
+    def _listen(self, search: SplitSearch) -> None:
+        """Note how far splitting has come, and in how many steps."""
         cost = search.cost if np.isfinite(search.cost) else None
-        cuts = len(search.master.pool.cuts) if isinstance(search, CutSearch) else search.steps
-        self.trace.append((self.call.clock.seconds, cost, search.bound, cuts))
-        self.call.progress.search(cost, search.bound, cuts)
+        self.trace.append((self.call.clock.seconds, cost, search.bound, search.steps))
+        self.call.progress.search(cost, search.bound, search.steps)
+
+
+def _of_ends(cut: Cut, n: int, same: float) -> Cut:
+    """Return a cut of widths for slacks up and then down, of which a width is the sum, in another unit."""
+    return Cut(np.concatenate([cut.columns, cut.columns + n]), np.tile(cut.values, 2), cut.right * same)

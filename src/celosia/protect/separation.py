@@ -169,7 +169,7 @@ class Separator:
         rooms = Rooms(self.workshop.up, self.workshop.down, share)
         got, ends, nodes = minimum_cuts(put, rooms, hidden.network, _CREEP)
         answers.reached[places] = np.maximum(answers.reached[places], got)
-        starts, columns, values = crossings(put, rooms, hidden.network, ends, nodes)
+        starts, columns, values, _ = crossings(put, rooms, hidden.network, ends, nodes)
         stopped, both = np.diff(ends) > 0, np.repeat(np.arange(len(mine)), 2)
         for number in np.flatnonzero(stopped & mine.sliding[both]).tolist():
             terms = slice(starts[number], starts[number + 1])

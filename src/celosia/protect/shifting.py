@@ -126,39 +126,3 @@ def _least(
     )
     solution = backend.open(program).solve(duals=False)
     return None if solution.x is None else solution.x[:n] - solution.x[n:]
-
-
-def nearest_shift(task: WidthTask, widths: NDArray[np.float64], backend: Backend) -> NDArray[np.float64] | None:
-    r"""Return the shift for which ranges must change the least in cost, where none places them as they are, ``(n,)``.
-
-    Ranges are widened to hold the truth (by e) or narrowed to what the attacker's rooms leave around the shift (by s):
-
-    .. math:: \min w'(e + s), \quad M c = 0, \quad |c| \le W/2 + e, \quad W/2 - s - L \le c \le U - W/2 + s.
-    """
-    wide = np.flatnonzero(widths > 0)
-    down, up = (room[wide] for room in task.rooms)
-    half, least = widths[wide] / 2, task.least[wide] / 2
-    matrix = sp.csr_array(task.task.matrix[~task.task.implied][:, wide], dtype=np.float64)
-    matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-    m, n = matrix.shape
-    one, none, empty = sp.eye_array(n), sp.csr_array((n, n)), sp.csr_array((m, n))
-    rows = sp.block_array(
-        [[matrix, empty, empty], [one, -one, none], [one, one, none], [one, none, -one], [one, none, one]],
-        format="csr",
-    )
-    open_, still = np.full(n, np.inf), np.zeros(m)
-    cost = np.maximum(task.cost[wide], 1e-9 * task.cost.max(initial=1.0))
-    program = LinearProgram(
-        sp.csr_array(rows),
-        np.concatenate([still, -open_, -half, -open_, half - down]),
-        np.concatenate([still, half, open_, up - half, open_]),
-        np.concatenate([-down / 2, np.zeros(2 * n)]),  # further away no range holds the truth within the rooms
-        np.concatenate([up / 2, open_, np.maximum(half - least, 0.0)]),
-        np.concatenate([np.zeros(n), cost, cost]) / cost.mean(),
-    )
-    x = backend.open(program).solve(duals=False).x
-    if x is None:
-        return None
-    out = np.zeros(len(task))
-    out[wide] = x[:n]
-    return out

@@ -7,7 +7,7 @@ the others exactly zero; and its multipliers, taken together as cuts in one line
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.protect.extending import extended
 from celosia.protect.product import Product, relations_of
-from celosia.protect.splitting import Projector, Split, Splitting
+from celosia.protect.splitting import Projector, Rooms, Split, Splitting
 from celosia.protect.widths import WidthTask
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -79,7 +79,7 @@ class SplitSearch:
     Attributes
     ----------
     widths, bound, impossible
-        As in `celosia.protect.width_cuts.CutSearch`.
+        The cheapest safe widths so far, None where there are none; no safe widths cost less; targets that none protect.
     steps
         How many steps were taken.
     """
@@ -118,22 +118,20 @@ class SplitSearch:
             run.run(wanted)
             self._hear(run)
 
-    def refit(self, task: WidthTask) -> NDArray[np.float64] | None:
-        """Return safe widths within narrower limits, from where the search has come to; None where it finds none."""
+    def placed(self) -> NDArray[np.float64] | None:
+        """Return safe widths that can be placed, from where the search has come to; None where it finds none."""
         if self.widths is None:
             return None
         n = len(self._product)
-        found, most, floor = np.zeros(n), np.zeros(n), np.zeros(n)
-        found[self._place], most[self._place], floor[self._place] = self.widths, task.most, task.least
-        wrong = (found > most) | (found < floor)
+        found, down, up = np.zeros(n), np.zeros(n), np.zeros(n)
+        found[self._place], (down[self._place], up[self._place]) = self.widths, self.task.rooms
         for run, places in self._runs:
-            if bool(wrong[places].any()):
-                own = run.within(most[places], floor[places])
+            if bool((found[places] / 2 > np.minimum(down, up)[places]).any()):
+                own = run.placed((down[places], up[places]))
                 if own is None:
                     return None
                 found[places] = own
-        fits = bool(np.all((found <= most * (1 + _WIDE)) & (found >= floor * (1 - _WIDE))))
-        return np.clip(found, floor, most)[self._place] if fits else None
+        return found[self._place]
 
     def _model(self) -> Split:
         """Return the width model in the places of the product."""
@@ -325,14 +323,11 @@ class SplitRun:
         """What widths would cost that are a little beyond the greatest ones, at worst."""
         return float(self.model.cost @ np.minimum(np.maximum(self.main.reach, self.model.least), self.model.most))
 
-    def within(self, most: NDArray[np.float64], floor: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return widths within narrower limits, None where none are found in reasonable time."""
-        model = replace(self.model, most=most, floor=floor)
-        keep = (((self.main.tau > _WIDE) & (most > 0)) | (model.least > 0)) & (
-            True if self.inner is None else self.inner
-        )
-        places = np.flatnonzero(keep)
-        final = self.main.restricted(places, self.matrix, model)
+    def placed(self, rooms: Rooms) -> NDArray[np.float64] | None:
+        """Return widths of ranges that can be placed in an attacker's rooms, None where none are found soon."""
+        keep = ((self.main.tau > _WIDE) & (self.model.most > 0)) | (self.model.least > 0)
+        places = np.flatnonzero(keep & (True if self.inner is None else self.inner))
+        final = self.main.restricted(places, self.matrix, rooms)
         if len(final.stuck):
             return None
         last = np.inf
@@ -343,7 +338,7 @@ class SplitRun:
             last = final.cost
         if final.widths is None:
             return None
-        out = np.zeros(len(most))
+        out = np.zeros(len(self.model.cost))
         out[places] = final.widths
         return out
 

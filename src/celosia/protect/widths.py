@@ -16,7 +16,7 @@ because :math:`\sum_i r_i d_i = 0` for every move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,12 +99,6 @@ class WidthTask:
             np.where(room[0] >= ENDLESS, np.inf, room[0]) / self.unit for room in (self.task.down, self.task.up)
         )
         return down, up
-
-    def around(self, centre: NDArray[np.float64]) -> WidthTask:
-        """Return the model for ranges that can be placed with this shift of their centres."""
-        down, up = self.rooms
-        most = np.minimum(self.most, 2 * np.maximum(np.minimum(up - centre, down + centre), 0.0))
-        return replace(self, most=most, floor=np.minimum(2 * np.abs(centre), most))
 
     def price(self, widths: NDArray[np.float64]) -> float:
         """Return what widths cost."""

@@ -40,7 +40,7 @@ def test_cells_that_cross_a_minimum_cut_are_what_its_relations_sum_to(
     asked = Asked(sides.columns, sides.attackers, sides.upward, sides.levels)
     rooms = Rooms(workshop.up, workshop.down, x)
     got, ends, nodes = minimum_cuts(asked, rooms, hidden.network, 1e-4)
-    starts, columns, values = crossings(asked, rooms, hidden.network, ends, nodes)
+    starts, columns, values, _ = crossings(asked, rooms, hidden.network, ends, nodes)
     assert (got < 1).any()
     for number in np.flatnonzero(np.diff(ends)).tolist():
         k = number // 2
