@@ -17,7 +17,7 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Solver
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, waiting
 from celosia.protect.call import Call
-from celosia.protect.conflict import conflict_of, freed
+from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.protection import Protection
@@ -244,7 +244,7 @@ class _Work:
 
         def hiding(risk: Risk) -> NDArray[np.bool_] | None:
             found = self._tried(risk, replace(self.method, at_most=None))
-            return None if found is None else found.pattern.status != "shown"
+            return None if found is None else rests_on(found.audit)
 
         found = conflict_of(self.risk, self.method, hiding, integer=self.call.integer)
         priced = self._tried(freed(self.risk, found), self.method) if len(found.shown) else None

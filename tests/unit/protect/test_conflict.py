@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from tests.property import suppression_oracle as oracle
 from tests.property.suppression_cases import KINDS, drawn, put, seeded
 
+from celosia.attack.audit import audit
 from celosia.errors import InfeasibleError
+from celosia.pattern.pattern import Pattern
+from celosia.protect import conflict
 from celosia.protect.conflict import Conflict, conflict_of
 from celosia.protect.methods import protect
 from celosia.protect.suppress import Suppress
@@ -102,6 +105,32 @@ def test_a_forced_width_that_cannot_be_kept(grid: Risk) -> None:
     wide = Suppress(must_hide=[0], width_if_hidden={0: 1000.0})
     with pytest.raises(InfeasibleError, match=r"even with everything hidden .*'cell 0'"):
         protect(replace(grid, attackers=(known,)), wide)
+
+
+def test_dozens_of_cells_none_of_which_could_stay_shown() -> None:
+    """Audited: with all of them freed everything may be hidden safely, with one of them shown it may not."""
+    risk = instance("t50x20")
+    shown = np.flatnonzero(~risk.sensitive)
+    applied = Suppress(must_show=shown).applied(risk)
+    found = conflict_of(applied, Suppress(), lambda _: None, integer=False)
+    assert found.least
+    assert len(found.shown) > 5
+
+    def safe(freed: NDArray[np.int64]) -> bool:
+        hidden = risk.sensitive.copy()
+        hidden[freed] = True
+        return audit(Pattern.suppressing(risk.table, hidden), risk).safe
+
+    assert safe(found.shown)
+    for kept in range(len(found.shown)):
+        assert not safe(np.delete(found.shown, kept))
+
+
+def test_without_time_the_message_does_not_claim_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflict, "_SECONDS", 0.0)
+    risk = instance("t20x10")
+    with pytest.raises(InfeasibleError, match="Free all of them: perhaps fewer would do"):
+        protect(risk, Suppress(must_show=np.flatnonzero(~risk.sensitive)))
 
 
 @pytest.mark.slow
