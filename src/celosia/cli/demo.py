@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -197,7 +198,11 @@ def _facts(job: Job, result: Protection) -> Iterator[str]:
     hidden = np.asarray(result.pattern.status != SHOWN)
     top = table.levels.max(axis=1) <= 1
     shown = 1 - hidden[top].mean()
-    best = "no safe pattern costs less" if result.optimal else f"no safe pattern costs {result.gap:.1%} less"
+    best = (
+        "no safe pattern costs less"
+        if result.optimal
+        else f"no safe pattern costs {math.ceil(1000 * result.gap) / 1000:.1%} less"
+    )
     yield (
         f"{int((hidden & ~sensitive).sum()):,} more cells make it safe, and {best}: {shown:.1%} of the cells of"
         f" sections by regions are shown, {1 - hidden[~top].mean():.1%} of those below."

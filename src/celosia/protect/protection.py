@@ -16,6 +16,9 @@ from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 
+_NEARLY = 5e-5
+"""A smaller share is 0.00% in print."""
+
 
 class Method(Protocol):
     """A way of protecting tables, with its options."""
@@ -112,6 +115,11 @@ class Protection:
         return self.bound >= self.cost
 
     @property
+    def nearly(self) -> bool:
+        """Whether the gap is none in hundredths of a percent: the rounding of ranges leaves so much."""
+        return self.gap < _NEARLY
+
+    @property
     def safe(self) -> bool:
         """Whether the criterion of the method is met; see `criterion`."""
         return self.found.safe
@@ -142,7 +150,8 @@ class Protection:
         return np.flatnonzero((self.pattern.status != "shown") & ~self.risk.sensitive)
 
     def __repr__(self) -> str:
-        said = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
+        close = "optimal to within 0.01%" if self.nearly else f"at most {self.gap:.2%} above the optimum"
+        said = "optimal" if self.optimal else close
         how = " or ".join(word for word in STATUSES[1:] if (self.pattern.status == word).any()) or "hidden"
         return (
             f"Protection({self.method.name}: {int(self.risk.sensitive.sum()):,} sensitive and "

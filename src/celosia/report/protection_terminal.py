@@ -73,6 +73,8 @@ def _cost(result: Protection) -> Text:
         return Text(f"Cost {_figure(result.cost)}; no bound is known.")
     if result.optimal:
         return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
+    if result.nearly:
+        return Text(f"Cost {_figure(result.cost)}, the least to within 0.01%.")
     return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: within {result.gap:.2%} of the least.")
 
 
