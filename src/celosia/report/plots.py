@@ -44,8 +44,8 @@ def progress_plot(trace: Trace, seconds: float) -> str:
     with rc_context(STYLE):
         figure, axes = figure_of(7.2, 2.7)
         axes.fill_between(times, bounds, costs, step="post", color=BAND, linewidth=0)
-        axes.step(times, costs, where="post", color=RISK, linewidth=2, label="cost of the best so far")
-        axes.step(times, bounds, where="post", color=ACCENT, linewidth=2, label="bound: none costs less")
+        axes.step(times, costs, where="post", color=RISK, linewidth=3.5, label="cost of the best so far")
+        axes.step(times, bounds, where="post", color=ACCENT, linewidth=1.8, label="bound: none costs less")
         axes.set_xlabel("seconds")
         axes.set_xlim(left=0, right=max(times) * 1.01 or 1)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
@@ -92,6 +92,7 @@ def intervals_plot(margins: Margins, labels: Sequence[str]) -> str:
         axes.set_xticks(
             [-4, -3, -2, -1, 0, 1, 2, 3, 4], ["4x", "3x", "2x", "required", "true value", "required", "2x", "3x", "4x"]
         )
+        axes.tick_params(axis="y", pad=8)  # arrows stand between labels and bars
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)
         return svg_of(figure, "intervals", "What attackers can conclude, beside what is required")
