@@ -13,8 +13,8 @@ help:  ## what there is
 demo: $(VENV)/.run  ## the main job end to end on generated data
 	$(BIN)/celosia demo --output celosia-demo
 
-test: $(VENV)/.test  ## all tests but the slow and external ones
-	$(BIN)/python -m pytest
+test: $(VENV)/.test  ## all tests but the slow and external ones, by two workers
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-slow: $(VENV)/.test  ## the slow tests
 	$(BIN)/python -m pytest -m slow
