@@ -269,6 +269,15 @@ def test_ctrl_c_twice_while_files_are_written_leaves_none(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == INPUTS
 
 
+def test_what_a_killed_writer_leaves_is_no_output_and_gone_after_the_next_run(folder: Path) -> None:
+    process = writing(folder, SLOW_WRITER)
+    process.kill()
+    process.communicate(timeout=60)
+    assert {path.name for path in folder.iterdir() if not path.name.startswith(".")} == INPUTS
+    assert status(["protect", "job.toml", "--quiet"]) == 0
+    assert {path.name for path in folder.iterdir()} == INPUTS | OUTPUTS
+
+
 def test_sigterm_leaves_nothing_half_written(folder: Path) -> None:
     process = writing(folder, SLOW_WRITER)
     process.send_signal(signal.SIGTERM)

@@ -33,6 +33,8 @@ _SHARE_OF_CUTTING = 0.1
 """Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
 
 
+_SHARE_OF_PRESSING, _PRESSING = 0.1, 0.5
+"""Of the time, or so many seconds, goes into finding out which questions need not be asked."""
 _SHARE_WITHOUT_PATTERN = 0.25
 """Before there is one: it comes with what cutting leaves."""
 _GRACE, _GRACE_SHARE = 1.0, 0.1
@@ -62,7 +64,9 @@ class Relaxed(Standing):
         super().__init__(task, rows)
         self.clock = clock
         self.pool = Pool()
-        self.separator = Separator(Workshop.of(task), sides_of(task.goals), backend).pressing()
+        until = clock.seconds + max(_SHARE_OF_PRESSING * clock.left, _PRESSING)
+        everything = Separator(Workshop.of(task), sides_of(task.goals), backend)
+        self.separator = everything.pressing(lambda: clock.seconds > until)
         self._master = Master(_program(task), backend, self.pool)
         self._gap = 0.0
         self._until = np.inf

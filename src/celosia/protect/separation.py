@@ -102,14 +102,15 @@ class Separator:
             and len(first.system.relations) == self.task.matrix.shape[0]
         )
 
-    def pressing(self) -> Separator:
+    def pressing(self, late: Callable[[], bool]) -> Separator:
         """Return the same with those questions only that the forced cells do not answer by themselves.
 
-        Hiding more never takes an answer away; those that have one by a hair are asked all the same.
+        Hiding more never takes an answer away; those that have one by a hair are asked all the same, and those that
+        there was no time to look at.
         """
         x = self.task.forced.astype(np.float64)
         more = replace(self.sides, levels=self.sides.levels * _BY_MORE_THAN_A_HAIR)
-        short = self._short(x, more, self._furthest(x, more))
+        short = self._short(x, more, self._furthest(x, more, late))
         return replace(self, sides=self.sides.take(short | ~self.task.forced[self.sides.columns]))
 
     def attack(
@@ -186,10 +187,12 @@ class Separator:
         x = pattern.astype(np.float64)
         return self._open(x, self.sides, self._furthest(x, self.sides))
 
-    def _furthest(self, x: NDArray[np.float64], asked: Sides) -> NDArray[np.float64]:
-        """Return how far questions get in a pattern."""
+    def _furthest(
+        self, x: NDArray[np.float64], asked: Sides, late: Callable[[], bool] = lambda: False
+    ) -> NDArray[np.float64]:
+        """Return how far questions get in a pattern; nowhere those for which it is too late."""
         if not self.is_network:
-            return self._answers(x, asked, whole=True, why=False).reached
+            return self._answers(x, asked, whole=True, why=False, late=late).reached
         hidden = self.networks[0]
         network = hidden.among(x > _HIDDEN)
         inside = np.flatnonzero(network.tail[asked.columns] >= 0)
@@ -207,6 +210,7 @@ class Separator:
         whole: bool,
         why: bool = True,
         check: Callable[[], None] = lambda: None,
+        late: Callable[[], bool] = lambda: False,
     ) -> _Answers:
         """Return what attackers find among the cells that the point hides, with all relations, on request also why."""
         hidden = Hidden.of(self.task, np.flatnonzero(x > _HIDDEN))
@@ -218,7 +222,7 @@ class Separator:
         answers = _Answers.of(len(asked))
         self._follow_flows(hidden, x, asked, np.flatnonzero(network), answers, why=why)
         self._solve_programs(
-            hidden, x, asked, component, ~network & (component >= 0), answers, check, whole=whole, why=why
+            hidden, x, asked, component, ~network & (component >= 0), answers, check, late, whole=whole, why=why
         )
         if why:
             self._explain_stuck(hidden, asked, np.flatnonzero(component < 0), answers)
@@ -266,6 +270,7 @@ class Separator:
         others: NDArray[np.bool_],
         answers: _Answers,
         check: Callable[[], None],
+        late: Callable[[], bool],
         *,
         whole: bool,
         why: bool,
@@ -278,6 +283,8 @@ class Separator:
             mine = asked.take(places)
             for answer in program.exact_answers(mine, why=why) if whole else program.answers(mine):
                 check()
+                if late():
+                    return
                 answers.reached[places[answer.place]] = answer.reached
                 answers.reaches[places[answer.place]] += answer.reaches
 
