@@ -309,7 +309,11 @@ def test_a_fault_of_ours_shows_no_traceback_and_no_data(
 
 def test_a_reader_that_leaves_early_gets_no_traceback(folder: Path) -> None:
     process = subprocess.Popen(
-        [COMMAND, "assess", "job.toml"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [COMMAND, "assess", "job.toml", "--quiet"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stderr is not None

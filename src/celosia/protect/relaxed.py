@@ -33,6 +33,8 @@ _SHARE_OF_CUTTING = 0.1
 """Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
 
 
+MOST_BUILT = 4000
+"""Patterns are not built from more columns than this."""
 _SHARE_OF_PRESSING, _PRESSING = 0.1, 0.5
 """Of the time, or so many seconds, goes into finding out which questions need not be asked."""
 _SHARE_WITHOUT_PATTERN = 0.25
@@ -111,7 +113,9 @@ class Relaxed(Standing):
         halves
             Add zero-half cuts as well.
         """
-        share = _SHARE_OF_CUTTING if self.pattern is not None else _SHARE_WITHOUT_PATTERN
+        share = _SHARE_OF_CUTTING
+        if self.pattern is None:  # cleaning up needs a point that is nearly safe, building does not
+            share = _SHARE_WITHOUT_PATTERN if len(self.task) <= MOST_BUILT else 1.0
         until = self.clock.seconds + share * self._left
         history: list[float] = []
         while not self._good_enough:

@@ -11,7 +11,7 @@ from celosia.protect.cleaning import Cleaner
 from celosia.protect.cuts import Cut
 from celosia.protect.hidden import Hidden
 from celosia.protect.improving import Improver
-from celosia.protect.relaxed import HIDDEN, Relaxed
+from celosia.protect.relaxed import HIDDEN, MOST_BUILT, Relaxed
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -21,8 +21,6 @@ _RESTARTS, _FEW_RESTARTS = 3, 2
 _SPREAD = 0.3
 _SMALL = 40
 """Parts of a pattern up to this size are cleaned up in no time, even where they are no networks."""
-_TOO_MANY = 4000
-"""More columns than this are not built from."""
 _DEAR = 0.1
 """A cell whose reduced cost is more than this part of the bound is not in a good pattern."""
 _FIRST_BUILDS, _FEW_BUILDS = 25, 4
@@ -68,7 +66,7 @@ class Rounded(Relaxed):
         """Return whether what a pattern hides falls into networks and small parts, or is too much to build anew."""
         parts = Hidden.of(self.task, np.flatnonzero(pattern)).parts
         sizes = np.diff(parts.starts)[~parts.network]
-        return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > _TOO_MANY
+        return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > MOST_BUILT
 
     def _clean_up(self, start: NDArray[np.bool_]) -> None:
         """Clean up what the point hides, with its own weights first, then with weights drawn around them."""
@@ -105,7 +103,7 @@ class Rounded(Relaxed):
     def _build(self, most: int, seconds: float) -> None:
         """Build patterns around the point for a while, as long as they get better."""
         columns = self._candidates()
-        if len(columns) > _TOO_MANY:
+        if len(columns) > MOST_BUILT:
             return
         improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
         self._built_until, idle = self.clock.seconds + seconds, 0
