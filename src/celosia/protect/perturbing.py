@@ -81,7 +81,7 @@ class _Work(Numbered):
             self.refuse_what_is_given_away()
         random = np.random.default_rng(self.method.secret)
         fixed = not bool((room.sides == "random").any())
-        for _ in range(1 if fixed else _DRAWS):
+        for attempt in range(1 if fixed else _DRAWS):
             wanted = drawn(room, random)
             upward = possible(room, wanted, random, self.call.clock)
             if upward is None:
@@ -92,7 +92,8 @@ class _Work(Numbered):
             point = self._searched(self.task, ends)
             if point is not None:
                 return self._made(point, ends, _note(int((upward != wanted).sum()), len(upward)))
-        self.refuse_what_is_given_away()
+            if not attempt:
+                self.refuse_what_is_given_away()
         raise self._impossible("add up and meet all levels")
 
     @property
