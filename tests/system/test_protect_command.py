@@ -220,14 +220,14 @@ SLOW_WRITER = """
 import sys, time
 from pathlib import Path
 from celosia.cli.main import run
-from celosia.job import protection
+from celosia.report import protection_page
 
 def slow(result, path, **_):
     Path(path).write_text("half a page with true values")
     print("writing", flush=True)
     time.sleep(60)
 
-protection.write_protection_page = slow
+protection_page.write_protection_page = slow
 run()
 """
 

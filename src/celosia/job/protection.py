@@ -32,8 +32,6 @@ from celosia.protect.random_round import RandomRound
 from celosia.protect.trade_off import trade_off
 from celosia.protect.why import Why
 from celosia.report.beside import Beside
-from celosia.report.method_plots import trade_off_plot
-from celosia.report.protection_page import write_protection_page
 from celosia.risk.risk import Risk
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -264,6 +262,9 @@ def write_outputs(
             if name == "certificate":
                 certify(result).write(stand_ins[path])
             elif name == "report":
+                # pictures take a second to import, which nobody need wait for who asks for none
+                from celosia.report.protection_page import write_protection_page  # noqa: PLC0415
+
                 seen, asked = with_intervals(result, progress), what.asked(result)
                 curve = _curve(result, what.limits, progress)
                 write_protection_page(
@@ -286,6 +287,8 @@ def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> str:
     """Return the curve between few ranges and narrow ones, for the method that weighs them; otherwise nothing."""
     if not isinstance(result.method, Combined):
         return ""
+    from celosia.report.method_plots import trade_off_plot  # noqa: PLC0415  (as above)
+
     progress.start("few ranges or narrow ones")
     seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
     points = trade_off(result.risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP).points

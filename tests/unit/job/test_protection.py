@@ -26,6 +26,7 @@ from celosia.pattern.release_file import read_release
 from celosia.progress import Progress
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
+from celosia.report import protection_page
 from celosia.risk.risk import Risk
 
 LIMITS = """
@@ -154,7 +155,7 @@ def test_when_one_file_cannot_be_written_none_is(job: Path, seen: Seen, monkeypa
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(protection, "write_protection_page", full)
+    monkeypatch.setattr(protection_page, "write_protection_page", full)
     what = plan(job)
     result = protect_risk(assess_file(what.source), what)
     with pytest.raises(SpecError, match="No space left on device"):
