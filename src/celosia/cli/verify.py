@@ -59,7 +59,15 @@ def verify(
     else:
         for line in _words(result, proof):
             click.echo(line)
+        if result.proved and risk is not None and risk.respondents is not None:
+            click.echo(_RESPONDENTS)
     return 0 if result.proved else NOT_PROVED
+
+
+_RESPONDENTS = (
+    "Contributors who came too close on the way to it are attackers here; that no other contributor does is what\n"
+    "celosia audit finds."
+)
 
 
 def _as_dict(result: Verification) -> dict[str, object]:
