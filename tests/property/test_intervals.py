@@ -13,6 +13,7 @@ from tests.property.first_model import least_loss
 from celosia.attack.audit import audit
 from celosia.certify.certificate import certify
 from celosia.certify.verify import verify
+from celosia.pattern.pattern import Pattern
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
@@ -108,7 +109,15 @@ def test_ranges_lose_no_more_than_those_of_a_complete_pattern(shape: str) -> Non
     hidden = audit(protect(risk, Suppress()), intervals=True)
     found = hidden.intervals
     width = np.subtract(np.array(found.upper(), dtype=float), np.array(found.lower(), dtype=float)).sum()
-    assert ranges(risk).cost <= width * (1 + 1e-6)
+    least = ranges(risk).cost
+    assert least <= width * (1 + 1e-6)
+    for seed in range(5):  # and of other safe patterns
+        more = np.random.default_rng(seed).random(len(risk)) < 0.5
+        pattern = Pattern.suppressing(risk.table, more | (hidden.release.status != "shown"))
+        checked = audit(pattern, risk, intervals=True)
+        assert checked.safe
+        lower, upper = (np.array(ends, dtype=float) for ends in (checked.intervals.lower(), checked.intervals.upper()))
+        assert least <= (upper - lower).sum() * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

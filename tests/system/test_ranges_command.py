@@ -50,6 +50,11 @@ def test_a_job_goes_the_whole_way_and_back(method: str, capsys: pytest.CaptureFi
     assert isinstance(said["gap"], float)
     assert 0 <= said["gap"] < 1e-3
     assert names() == OUTPUTS
+    if name != "mixed":
+        classes = said["midpoints"]
+        assert isinstance(classes, dict)
+        assert len(classes) == 5
+        assert classes["0"] == said["midpoint_share"]
     assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
     assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")["proved"]
 
@@ -108,6 +113,19 @@ def test_bad_input_is_named_and_nothing_is_written(
     before = names()
     assert status(["protect", "job.toml", "--quiet", *options]) == 2
     assert message in capsys.readouterr().err
+    assert names() == before
+
+
+@pytest.mark.parametrize("method", ["interval", "combined", "mixed"])
+def test_a_least_width_above_what_the_table_can_give_is_named(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("wide.csv").write_text("industry,region,width\n10,N,3\n", encoding="utf-8")
+    Path("shown.csv").write_text("industry,region\n10,S\n10,Total\n", encoding="utf-8")
+    before = names()
+    options = ["--least-width", "wide.csv", "--must-show", "shown.csv"]
+    assert status(["protect", "job.toml", "--quiet", "--method", method, *options]) == 1
+    said = capsys.readouterr().err
+    assert "least_width: is impossible" in said
+    assert "'10 x N'" in said
     assert names() == before
 
 

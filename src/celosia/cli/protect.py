@@ -19,6 +19,7 @@ from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
+from celosia.pattern.midpoint import midpoints
 from celosia.presses import shielded
 from celosia.protect.protection import Protection
 from celosia.protect.why import Why, why
@@ -127,6 +128,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "hidden": int(hidden.sum()),
         "hidden_value_share": lost.hidden_value / lost.value if lost.value else 0.0,
         **{kind: many for kind, many in kinds.items() if many},
+        **_middles(result),
         "attackers": [attacker.name for attacker in result.risk.attackers],
         "cuts": result.trace[-1][3] if len(result.trace) else 0,
         "search_seconds": round(float(result.seconds), 3),
@@ -136,6 +138,12 @@ def summary_of(result: Protection) -> dict[str, Any]:
         **({"notes": list(result.notes)} if result.notes else {}),
         **_respondents(result),
     }
+
+
+def _middles(result: Protection) -> dict[str, Any]:
+    """Return where true values lie in published ranges, nothing where there are none."""
+    found = midpoints(result.pattern)
+    return {"midpoint_share": found.share, "midpoints": found.shares} if len(found) else {}
 
 
 def _reasons(said: Why) -> dict[str, Any]:

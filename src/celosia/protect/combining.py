@@ -85,4 +85,7 @@ class _Combining(Engaged):
         modes = by_ends(self.task, self.prices, self.most)
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
         search = self._engaged(self.task, modes, start, bound)
-        return None if search.best is None else (self._slacks(search), search.bound)
+        if search.best is None:
+            return None
+        self._spread(search)
+        return self._slacks(search), search.bound

@@ -117,8 +117,9 @@ class _Mixing(Engaged):
             if search.best is None:
                 raise self._failure()
             best = search.best
+            self._spread(search)
             try:
-                placed = self._placed(self._chosen(mixed.read(best)))
+                placed = self._placed(self._chosen(mixed.read(search.best)))
             except InfeasibleError:
                 ceiling = min(ceiling, search.bound)
                 if not search.forbid(best):

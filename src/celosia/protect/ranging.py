@@ -29,6 +29,7 @@ from celosia.protect.product import Product, product_of
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_placed_widths
 from celosia.protect.shifting import shift
+from celosia.protect.spreading import spread
 from celosia.protect.task import Task, task_of
 from celosia.protect.width_splits import FLOOR, SplitSearch
 from celosia.protect.widths import WidthTask
@@ -294,7 +295,14 @@ class Ranging:
         search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
         if search.best is None:
             return self._one_by_one(), search.bound
+        self._spread(search)
         return self._slacks(search), search.bound
+
+    def _spread(self, search: ModeSearch) -> None:
+        """Place ranges at random at the same cost, where only sliding levels are asked for and there is time."""
+        if self.method.shift and self.sliding:
+            drawn = spread(search, backends()[0], self.call.clock, np.random.default_rng(self.method.secret))
+            search.best = search.best if drawn is None else drawn
 
     def _finished(self, search: ModeSearch) -> None:
         """Let a search run to its end."""

@@ -13,7 +13,7 @@ from tests.golden.test_intervals import SQUARE
 from tests.unit.protect.conftest import GRID, make_risk
 
 from celosia.errors import InfeasibleError, MidpointWarning, SpecError
-from celosia.pattern.midpoint import midpoint_share
+from celosia.pattern.midpoint import midpoint_share, midpoints
 from celosia.progress import Silent
 from celosia.protect.combined import Combined
 from celosia.protect.intervals import Intervals
@@ -207,6 +207,25 @@ def test_products_are_recognised_and_projected_on(name: str) -> None:
 def test_other_relations_are_no_product() -> None:
     matrix = instance("t20x10").table.relations.matrix
     assert product_of(matrix[1:]) is None
+
+
+@pytest.mark.parametrize("shape", [((5,), (4,)), ((2,), (3,), (2,))])
+@FEW_VALUES
+def test_sliding_levels_are_placed_at_random_against_several_attackers(shape: Any) -> None:  # noqa: ANN401
+    """At the same cost as without, by the secret, and seldom with the truth in the middle or at an end."""
+    risk = drawn(shape, 1, unity=True, sliding=True)
+    wiser = Attacker.together([risk.attackers[0], Attacker.percentage(risk.table, 60)])
+    both = replace(risk, attackers=(*risk.attackers, wiser))
+    plain, one, again, other = (
+        protect(both, Intervals(shift=shift, secret=secret))
+        for shift, secret in ((False, 1), (True, 1), (True, 1), (True, 2))
+    )
+    assert one.cost == pytest.approx(plain.cost, rel=1e-4)
+    assert one.safe
+    ends = [found.pattern.bounds()[0].floats.tolist() for found in (one, again, other)]
+    assert ends[0] == ends[1] != ends[2]
+    at_ends = midpoints(plain).shares["-50"] + midpoints(plain).shares["50"]
+    assert midpoints(one).shares["-50"] + midpoints(one).shares["50"] < at_ends
 
 
 @FEW_VALUES
