@@ -239,7 +239,10 @@ class Ranging:
         self._finished(search)
         if search.best is None:
             return self._one_by_one(), search.bound
-        return placed if placed is not None and search.best is start else self._slacks(search), search.bound
+        if placed is not None and search.best is start:
+            return placed, search.bound
+        self._spread(search)
+        return self._slacks(search), search.bound
 
     def _extended(self, task: WidthTask) -> NDArray[np.float64]:
         """Return widths that protect one target after the other, where there is no time for all together.
