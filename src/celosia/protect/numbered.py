@@ -55,6 +55,9 @@ class Numbered:
     def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
         """Run a search and return its best point, None where there is none.
 
+        A search also ends without one where an attacker knows so much that nothing which is published makes a
+        difference to him: there is no cut then.
+
         Raises
         ------
         OutOfTimeError
@@ -64,7 +67,7 @@ class Numbered:
             search.run()
         except KeyboardInterrupt:
             self.call.clock.stop()
-        if search.best is None and not search.impossible:
+        if search.best is None and not search.impossible and self.call.clock.left <= 0:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 

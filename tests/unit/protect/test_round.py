@@ -16,6 +16,7 @@ from celosia.errors import CelosiaError, DataError, InfeasibleError, SpecError
 from celosia.pattern.release import publish
 from celosia.protect.methods import protect
 from celosia.protect.round import Round
+from celosia.risk.attacker import Attacker
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 
@@ -180,3 +181,11 @@ def test_levels_that_nothing_can_meet_name_the_cells_that_are_frozen(
     risk = make(grid_rows, values, {6: (2, 2, 0)})
     frozen = [4, 5, 7]  # the rest of the row
     refused(risk, Round(5, frozen=frozen), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
+
+
+def test_an_attacker_who_knows_all_the_rest_is_said_to_come_too_close(make: MakeRisk) -> None:
+    """Nothing that is published makes a difference to him: the search had no cut, and called that out of time."""
+    risk = make([[1, 1, -1]], [10, 12, 22], {0: (2, 2, 0)})
+    known = Attacker("neighbour", Fixed(np.array([0, 12, 22])), Fixed(np.array([40, 12, 22])))
+    asked = replace(risk, attackers=(*risk.attackers, known))
+    refused(asked, Round(5), InfeasibleError, "protection", ["attackers come too close to 'cell 0'"])
