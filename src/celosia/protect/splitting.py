@@ -157,6 +157,9 @@ class Splitting:
         self.reach = self.tau.copy()
         self.widths: NDArray[np.float64] | None = None
         self.steps = 0
+        # Centres, which stay at the truth here.
+        self._centre, self._shift, self._pull, self._aim = (np.zeros(n) for _ in range(4))
+        self._inner: Rooms = (np.full(n, np.inf), np.full(n, np.inf))
 
     @property
     def cost(self) -> float:
@@ -178,7 +181,10 @@ class Splitting:
 
     def _clip(self, correction: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
         """Finish the projection, clip every cell, and set up the next projection."""
-        _clip(self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach, _RELAX)
+        _clip(
+            *(self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach),
+            *(self._centre, self._shift, self._pull, self._aim, *self._inner, _RELAX),
+        )
 
     def _safe(self) -> NDArray[np.float64] | None:
         """Return the widths of the projected moves, None where they are too wide."""
@@ -250,16 +256,11 @@ class PlacedSplitting(Splitting):
         self._alone = projector.alone()
         self._inner = rooms[0] * (1 - _ROOM), rooms[1] * (1 - _ROOM)
         self._cap = np.minimum(self._cap, self._inner[0] + self._inner[1])
-        n = len(model.cost)
-        self._centre, self._shift, self._pull, self._aim = (np.zeros(n) for _ in range(4))
 
     def _clip(self, correction: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
         self._centre = self._aim.copy()
         self._alone.apply(self._centre)
-        _clip_placed(
-            *(self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach),
-            *(self._centre, self._shift, self._pull, self._aim, *self._inner, _RELAX),
-        )
+        super()._clip(correction, weight)
 
     def _safe(self) -> NDArray[np.float64] | None:
         """Return the widths of the projected moves around the projected centres, None where they are too wide."""
@@ -280,61 +281,7 @@ def _weak(model: Split, total: NDArray[np.float64], worth: float) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _clip(  # noqa: C901  (one loop, compiled)
-    t: NDArray[np.float64],
-    g: NDArray[np.float64],
-    z: NDArray[np.float64],
-    u: NDArray[np.float64],
-    correction: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    tau: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    relax: float,
-) -> None:
-    """Finish the projection, clip every cell at its threshold, and set up the next projection, cell by cell."""
-    n, q = t.shape
-    v = np.empty(q)
-    for i in range(n):
-        furthest = 0.0
-        for p in range(q):
-            x = t[i, p] + correction[p] * g[i, p]
-            furthest = max(furthest, abs(x))
-            v[p] = relax * x + (1.0 - relax) * z[i, p] + u[i, p]
-        reach[i] = furthest
-        total, largest = 0.0, 0.0
-        for p in range(q):
-            total += abs(v[p])
-            largest = max(largest, abs(v[p]))
-        level = 0.0
-        if total > weight[i]:
-            level = tau[i] if tau[i] < largest else 0.0
-            for _ in range(50):
-                over, count = 0.0, 0.0
-                for p in range(q):
-                    more = abs(v[p]) - level
-                    if more > 0.0:
-                        over += more
-                        count += 1.0
-                if count == 0.0:
-                    level = 0.0
-                    continue
-                step = (over - weight[i]) / count
-                level += step
-                level = max(level, 0.0)
-                if abs(step) <= 1e-8 * level:
-                    break
-        level = min(level, cap[i])
-        tau[i] = level
-        for p in range(q):
-            clipped = min(max(v[p], -level), level)
-            z[i, p] = clipped
-            u[i, p] = v[p] - clipped
-            t[i, p] = 2.0 * clipped - v[p]
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _clip_placed(  # noqa: C901  (one loop, compiled)
+def _clip(  # noqa: C901, PLR0912  (one loop, compiled)
     t: NDArray[np.float64],
     g: NDArray[np.float64],
     z: NDArray[np.float64],
@@ -352,10 +299,10 @@ def _clip_placed(  # noqa: C901  (one loop, compiled)
     up: NDArray[np.float64],
     relax: float,
 ) -> None:
-    """Do what `_clip` does where the threshold of a cell also limits how far its centre is shifted.
+    """Finish the projection, clip every cell at its threshold, and set up the next projection, cell by cell.
 
-    With a threshold of W the shift lies between max(-W/2, W/2 - L) and min(W/2, U - W/2). The sum of squared distances
-    is convex in W, and so its slope has one root, which is looked for between two ends that close in.
+    With a threshold of W the shift of a centre lies between max(-W/2, W/2 - L) and min(W/2, U - W/2). The sum of
+    squared distances is convex in W, so its slope has one root, which is looked for between two ends that close in.
     """
     n, q = t.shape
     v = np.empty(q)
@@ -369,7 +316,9 @@ def _clip_placed(  # noqa: C901  (one loop, compiled)
         c = relax * centre[i] + (1.0 - relax) * shift[i] + pull[i]
         below, above = 0.0, cap[i]
         level = min(tau[i], cap[i])
-        for _ in range(60):
+        if np.abs(v).sum() + abs(c) / 2 <= weight[i]:
+            level = above = 0.0
+        for _ in range(60 if above > 0.0 else 0):
             slope, bend = weight[i], 0.0
             for p in range(q):
                 more = abs(v[p]) - level
