@@ -40,12 +40,21 @@ DATA, JOB, RISK = "firms.parquet", "job.toml", "risk.html"
 OUTPUTS = ("office.xlsx", "public.csv", "proof.json", "report.html")
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}
 
+_FEW = 10_000
+"""With fewer firms nearly all cells have one or two: to judge every holding in all of its cells takes minutes."""
+
+_ATTACKERS = {
+    True: 'attackers = ["external"]        # outsiders; add "respondents": with so few firms that takes minutes',
+    False: 'attackers = ["external", "respondents"]   # outsiders, and firms that know what they contribute',
+}
+"""Who attacks, by whether there are few firms."""
+
 _BESIDE = "Manufacturing by regions, suppressed and as ranges"
 _MARK = "# Written by `celosia demo`"
 _TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
 
-attackers = ["external", "respondents"]   # outsiders, and firms that know what they contribute
+{{attackers}}
 
 [data]                          # microdata: one record a firm
 file = "{DATA}"
@@ -176,7 +185,9 @@ def _write_inputs(folder: Path, rows: int, seed: int) -> None:
         pyarrow.parquet.write_table(firms(rows, seed), stand_ins[folder / DATA])
         for name, hierarchy in HIERARCHIES.items():
             stand_ins[folder / name].write_text(_hrc(hierarchy()), encoding="utf-8")
-        stand_ins[folder / JOB].write_text(_TEXT.format(rows=rows, seed=seed), encoding="utf-8")
+        stand_ins[folder / JOB].write_text(
+            _TEXT.format(rows=rows, seed=seed, attackers=_ATTACKERS[rows < _FEW]), encoding="utf-8"
+        )
 
 
 def _hrc(hierarchy: Hierarchy) -> str:

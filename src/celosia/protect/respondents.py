@@ -133,8 +133,11 @@ class _Rounds:
                 self._mend(last, audit)
                 if self.best is not None and (self._good_enough() or self._used() > _EXACT):
                     return
-                risk = self._required(risk, audit)
-            found = self._tried(risk, audit, self._gap(loose=loose))
+                told = self._required(risk, audit)
+                if told is None:
+                    break
+                risk = told
+            found = self._tried(risk, self._gap(loose=loose))
             if found is None:
                 break
             last, audit = found, self._attacked(found)
@@ -148,7 +151,7 @@ class _Rounds:
         if self.best is None:
             self._complete(risk, last, audit)
 
-    def _tried(self, risk: Risk, audit: RespondentAudit, gap: float) -> Protection | None:
+    def _tried(self, risk: Risk, gap: float) -> Protection | None:
         """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
         try:
             found = self._found(risk, gap, _EXACT)
@@ -158,7 +161,7 @@ class _Rounds:
             if not self.stricter:
                 raise
             if self.best is None:
-                self._open_everything(audit)
+                self._open_everything()
             return None
         if not self.stricter:
             self.bound = max(self.bound, found.bound)
@@ -189,8 +192,11 @@ class _Rounds:
     def _complete(self, risk: Risk, last: Protection, audit: RespondentAudit) -> None:
         """Hide more than the last pattern does until nobody comes too close."""
         while not audit.safe:
-            risk = self._required(risk, audit)
-            status = risk.status.copy()
+            told = self._required(risk, audit)
+            if told is None:
+                self._open_everything()
+                return
+            risk, status = told, told.status.copy()
             if isinstance(self.method, Suppress):
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
@@ -200,7 +206,7 @@ class _Rounds:
             audit = self._attacked(last)
         self._keep(last)
 
-    def _open_everything(self, audit: RespondentAudit) -> None:
+    def _open_everything(self) -> None:
         """Hide all that may be hidden: what asked for more than is needed cannot be met, and less is not known.
 
         Raises
@@ -218,8 +224,8 @@ class _Rounds:
             raise self._exposed(audit)
         self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
 
-    def _required(self, risk: Risk, audit: RespondentAudit) -> Risk:
-        """Return the risk with what the last pattern missed.
+    def _required(self, risk: Risk, audit: RespondentAudit) -> Risk | None:
+        """Return the risk with what the last pattern missed, None where all of that was asked for already.
 
         Some requirements for targets in several cells ask for more than is needed, so they come last: a bound that does
         not know of them holds.
@@ -229,7 +235,7 @@ class _Rounds:
             if told.further is not risk.further:
                 self.stricter |= enough
                 return told
-        raise self._exposed(audit)
+        return None
 
     def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
         cells = sorted({cell for one in audit.open for cell in one.cells})
