@@ -107,14 +107,14 @@ class Programs:
     def keep(self, opening: Opening, pair: Sequence[int], moves: Sequence[Move]) -> None:
         """Remember moves of a question, or of a pair, scaled so that they reach its level together.
 
-        Where they were scaled up, only if what the attacker knows leaves room for them.
+        Where they were scaled up, only if what the attacker knows and what may be published leave room for them.
         """
         level, who = float(self.sides.levels[pair[0]]), int(self.sides.attackers[pair[0]])
         far = sum(move.far for move in moves)
         if far < level * _HALF:
             return
         scaled = [move.scaled(level / far) for move in moves]
-        up, down = (room[who] * _NEARLY for room in (opening.doors.up, opening.doors.down))
+        up, down = (room * _NEARLY for room in opening.doors.widest(who))
         if far >= level or all(move.fits(up, down) for move in scaled):
             self._moves.update(zip(pair, scaled, strict=True))
 

@@ -53,6 +53,9 @@ _BRANCHED = 1e-5
 _STEADY = 1e-6
 """A gap that is closed but for this is closed: rounding ends to decimals costs as much."""
 
+_HASTY = (0.0, 0.3, 3.0, 30.0, 300.0)
+"""How much wider ranges of the last point are taken where there is no time, one after the other."""
+
 _WIDEST = 4.0
 """The first point opens everything as far as so many of the largest level."""
 
@@ -101,6 +104,7 @@ class ModeSearch:
         self.best: NDArray[np.float64] | None = None
         self.bound = self._least_cost(modes)
         self.impossible = False
+        self._last: NDArray[np.float64] | None = None
         self._listen = listen
         self._master = Master(modes.program, backend, self.pool)
         integer = modes.program.integer
@@ -164,8 +168,7 @@ class ModeSearch:
                 self._dive(point)
                 self._branch()
         except _OutOfTimeError:
-            if self.best is None:
-                self._offer_widest()
+            self._offer_something()
 
     @property
     def _fixed(self) -> bool:
@@ -191,6 +194,7 @@ class ModeSearch:
         while True:
             point = self._master.solve()
             if point is not None:
+                self._last = point.x
                 history.append(point.bound)
                 self._raise_bound(point.bound)
             if point is None or self.done or self.modes.constant + point.bound >= self.cost:
@@ -275,6 +279,19 @@ class ModeSearch:
             wide = np.minimum(wide, program.upper)
             if self._allowed_by_rows(wide):
                 self._offer(wide)
+
+    def _offer_something(self) -> None:
+        """Where time is up and no point is known, make the last one wide enough, or open everything."""
+        ranges = not len(self._integer) and self.modes.widen
+        for wider in _HASTY if ranges and self._last is not None else ():
+            if self.best is None and self._last is not None:
+                least = self.press.attack(self._last, wider=wider * self._core).least
+                if self.press.by_programs:
+                    self._offer_raised(self._last)
+                else:
+                    self._offer_scaled(self._last, least, REACHED)
+        if self.best is None:
+            self._offer_widest()
 
     def _offer_widest(self) -> None:
         """Keep the point that opens everything, where it is safe: dear, but there is a pattern from now on."""

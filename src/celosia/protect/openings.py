@@ -82,6 +82,15 @@ class Doors:
         starts, variables = by_variable.indptr.astype(np.int64), by_variable.indices.astype(np.int64)
         return starts, variables, by_variable.data, constants, most, modes.hiding, modes.opening
 
+    def widest(self, who: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how far columns can move for an attacker whatever is published, up and down, ``(n,)`` each."""
+        up, down = np.split(self.tables[4], 2)
+        hides = self.modes.hiding >= 0
+        return (
+            np.where(hides, self.up[who], np.minimum(self.up[who], up)),
+            np.where(hides, self.down[who], np.minimum(self.down[who], down)),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Opening:
@@ -158,9 +167,10 @@ class Opening:
         if who not in self._plain:
             up, down = np.split(self.slack, 2)
             wider = 0.0 if self.gated else self.wider
+            widest = self.doors.widest(who)
             self._plain[who] = (
-                np.minimum(up + wider, np.minimum(self.doors.up[who], _FAR)),
-                np.minimum(down + wider, np.minimum(self.doors.down[who], _FAR)),
+                np.minimum(up + wider, np.minimum(widest[0], _FAR)),
+                np.minimum(down + wider, np.minimum(widest[1], _FAR)),
             )
         return self._plain[who]
 
