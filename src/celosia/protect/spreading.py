@@ -23,7 +23,7 @@ _SAME = 1e-7
 _CLOSE = 1e-6
 """A point that misses levels by less than this part is safe but for doubles: it is widened by as much."""
 
-_ROUNDS = 100
+_ROUNDS = 40
 """So many points are attacked; of the draws those count that are safe by then."""
 
 
@@ -76,7 +76,7 @@ def spread(
                 break
             rounds -= 1
             x = np.clip(x, lower, upper)
-            found = search.press.attack(x, missing=_CLOSE)
+            found = search.press.attack(x, missing=_CLOSE, effort="enough")
             if found.least >= 1 - _CLOSE:
                 break
             rows = [sp.csr_array((cut.values, cut.columns, [0, len(cut.columns)]), shape=(1, n)) for cut in found.cuts]
