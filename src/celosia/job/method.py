@@ -93,7 +93,7 @@ class MethodPart(Part):
             raise SpecError(map(self._placed, error.problems)) from None
         return cast("Method", method)
 
-    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:  # noqa: ARG002
+    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:  # noqa: ARG002  (others use it)
         """Return the options as the method takes them, where the job says some of them in another way."""
         return options
 
