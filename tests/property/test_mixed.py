@@ -29,8 +29,11 @@ from celosia.protect.mixed import Mixed
 from celosia.protect.mixed_modes import MixedModes, NumberPrices
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protect.perturb import Perturb
+from celosia.protect.perturb_room import Room
 from celosia.protect.range_modes import Prices
 from celosia.protect.task import task_of
+from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -59,8 +62,8 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     rounds, moves = (np.flatnonzero(some([0, 1, 1])) for _ in range(2))
     truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
     numbers = Numbers(
-        Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth),
-        moves_of(risk, task, moves, np.full(len(moves), chance.choice([2, 5])), units, chance.randint(0, 99)),
+        Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth, np.ones_like(truth)),
+        moves_of(Room(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)),
         step,
     )
     prices = Prices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))
@@ -182,3 +185,20 @@ def test_a_mix_with_numbers_is_cheaper_than_every_pure_release_of_the_same_price
     assert len(set(mixed.pattern.status)) > 2
     assert mixed.cost < min(pure) * 0.9
     assert mixed.bound == pytest.approx(mixed.cost, rel=1e-4)
+
+
+def test_ranges_reach_as_far_as_numbers_must_move_for_all_to_add_up() -> None:
+    """The first cell is rounded to 5, so the range of the second must contain 15, which attackers know to be false.
+
+    Rounding costs 1 and 2 for the distance, the range from 12 to 15 costs 3; rounding to 10 would cost 8 in all.
+    """
+    risk = make_risk([[1, 1, -1]], [7, 13, 20], {0: (1, 1, 0)}, cost=[1.0] * 3)
+    knowing = Attacker("knows more", Fixed(np.array([6, 10, 20])), Fixed(np.array([8, 16, 20])))
+    ways = Mixed(may_hide=[], may_range=[1], round_base=5, may_round=[0], secret=1)
+    found = protect(replace(risk, attackers=(knowing,)), ways)
+    lower, upper = (side.floats for side in found.pattern.bounds())
+    assert found.safe
+    assert found.cost == pytest.approx(6)
+    assert found.bound == pytest.approx(6, rel=1e-4)
+    assert (lower[1], upper[1]) == (12, 15)
+    assert found.notes == ("So that published numbers add up, 1 range may be wider than what can be concluded.",)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import Problems, SpecError
 from celosia.pattern.mode import checked_costs
 from celosia.protect.intervals import Intervals
-from celosia.protect.round import Number, counted_in_units, exact
+from celosia.protect.round import Number, counted_in_units, exact, refuse_broken
 from celosia.protect.suppress import Suppress, cells_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
@@ -96,7 +96,13 @@ class Mixed(Intervals):
         return True
 
     def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what this method asks for; see `celosia.Intervals`."""
+        """Return the risk with what this method asks for; see `celosia.Intervals`.
+
+        Raises
+        ------
+        DataError
+            Counts that may be rounded or perturbed are not whole numbers.
+        """
         found = Problems()
         for numbers in (self.bases, self.reaches):
             with found.gathering():
@@ -105,6 +111,8 @@ class Mixed(Intervals):
             with found.gathering():
                 self.priced(name, risk)
         found.raise_as(SpecError)
+        if self.round_base is not None or self.reach is not None:
+            refuse_broken(risk.table, risk.table.is_count)
         status = Suppress(must_show=self.must_show, must_hide=self.must_hide).applied(risk).status
         return replace(Intervals.applied(self, risk), status=status)
 

@@ -91,7 +91,7 @@ class MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
         unit = unit_of(task)
         made = [
-            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit),
+            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit, numbers.furthest),
             hidden_offer(prices),
             _rounded(task, numbers, number_prices, unit),
             _perturbed(task, numbers, number_prices, unit),
@@ -129,7 +129,7 @@ class MixedModes:
             rounded=roundings.columns[rounds],
             multiples=(roundings.truth // roundings.base + first)[rounds],
             perturbed=moves.columns[perturbs],
-            moves=(far_up - far_down)[perturbs],
+            moves=((far_up - far_down) * moves.grain)[perturbs],
         )
 
 
@@ -138,33 +138,30 @@ def _rounded(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) ->
     scale = numbers.step / unit
     cost = prices.move[own.columns] * (unit / 10**task.decimals)
     remainder = own.remainder.astype(np.float64) * scale
-    offer = offers.rounded(own.columns, cost, remainder, own.base.astype(np.float64) * scale, scale)
+    offer = offers.rounded(own.columns, cost, remainder, own.base * np.float64(scale), own.grain * np.float64(scale))
     return offers.gated(offer, prices.fixed[own.columns] + cost * remainder)
 
 
 def _perturbed(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
-    own = numbers.moves
-    cost = prices.move[own.columns] * (numbers.step / 10**task.decimals)
+    own, ends = numbers.moves, numbers.moves.ends
+    cost = prices.move[own.columns] * own.grain * (numbers.step / 10**task.decimals)
     offer = offers.perturbed(
         own.columns,
         (cost, cost),
         own.reach.astype(np.float64),
-        (own.most_up.astype(np.float64), own.most_down.astype(np.float64)),
-        (own.least_up.astype(np.float64), own.least_down.astype(np.float64)),
+        (ends.most_up.astype(np.float64), ends.most_down.astype(np.float64)),
+        (ends.least_up.astype(np.float64), ends.least_down.astype(np.float64)),
         integer=True,
     )
-    return offers.gated(offers.rescaled(offer, numbers.step / unit), prices.fixed[own.columns])
+    offer = offers.rescaled(offer, own.grain * np.float64(numbers.step / unit))
+    return offers.gated(offer, prices.fixed[own.columns])
 
 
 def _completions(task: Task, prices: Prices, most: NDArray[np.float64], numbers: Numbers, unit: float) -> Offer:
     """Return the variables d of columns that may be ranges or hidden; they open nothing and cost nothing."""
     hide = np.full(len(task), np.inf) if prices.hide is None else prices.hide
     columns = np.flatnonzero((most > 0) | np.isfinite(hide))
-    furthest = np.zeros(len(task))
-    furthest[numbers.roundings.columns] = numbers.roundings.base
-    own = numbers.moves
-    furthest[own.columns] = np.maximum(furthest[own.columns], np.maximum(own.most_up, own.most_down))
-    far = np.full(len(columns), float(furthest.sum()) * numbers.step / unit)
+    far = np.full(len(columns), numbers.furthest / unit)
     nothing = (_NO_COLUMNS, _NO_COLUMNS, np.zeros(0))
     return Offer(columns, -far, far, np.zeros(len(columns)), np.zeros(len(columns), dtype=bool), nothing, nothing)
 

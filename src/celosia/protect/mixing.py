@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, SolverError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, listed
 from celosia.pattern.entries import HIDDEN, PERTURBED, ROUNDED, of_status
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -21,11 +21,14 @@ from celosia.protect.completing import adds_up
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixed_modes import Choice, MixedModes, NumberPrices
 from celosia.protect.mode_search import ModeSearch
-from celosia.protect.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protect.numbers import Moves, Numbers, Roundings, moves_of, steps_of
+from celosia.protect.perturb import Perturb
+from celosia.protect.perturb_room import Room
 from celosia.protect.placing import Slacks
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices
 from celosia.protect.ranging import publish_ranges
+from celosia.protect.round import grains_of
 from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
@@ -91,18 +94,21 @@ class _Mixing(Engaged):
         task, table = self.task, self.asked.table
         units, step = steps_of(task, self.asked, integer=self.call.integer)
         free = self.asked.status[task.cells] != HIDE
-        base, reach = self.method.bases(table), self.method.reaches(table)
+        base = self.method.bases(table)
         if bool((base % units).any()):
             raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
-        base, reach = base // units, reach // units
-        rounds = np.flatnonzero((base[task.cells] > 1) & free)
-        truth = np.asarray(table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
-        moves = np.flatnonzero((reach[task.cells] > 0) & free)
-        return Numbers(
-            Roundings(rounds, base[task.cells[rounds]], truth),
-            moves_of(self.required, task, moves, reach[task.cells[moves]], units, self.method.secret),
-            step,
-        )
+        grain = np.maximum(grains_of(table) // units, 1)
+        base = base // units
+        rounds = np.flatnonzero(((base > grain)[task.cells]) & free)
+        cells = task.cells[rounds]
+        truth = np.asarray(table.amounts.counts, dtype=np.int64)[cells] // units
+        return Numbers(Roundings(rounds, base[cells], truth, grain[cells]), self._moves(free), step)
+
+    def _moves(self, free: NDArray[np.bool_]) -> Moves:
+        """Return which of the columns that need not be hidden may be perturbed, and how far."""
+        reach = self.method.reaches(self.asked.table)[self.task.cells]
+        room = Room(self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer)
+        return moves_of(room, self.task, np.flatnonzero((reach > 0) & free), self.method.secret)
 
     def protection(self) -> Protection:
         """Return the release."""
@@ -115,7 +121,7 @@ class _Mixing(Engaged):
         for _ in range(_TRIES):
             self._run(search, mixed)
             if search.best is None:
-                raise self._failure()
+                raise self._failure() if self.call.clock.left <= 0 else _no_choice()
             best = search.best
             self._spread(search)
             try:
@@ -183,3 +189,8 @@ class _Mixing(Engaged):
         moved = of_status(pattern.status, (ROUNDED, PERTURBED))
         fixed = float(self._number_cost[moved].sum())
         return fixed + sum(mode.loss(pattern.table, prices.get(mode.status, self.asked.cost)) for mode in pattern.modes)
+
+
+def _no_choice() -> CelosiaError:
+    remedy = "Allow more cells to be hidden or to be ranges, wider ranges, a larger base or a larger reach."
+    return InfeasibleError.one("protection", "is impossible: no choice of what is allowed is safe and adds up.", remedy)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.protect.perturb_room import Ends, Room
 from celosia.protect.task import Task
-from celosia.risk.risk import Levels, Risk
+from celosia.risk.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,13 +20,14 @@ class Roundings:
     ----------
     columns
         The columns, ``(m,)``.
-    base, truth
-        Of each, in steps, ``(m,)``.
+    base, truth, grain
+        Of each, in steps, ``(m,)``; the grain is the smallest difference between values: one step, or a whole count.
     """
 
     columns: NDArray[np.int64]
     base: NDArray[np.int64]
     truth: NDArray[np.int64]
+    grain: NDArray[np.int64]
 
     @property
     def remainder(self) -> NDArray[np.int64]:
@@ -41,18 +43,21 @@ class Moves:
     ----------
     columns
         The columns, ``(m,)``.
-    reach
-        Of each, in steps, ``(m,)``.
-    most_up, most_down, least_up, least_down
-        How far each may and must move if it is perturbed, in steps, ``(m,)`` each.
+    grain
+        The smallest move of each: one step, or a whole count, ``(m,)``.
+    reach, ends
+        Of each, and how far each must and may move if it is perturbed, in grains, ``(m,)`` each.
     """
 
     columns: NDArray[np.int64]
+    grain: NDArray[np.int64]
     reach: NDArray[np.int64]
-    most_up: NDArray[np.int64]
-    most_down: NDArray[np.int64]
-    least_up: NDArray[np.int64]
-    least_down: NDArray[np.int64]
+    ends: Ends
+
+    @property
+    def furthest(self) -> NDArray[np.int64]:
+        """How far each may move to any side, in steps, ``(m,)``."""
+        return np.maximum(self.ends.most_up, self.ends.most_down) * self.grain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +81,14 @@ class Numbers:
         """The columns with such a way, increasing."""
         return np.union1d(self.roundings.columns, self.moves.columns)
 
+    @property
+    def furthest(self) -> float:
+        """How far all of them together may lie from the truth, in counts of the task."""
+        far = np.zeros(int(self.columns.max(initial=-1)) + 1)
+        far[self.roundings.columns] = self.roundings.base
+        far[self.moves.columns] = np.maximum(far[self.moves.columns], self.moves.furthest)
+        return float(far.sum()) * self.step
+
 
 def steps_of(task: Task, risk: Risk, *, integer: bool) -> tuple[int, int]:
     """Return how many units of the table's last decimal, and how many counts of a task, are one step."""
@@ -83,38 +96,17 @@ def steps_of(task: Task, risk: Risk, *, integer: bool) -> tuple[int, int]:
     return units, units * 10**task.decimals // 10**risk.table.decimals
 
 
-def moves_of(
-    risk: Risk, task: Task, columns: NDArray[np.int64], reach: NDArray[np.int64], units: int, secret: int | None
-) -> Moves:
-    """Return how far columns may move within their reach, in steps; sensitive cells must, to a side drawn at random.
+def moves_of(room: Room, task: Task, columns: NDArray[np.int64], secret: int | None) -> Moves:
+    """Return how far columns may move within their reach; sensitive cells must, to a side drawn at random.
 
     A sensitive cell that is perturbed is moved at least by its level on that side, as far as the reach leaves its level
     on the other, as in `celosia.Perturb`. One whose reach is too small for that is left out.
     """
     cells = task.cells[columns]
-    truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[cells] // units
-    most_down = np.minimum(reach, truth) if risk.table.nonnegative else reach.copy()
-    sensitive = np.flatnonzero(risk.sensitive[cells])
-    least = np.zeros((2, len(cells)), dtype=np.int64)
-    most = np.array([reach, most_down])
-    upward = np.random.default_rng(secret).random(len(risk))[cells] < 0.5  # noqa: PLR2004  (a coin for every cell)
-    for place in sensitive.tolist():
-        own = _least(risk.levels, int(cells[place]), int(reach[place]), risk.table.decimals, units)
-        own = (own[0], min(own[1], int(most_down[place])))
-        side = 0 if upward[place] else 1
-        side = side if own[side] > 0 else 1 - side
-        least[side, place] = own[side]
-        most[1 - side, place] = 0
-    kept = np.ones(len(cells), dtype=bool)
-    kept[sensitive] = least[:, sensitive].max(axis=0) > 0
-    return Moves(columns[kept], reach[kept], most[0][kept], most[1][kept], least[0][kept], least[1][kept])
-
-
-def _least(levels: Levels, cell: int, reach: int, decimals: int, units: int) -> tuple[int, int]:
-    """Return how far a sensitive cell is moved at least, up and down, in steps; 0 where its reach is too small."""
-    lower, upper, sliding = (
-        -(-level.fraction(cell) * 10**decimals // units) for level in (levels.lower, levels.upper, levels.sliding)
-    )
-    half = max(1, -(-sliding // 2))
-    up, down = (min(own or half, reach - other) for own, other in ((upper, lower), (lower, upper)))
-    return int(max(up, 0)), int(max(down, 0))
+    coin = np.random.default_rng(secret).random(len(room.risk))[room.sensitive] < 0.5  # noqa: PLR2004  (one for every cell)
+    upward = np.where(coin, room.moves(up=True) > 0, room.moves(up=False) <= 0)
+    ends = room.ends(upward).of(cells)
+    kept = ~room.risk.sensitive[cells] | (np.maximum(ends.least_up, ends.least_down) > 0)
+    grain = room.grain[cells[kept]]
+    far = (ends.least_up, ends.least_down, ends.most_up, ends.most_down)
+    return Moves(columns[kept], grain, room.reach[cells[kept]] // grain, Ends(*(steps[kept] // grain for steps in far)))

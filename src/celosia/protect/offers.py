@@ -298,11 +298,11 @@ def perturbed(
     )
 
 
-def rescaled(offer: Offer, factor: float) -> Offer:
-    """Return the same in another unit of slacks: what a variable opens is multiplied by a factor, costs are not."""
+def rescaled(offer: Offer, factor: NDArray[np.float64]) -> Offer:
+    """Return the same in other units of slacks, one for each column: what opens is multiplied, costs are not."""
 
     def by_variable(entries: Entries) -> Entries:
-        return entries[0], entries[1], entries[2] * factor
+        return entries[0], entries[1], entries[2] * factor[entries[0]]
 
     def constant(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         return None if values is None else values * factor

@@ -24,7 +24,7 @@ from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.suppressed import Suppressed
 from celosia.protect.call import Call
-from celosia.protect.completing import adds_up
+from celosia.protect.completing import adds_up, completion
 from celosia.protect.intervals import Intervals
 from celosia.protect.mending import mended
 from celosia.protect.task import Task
@@ -48,6 +48,10 @@ _MOST_DECIMALS = 6
 
 _ROUNDS = 50
 """Ranges are widened so many times before something must be wrong."""
+
+
+Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""How far ranges reach down and up, in fine counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +117,10 @@ class Placing:
         Which columns are no ranges, because they are hidden or other numbers, ``(n,)``.
     coarse
         How many ranges have ends that are rounded outward to the published decimals.
+    unknown
+        How many ranges have ends of which it is not known whether they can be concluded.
+    eased
+        How many ranges are wider than what can be concluded so that published numbers add up.
     """
 
     risk: Risk
@@ -126,6 +134,8 @@ class Placing:
     numbers: tuple[Mode, ...] = ()
     still: NDArray[np.bool_] = field(init=False)
     coarse: int = 0
+    unknown: int = 0
+    eased: int = 0
 
     def __post_init__(self) -> None:
         self.hidden = np.zeros(len(self.task), dtype=bool)
@@ -181,21 +191,28 @@ class Placing:
         elif self.coarse:
             places = "whole numbers" if not grid.published else counted(grid.published, "decimal")
             yield f"Ends of {counted(self.coarse, 'range')} are rounded outward to {places}."
+        if self.unknown:
+            few = counted(self.unknown, "range")
+            yield f"It is not known exactly what can be concluded about {few}: attackers may know them to be narrower."
+        if self.eased:
+            few = counted(self.eased, "range")
+            yield f"So that published numbers add up, {few} may be wider than what can be concluded."
 
     def _grid(self, slacks: Slacks) -> _Grid:
         """Return the decimals in which ends are published."""
         task = self.task
+        counts = self.risk.table.is_count[task.cells]
         if self.call.integer:
-            return _Grid(task, self.risk.table.decimals, 0)
+            return _Grid(task, self.risk.table.decimals, 0, counts)
         if self.method.decimals is not None:
-            return _Grid(task, max(task.decimals, self.method.decimals), self.method.decimals)
+            return _Grid(task, max(task.decimals, self.method.decimals), self.method.decimals, counts)
         unit = 10.0**-task.decimals
-        below, above = (cost[task.cells] for cost in self.costs)
+        below, above = (np.where(counts, 0.0, cost[task.cells]) for cost in self.costs)
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
         for more in range(_MOST_DECIMALS):
             decimals = self.risk.table.decimals + more
-            grid = _Grid(task, max(task.decimals, decimals), decimals)
+            grid = _Grid(task, max(task.decimals, decimals), decimals, counts)
             exact = all(grid.exact(side) for side in (slacks.down, slacks.up))
             if exact or ends * 10.0**-decimals <= _LOSS * whole:
                 break
@@ -229,9 +246,7 @@ class Placing:
             down, up = self._on_grid(grid, *self._mended(grid, down, up, missed))
         raise SolverError.one("intervals", "could not be widened until they are safe.", "Report this.")
 
-    def _mended(
-        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _mended(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]) -> Ends:
         factor = float(grid.factor)
         for goal in missed.tolist():
             wider = mended(
@@ -255,56 +270,65 @@ class Placing:
         more = np.where(wide, 0.0, self.fixed[self.task.cells] * grid.factor)
         return down + more, up + more
 
-    def _on_grid(
-        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _on_grid(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
         """Return ends that have no more decimals than are published; ends at the attackers' bounds stay there."""
-        if grid.step == 1:
+        step = grid.step
+        if bool((step == 1).all()):
             return down, up
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts
         lower, upper = truth - down, truth + up
         wide = (down + up > 0) & ~self.still
         lower, upper = (
-            np.where(wide, lower // grid.step * grid.step, lower),
-            np.where(wide, -(-upper // grid.step) * grid.step, upper),
+            np.where(wide, lower // step * step, lower),
+            np.where(wide, -(-upper // step) * step, upper),
         )
         return (
             np.minimum(truth - lower, np.maximum(grid.room(self.task.down), down)),
             np.minimum(upper - truth, np.maximum(grid.room(self.task.up), up)),
         )
 
-    def _concluded(
-        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what attackers can conclude, each end as far as the least of them gets, rounded outward.
-
-        Next to other numbers only where all still adds up; otherwise ranges stay as they are.
-        """
+    def _concluded(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> Ends:
+        """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
         column[self.task.cells] = np.arange(len(self.task))
         place = column[found.cells]
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
         truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts[place].astype(object)
-        off = np.zeros(len(self.task), dtype=bool)
+        off, unknown = np.zeros((2, len(self.task)), dtype=bool)
         for answers, published, sign in ((found.down, down, -1), (found.up, up, 1)):
             open_ = ~answers.furthest | answers.endless | self.still[place]
             reached, denominator = answers.reach.astype(object) * scale, answers.denominator.astype(object)
             exact = -(-reached // denominator)
-            between = (reached % denominator != 0) | ((truth + sign * exact) % grid.step != 0)
+            between = (reached % denominator != 0) | ((truth + sign * exact) % grid.step[place] != 0)
             off[place[~open_ & np.asarray(between, dtype=bool)]] = True
+            blind = ~answers.furthest & ~answers.endless & ~self.still[place]
+            unknown[place[blind & np.asarray(exact < published[place], dtype=bool)]] = True
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
             reach = np.zeros(len(self.task), dtype=np.int64)
             np.maximum.at(reach, place, far)
             ends.append(reach)
-        self.coarse = int(off.sum())
-        if self.numbers and not adds_up(self._pattern(grid, ends[0], ends[1])):
-            return down, up
-        return ends[0], ends[1]
+        self.coarse, self.unknown = int(off.sum()), int(unknown.sum())
+        return self._completed(grid, (ends[0], ends[1]), (down, up)) if self.numbers else (ends[0], ends[1])
 
-    def _rounded(
-        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _completed(self, grid: _Grid, ends: Ends, wide: Ends) -> Ends:
+        """Return ends next to other numbers, widened where nothing would add up: towards wider ones, where it does."""
+        narrow, open_ = self._pattern(grid, *ends), self._pattern(grid, *wide)
+        table = None if adds_up(narrow) else completion(open_, narrow.bounds())
+        if table is None:
+            return ends
+        cells = self.task.cells
+        above = (table - self.risk.table.values)[cells] * 10.0**grid.fine
+        down, up = (
+            np.where(self.still, end, np.maximum(end, np.minimum(np.ceil(far - _NEAR), most))).astype(np.int64)
+            for end, far, most in zip(ends, (-above, above), wide, strict=True)
+        )
+        if not adds_up(self._pattern(grid, down, up)):
+            down, up = wide
+        self.eased = int(np.count_nonzero((down > ends[0]) | (up > ends[1])))
+        return down, up
+
+    def _rounded(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
         """Return ends rounded outward as was asked.
 
         Raises
@@ -333,16 +357,18 @@ class Placing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grid:
-    """The decimals in which ends are counted (`fine`) and published."""
+    """The decimals in which ends are counted (`fine`) and published, and which columns have whole ends anyway."""
 
     task: Task
     fine: int
     published: int
+    counts: NDArray[np.bool_]
 
     @property
-    def step(self) -> int:
-        """The grid in fine counts."""
-        return int(10 ** (self.fine - self.published))
+    def step(self) -> NDArray[np.int64]:
+        """The grid in fine counts, ``(n,)``."""
+        coarse, fine = np.int64(10**self.fine), np.int64(10 ** (self.fine - self.published))
+        return np.where(self.counts, coarse, fine)
 
     @property
     def factor(self) -> int:
@@ -362,8 +388,8 @@ class _Grid:
         return np.minimum(np.ceil(counts - (_NEAR + near * counts)), room).astype(np.int64).clip(0)
 
     def exact(self, slack: NDArray[np.float64]) -> bool:
-        """Return whether slacks lie on the grid."""
-        counts = slack * self.factor / self.step
+        """Return whether slacks lie on the published decimals; those of counts will."""
+        counts = slack[~self.counts] * self.factor / 10 ** (self.fine - self.published)
         return bool(np.all(np.abs(counts - np.rint(counts)) <= _NEAR + _SEARCHED * counts))
 
 

@@ -66,11 +66,14 @@ def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
     return Modes.of(task, [_priced(task, ranged_offer(task, prices, most, unit), prices), *hidden], unit)
 
 
-def ranged_offer(task: Task, prices: Prices, most: NDArray[np.float64], unit: float) -> Offer:
-    """Return the offer to publish ranges of all columns, no wider than the greatest widths, in counts, ``(n,)``."""
+def ranged_offer(task: Task, prices: Prices, most: NDArray[np.float64], unit: float, completing: float = 0.0) -> Offer:
+    """Return the offer to publish ranges of all columns, no wider than the greatest widths, in counts, ``(n,)``.
+
+    Ranges with a price each may reach at least as far as `completing`, in counts: as far as other numbers may move.
+    """
     price = unit / 10**task.decimals
     up, down = (_in_units(room.max(axis=0), unit) for room in (task.up, task.down))
-    limit = _limit(task, prices) / unit
+    limit = max(_limit(task, prices), completing) / unit
     offer = offers.ranged(
         np.arange(len(task)),
         (prices.up * price, prices.down * price),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -51,6 +53,8 @@ def risk() -> Risk:
         cz.Adjust(2),
         cz.RandomRound(10),
         cz.RandomRound(10, scheme="controlled"),
+        cz.Mixed(may_hide=(), may_range=(), round_base=10),
+        cz.Mixed(may_hide=(), may_range=(), reach=8, secret=3),
     ],
 )
 def test_counts_stay_whole_and_amounts_need_not(risk: Risk, method: Method) -> None:
@@ -80,3 +84,17 @@ def test_numbers_that_suit_amounts_alone_are_refused(risk: Risk, method: Method)
         cz.protect(risk, method)
     many = np.where(risk.table.is_count, 10.0, 12.5)
     assert cz.protect(risk, cz.Round(many)).safe
+
+
+@pytest.mark.parametrize(
+    "method", [cz.Intervals(secret=3), cz.Combined(secret=3), cz.Mixed(round_base=10, reach=8, secret=3)]
+)
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_ranges_of_counts_have_whole_ends(risk: Risk, method: Method) -> None:
+    """Readers know that counts are whole: from 3.5 .. 4.5 they would conclude 4."""
+    halves = replace(risk, levels=replace(risk.levels, upper=Fixed(risk.levels.upper.counts * 5, 1)))
+    result = cz.protect(halves, method)
+    assert result.safe
+    own = risk.table.is_count & (result.pattern.status != "hidden")
+    for side in cz.publish(result).bounds():
+        assert not (side.floats[own] % 1).any()
