@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
+
+from celosia.cli.main import status
 
 RECORDS = """firm,industry,region,turnover
 f1,10,N,90
@@ -72,3 +77,16 @@ def write_inputs(folder: Path, more: str = OUTPUT) -> Path:
     (folder / "job.toml").write_text(JOB + more)
     (folder / "problem.jj").write_text(PROBLEM)
     return folder / "job.toml"
+
+
+def names() -> set[str]:
+    """Return the files in the current folder that are none of the inputs."""
+    return {path.name for path in Path().iterdir()} - INPUTS
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    """Return what a command says as JSON."""
+    capsys.readouterr()
+    assert status([*arguments, "--json", "--quiet"]) == 0
+    said: dict[str, object] = json.loads(capsys.readouterr().out)
+    return said

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.firms_job import INPUTS, RECORDS, write_inputs
+from tests.firms_job import RECORDS, names, write_inputs
 
 from celosia.cli.main import status
 
@@ -30,10 +30,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_inputs(tmp_path, "")
     return tmp_path
-
-
-def written() -> set[str]:
-    return {path.name for path in Path().iterdir()} - INPUTS
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
@@ -70,10 +66,10 @@ def test_a_method_of_the_command_line_writes_a_table_that_adds_up(
     said = json.loads(capsys.readouterr().out)
     assert said["safe"]
     assert said["criterion"] == ("distance" if method == "adjust" else "intervals")
-    assert written() == {"office.csv", "public.csv", "report.html", *proof[1:]}
+    assert names() == {"office.csv", "public.csv", "report.html", *proof[1:]}
     assert adds_up(published("public.csv"))
     assert published("public.csv") == published("office.csv")
-    for name in written() - {"report.html"}:
+    for name in names() - {"report.html"}:
         assert DRAWN not in Path(name).read_text(encoding="utf-8"), name
     page = Path("report.html").read_text(encoding="utf-8")
     for words in ("How much numbers change", "What became of the sensitive cells", "change of the number:"):
@@ -125,7 +121,7 @@ def test_relaxed_levels_are_not_safe_and_nothing_is_written(capsys: pytest.Captu
     assert status([*arguments, "--relax-levels", "--json", "--quiet"]) == 1
     said = json.loads(capsys.readouterr().out)
     assert (said["safe"], said["files"]) == (False, [])
-    assert not written()
+    assert not names()
 
 
 @pytest.mark.parametrize(
@@ -149,10 +145,10 @@ def test_bad_input_is_one_clear_message_and_nothing_is_written(
     arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("frozen.csv").write_text("industry,region\n10,N\n10,S\n")
-    before = written()
+    before = names()
     assert status(["protect", "job.toml", "--method", *arguments, *FILES, "--quiet"]) == code
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("error: ")
     assert words in lines[0]
-    assert written() == before
+    assert names() == before

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.instances import instance
-from tests.firms_job import INPUTS, OUTPUTS, PROBLEM, write_inputs
+from tests.firms_job import INPUTS, OUTPUTS, PROBLEM, names, told
 
 import celosia
 from celosia.cli import bars
@@ -25,27 +25,8 @@ COMMAND = [sys.executable, "-c", "from celosia.cli.main import run; run()"]
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_inputs(tmp_path)
-    return tmp_path
-
-
-def names() -> set[str]:
-    return {path.name for path in Path().iterdir()} - INPUTS
-
-
 def rows_of(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(Path(name).read_text(encoding="utf-8").splitlines()))
-
-
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    """Return what a command says as JSON."""
-    capsys.readouterr()
-    assert status([*arguments, "--json", "--quiet"]) == 0
-    said: dict[str, object] = json.loads(capsys.readouterr().out)
-    return said
 
 
 def test_a_job_goes_the_whole_way_and_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,6 +95,27 @@ def test_bad_input_ends_with_2_and_writes_nothing(
     assert status(["protect", "job.toml", *arguments]) == 2
     assert said in capsys.readouterr().err
     assert not names()
+
+
+@pytest.mark.parametrize("broken", ["[data", "[rules]"])
+def test_options_of_a_method_that_a_broken_job_may_name_are_not_blamed(
+    capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    job = Path("job.toml").read_text(encoding="utf-8").replace("[data]", broken)
+    Path("job.toml").write_text(job, encoding="utf-8")
+    assert status(["protect", "job.toml", "--base", "5"]) == 2
+    assert "--base" not in capsys.readouterr().err
+    assert status(["protect", "job.toml", "--method", "perturb"]) == 2
+    assert "--reach" not in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_written_are_named_beside_what_else_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    job = Path("job.toml").read_text(encoding="utf-8")
+    Path("job.toml").write_text(job.replace("n = 2", "n = -2").replace("office.csv", "no/office.csv"), encoding="utf-8")
+    assert status(["protect", "job.toml"]) == 2
+    error = capsys.readouterr().err
+    assert "rules[0].n: must be a whole number" in error
+    assert "office.csv: cannot be written: there is no folder" in error
 
 
 def test_a_sensitive_cell_that_must_be_shown_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

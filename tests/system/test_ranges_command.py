@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
-from tests.firms_job import INPUTS, OUTPUTS, write_inputs
+from tests.firms_job import OUTPUTS, names, told
 
 from celosia.cli.main import status
 
@@ -19,25 +18,6 @@ METHODS = {
     "mixed": ["--hide-cost", "unity"],
     "mixed with numbers": ["--round-base", "5", "--reach", "8", "--secret", "3"],
 }
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_inputs(tmp_path)
-    return tmp_path
-
-
-def names() -> set[str]:
-    return {path.name for path in Path().iterdir()} - INPUTS
-
-
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    """Return what a command says as JSON."""
-    capsys.readouterr()
-    assert status([*arguments, "--json", "--quiet"]) == 0
-    said: dict[str, object] = json.loads(capsys.readouterr().out)
-    return said
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -100,6 +80,7 @@ def test_the_command_says_why_a_cell_is_not_shown(method: str, capsys: pytest.Ca
         ),
         (["--method", "interval", "--base", "1000000"], "base: would round ends beyond what attackers know anyway"),
         (["--method", "combined", "--digits", "2", "--base", "5"], "Round ends in one way."),
+        (["--method", "interval", "--base", "2.5", "--decimals", "0"], "base: is 2.5, and ends have 0 decimals."),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(
@@ -122,7 +103,7 @@ def test_a_least_width_above_what_the_table_can_give_is_named(method: str, capsy
     Path("shown.csv").write_text("industry,region\n10,S\n10,Total\n", encoding="utf-8")
     before = names()
     options = ["--least-width", "wide.csv", "--must-show", "shown.csv"]
-    assert status(["protect", "job.toml", "--quiet", "--method", method, *options]) == 1
+    assert status(["protect", "job.toml", "--quiet", "--method", method, *options]) == 2
     said = capsys.readouterr().err
     assert "least_width: is impossible" in said
     assert "'10 x N'" in said

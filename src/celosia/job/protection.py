@@ -22,7 +22,7 @@ from celosia.job.output import OutputPart
 from celosia.job.part import Part, faults_of, place_of
 from celosia.job.pipeline import assess_file, inputs_of, is_bare
 from celosia.job.search import searched
-from celosia.job.spec import read_job
+from celosia.job.spec import outputs_of, read_job
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
@@ -132,8 +132,12 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
         if not is_bare(source):
             job = read_job(source)
             method, limits, output, others = job.method, job.limits, job.output, job.methods
+    readable, own = not found.found, given.get("method", {})
+    if not readable:
+        output = outputs_of(source)
     with found.gathering():
-        method = _method(method, others, given.get("method", {}))
+        if readable or "name" in own:  # otherwise nobody knows whose options these are
+            method = _method(method, others, own, complete=readable)
     with found.gathering():
         limits = _instead(limits, given.get("limits", {}))
     with found.gathering():
@@ -152,13 +156,15 @@ def plan(source: str | Path, options: Mapping[str, Mapping[str, Any]] | None = N
     return Plan(source, method, limits, outputs)
 
 
-def _method(own: MethodPart, others: Mapping[str, MethodPart], given: Mapping[str, Any]) -> MethodPart:
-    """Return the method that is asked for, with the options that it cannot do without."""
+def _method(
+    own: MethodPart, others: Mapping[str, MethodPart], given: Mapping[str, Any], *, complete: bool
+) -> MethodPart:
+    """Return the method that is asked for; where all is known, with the options that it cannot do without."""
     try:
         method = chosen(own, others, given, {"folder": Path()})
     except ValidationError as error:
         raise SpecError(_problems(error)) from None
-    if method.missing:
+    if complete and method.missing:
         said = [Problem(f"--{name.replace('_', '-')}", "is missing.", _needed(method, name)) for name in method.missing]
         raise SpecError(said)
     return method

@@ -132,6 +132,14 @@ def read_job(path: str | Path) -> Job:
         raise SpecError(problems).under(str(path)) from None
 
 
+def outputs_of(path: Path) -> OutputPart:
+    """Return what a job writes, whatever is wrong with the rest of it; nothing where that cannot be read either."""
+    try:
+        return OutputPart.model_validate(_parsed(path).get("output", {}), context={"folder": path.parent})
+    except (SpecError, ValidationError):
+        return OutputPart()
+
+
 def _parsed(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:

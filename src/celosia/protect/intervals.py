@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed
+from celosia.errors import Problems, SpecError, counted, listed
 from celosia.pattern.mode import checked_costs
 from celosia.protect.suppress import Suppress, width_decimals
 from celosia.risk.cost import Cost
@@ -88,15 +88,21 @@ class Intervals:
             found.add("search", f"must be 'auto', 'cuts' or 'splitting', not {self.search!r}.")
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             found.add("decimals", f"must lie between 0 and {_MOST_DECIMALS}, not {self.decimals}.")
+        self._check_rounding(found)
+        if self.secret is not None and self.secret < 0:
+            found.add("secret", "must be zero or more.")
+        found.raise_as(SpecError)
+
+    def _check_rounding(self, found: Problems) -> None:
+        """Note what is wrong with the rounding of ends."""
         if self.digits is not None and self.digits < 1:
             found.add("digits", f"must be 1 or more, not {self.digits}.")
         if self.base is not None and not self.base > 0:
             found.add("base", f"must be above zero, not {self.base}.")
+        elif self.base is not None and (_written(self.base) * 10**self.base_decimals).denominator != 1:
+            found.add("base", f"has too many decimals: {self.base}.", "Multiples of it are published.")
         if self.digits is not None and self.base is not None:
             found.add("digits", "and base are both given.", "Round ends in one way.")
-        if self.secret is not None and self.secret < 0:
-            found.add("secret", "must be zero or more.")
-        found.raise_as(SpecError)
 
     @property
     def name(self) -> str:
@@ -112,6 +118,28 @@ class Intervals:
     def rounds(self) -> bool:
         """Whether ends are rounded outward on request."""
         return self.digits is not None or self.base is not None
+
+    @property
+    def base_decimals(self) -> int:
+        """How many decimals the base has; none where there is no base."""
+        return 0 if self.base is None else width_decimals([_written(self.base)])
+
+    def refuse_base(self, risk: Risk, *, integer: bool) -> None:
+        """Refuse a base whose multiples have more decimals than ends may have.
+
+        Raises
+        ------
+        SpecError
+            Saying which.
+        """
+        if self.base is None or not self.base_decimals:
+            return
+        counts = integer or bool(set(risk.table.variables) & risk.table.counts)
+        if counts:
+            raise SpecError.one("base", f"is {self.base}, and ends of counts are whole.", "Take a whole number.")
+        if self.decimals is not None and self.decimals < self.base_decimals:
+            said = f"is {self.base}, and ends have {counted(self.decimals, 'decimal')}."
+            raise SpecError.one("base", said, "Take a coarser base, or more decimals.")
 
     @property
     def least(self) -> dict[int, Fraction]:
@@ -190,6 +218,9 @@ def sliding_only(levels: Levels) -> Levels:
 
 
 def _exact(widths: Mapping[int, Number]) -> dict[int, Fraction]:
-    return {
-        cell: Fraction(str(width)) if isinstance(width, float) else Fraction(width) for cell, width in widths.items()
-    }
+    return {cell: _written(width) for cell, width in widths.items()}
+
+
+def _written(number: Number) -> Fraction:
+    """Return a number, exact as it is written."""
+    return Fraction(str(number)) if isinstance(number, float) else Fraction(number)

@@ -211,7 +211,7 @@ class Placing:
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
         for more in range(_MOST_DECIMALS):
-            decimals = self.risk.table.decimals + more
+            decimals = max(self.risk.table.decimals, self.method.base_decimals) + more
             grid = _Grid(task, max(task.decimals, decimals), decimals, counts)
             exact = all(grid.exact(side) for side in (slacks.down, slacks.up))
             if exact or ends * 10.0**-decimals <= _LOSS * whole:

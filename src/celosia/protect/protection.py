@@ -16,6 +16,9 @@ from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 
+_LOWERED = 1e-8
+"""Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
+
 _NEARLY = 5e-5
 """A smaller share is 0.00% in print."""
 
@@ -111,8 +114,8 @@ class Protection:
 
     @property
     def optimal(self) -> bool:
-        """Whether no safe pattern is cheaper."""
-        return self.bound >= self.cost
+        """Whether no safe pattern is cheaper, but for what doubles cannot tell."""
+        return self.bound >= self.cost * (1 - _LOWERED)
 
     @property
     def nearly(self) -> bool:

@@ -68,6 +68,7 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging
     asked = method.applied(risk)
     if method.shift and method.secret is None:
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
+    method.refuse_base(asked, integer=call.integer)
     required = method.required(asked)
     _refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
@@ -379,15 +380,16 @@ class Ranging:
         self.call.progress.search(cost, least, cuts)
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
+        """Return what is impossible: a wish for a width, which is bad input, or a level."""
         cells = np.unique(self.task.cells[columns])
-        labels = listed([self.required.table.label(int(cell)) for cell in cells])
-        wished = [int(cell) for cell in cells if int(cell) in self.method.least_width]
-        place = "least_width" if wished else "protection"
-        return InfeasibleError.one(
-            place,
-            f"is impossible: even with the widest ranges that are allowed attackers come too close to {labels}.",
-            "Ask for less there, or allow more cells to be ranges, or wider ones.",
-        )
+        wished = np.isin(cells, list(self.method.least_width))
+        own = cells[wished] if bool(wished.any()) else cells
+        labels = listed([self.required.table.label(int(cell)) for cell in own])
+        said = f"is impossible: even with the widest ranges that are allowed attackers come too close to {labels}."
+        remedy = "Ask for less there, or allow more cells to be ranges, or wider ones."
+        if bool(wished.any()):
+            return SpecError.one("least_width", said, remedy)
+        return InfeasibleError.one("protection", said, remedy)
 
     def _result(self, placed: Placed, bound: float) -> Protection:
         said = midpoints(placed.pattern).warning

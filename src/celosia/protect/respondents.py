@@ -16,7 +16,7 @@ import numpy as np
 
 from celosia.attack.respondent_requirements import requiring
 from celosia.attack.respondents import RespondentAudit, audit_respondents
-from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
@@ -157,7 +157,7 @@ class _Rounds:
             found = self._found(risk, gap, _EXACT)
         except OutOfTimeError:
             return None
-        except InfeasibleError:
+        except (InfeasibleError, SpecError):
             if not self.stricter:
                 raise
             if self.best is None:

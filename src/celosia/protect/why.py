@@ -223,7 +223,7 @@ def _again(protection: Protection, method: Suppress | Intervals, seconds: float)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MidpointWarning)
             return protect(protection.risk, method, time_limit=seconds, seed=seed, integer=integer)
-    except InfeasibleError:
+    except (InfeasibleError, SpecError):  # the latter where a least width cannot be reached then
         return None
 
 

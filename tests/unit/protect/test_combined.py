@@ -140,7 +140,7 @@ def test_the_trade_off_goes_from_few_wide_ranges_to_many_narrow_ones() -> None:
 def test_a_least_width_that_the_table_cannot_give_is_named(method: type[Intervals]) -> None:
     """Cell 0 follows from its row, which must be shown."""
     risk = make_risk(SQUARE, GRID, {6: (0, 0, 6)}, cost=[1.0] * 16)
-    with pytest.raises(InfeasibleError, match=r"least_width: is impossible: .* 'cell 0'"):
+    with pytest.raises(SpecError, match=r"least_width: is impossible: .* 'cell 0'"):
         protect(risk, method(least_width={0: 3}, must_show=[1, 2, 3]))
 
 

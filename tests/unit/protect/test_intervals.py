@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from benchmarks.instances import drawn, instance
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protect.conftest import GRID, make_risk
 
-from celosia.errors import InfeasibleError, MidpointWarning, SpecError
+from celosia.errors import MidpointWarning, SpecError
 from celosia.pattern.midpoint import midpoint_share, midpoints
 from celosia.progress import Silent
 from celosia.protect.combined import Combined
@@ -150,7 +151,7 @@ def test_a_most_width_below_the_level_is_named() -> None:
 
 def test_a_least_width_above_what_the_table_can_give_is_named() -> None:
     """Cell 0 cannot move while its row must be shown."""
-    with pytest.raises(InfeasibleError, match=r"least_width: is impossible: .* 'cell 0'"):
+    with pytest.raises(SpecError, match=r"least_width: is impossible: .* 'cell 0'"):
         protect(square(), Intervals(least_width={0: 3}, must_show=[1, 2, 3]))
 
 
@@ -247,3 +248,21 @@ def test_a_time_limit_bounds_search_and_placing(method: type[Intervals]) -> None
     assert time.process_time() - began < 1.1 + 2.0
     assert found.safe
     assert 0 <= found.bound <= found.cost
+
+
+@pytest.mark.parametrize("base", [2.5, Fraction(1, 4), 7])
+def test_ends_are_multiples_of_a_base_with_decimals(base: float) -> None:
+    found = protect(square(), Intervals(base=base, secret=1))
+    own = found.pattern.status == "interval"
+    ends = np.concatenate([side.floats[own] for side in found.pattern.bounds()])
+    assert found.safe
+    assert not (ends % float(base)).any()
+
+
+def test_a_base_that_ends_cannot_have_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"base: is 2.5, and ends have 0 decimals."):
+        protect(square(), Intervals(base=2.5, decimals=0))
+    with pytest.raises(SpecError, match=r"base: is 2.5, and ends of counts are whole."):
+        protect(square(), Intervals(base=2.5), integer=True)
+    with pytest.raises(SpecError, match=r"base: has too many decimals: 1/3."):
+        Intervals(base=Fraction(1, 3))
