@@ -21,6 +21,7 @@ from celosia.attack.system import System, system_of
 from celosia.pattern.release import Release
 from celosia.risk.respondents import Knowledge, Respondents
 from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
 
@@ -45,6 +46,8 @@ class Stage:
         How far what is published lets columns go, ``(n,)`` each.
     capacity
         :math:`q\,T_l`, ``(k,)``.
+    clock
+        For how long there are attacks.
     """
 
     table: Table
@@ -60,6 +63,7 @@ class Stage:
     published_up: NDArray[np.int64]
     published_down: NDArray[np.int64]
     capacity: NDArray[np.int64]
+    clock: Clock
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
@@ -140,7 +144,9 @@ class Stage:
         return self._largest[number]
 
 
-def stage_of(table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend) -> Stage:
+def stage_of(
+    table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend, clock: Clock
+) -> Stage:
     """Return the stage for a release.
 
     Raises
@@ -173,6 +179,7 @@ def stage_of(table: Table, release: Release, respondents: Respondents, knowledge
         *(knowledge.p * scale, knowledge.q * scale, column, component),
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
+        clock,
     )
 
 

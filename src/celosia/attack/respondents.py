@@ -22,8 +22,9 @@ import numpy as np
 
 from celosia.attack.aggregations import Ties, table_and_release
 from celosia.attack.protected import Protected
+from celosia.attack.respondent_judgement import Coalition, Judgement, Proof
 from celosia.attack.respondent_stage import Stage, stage_of
-from celosia.attack.respondent_targets import Coalition, Proof, Target, largest_others, targets_of
+from celosia.attack.respondent_targets import Target, largest_others, targets_of
 from celosia.errors import SpecError, counted
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
@@ -31,6 +32,7 @@ from celosia.progress import SILENT, Progress
 from celosia.risk.respondents import Knowledge, Respondents, respondents_of
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.frames import frame_of
@@ -86,6 +88,8 @@ class RespondentAudit:
         How many targets there are whom somebody might come too close to, and how many pairs with attackers.
     programs
         How many coalitions were judged by a program.
+    unjudged
+        How many targets were left when time was up: nothing shows that they are safe.
     """
 
     table: Table
@@ -97,11 +101,12 @@ class RespondentAudit:
     targets: int
     pairs: int
     programs: int
+    unjudged: int = 0
 
     @property
     def safe(self) -> bool:
-        """Nobody comes too close to anybody."""
-        return not self.open
+        """Nobody comes too close to anybody, and everybody was asked about."""
+        return not self.open and not self.unjudged
 
     def every_pair(self) -> Iterator[tuple[int, int]]:
         """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
@@ -145,6 +150,7 @@ class RespondentAudit:
         else:
             hit = len({one.target for one in self.open})
             said = f"not safe: {counted(len(self.open), 'open pair')}, {counted(hit, kind)} exposed"
+            said += f", {self.unjudged:,} not judged in time" if self.unjudged else ""
         return f"RespondentAudit({said}; {counted(len(self.respondents), kind)}, {counted(self.targets, 'target')})"
 
 
@@ -157,6 +163,7 @@ def audit_respondents(
     targets: Collection[int] | None = None,
     most: int | None = None,
     solver: str | None = None,
+    clock: Clock | None = None,
     progress: Progress = SILENT,
 ) -> RespondentAudit:
     """Return who comes too close to whom: every coalition of contributors against every other contributor.
@@ -184,6 +191,8 @@ def audit_respondents(
         Look no further where so many coalitions come too close to a target.
     solver
         The name of a solver; by default the best that is installed.
+    clock
+        When to stop: targets that are left then are counted, and the release is not called safe.
     progress
         Hears about targets.
 
@@ -200,14 +209,15 @@ def audit_respondents(
     respondents = respondents_of(table, knowledge.by)
     backend = backend_named(solver) if solver else backends()[0]
     asked = knowledge.beyond() if ties == "sensitive" else knowledge
-    stage = stage_of(table, release, respondents, asked, backend)
+    stage = stage_of(table, release, respondents, asked, backend, clock or Clock(None))
     groups = targets_of(stage, knowledge.coalition)
     search = _Search(stage, min(knowledge.coalition, len(respondents) - 1), most)
     progress.start("attacking respondents", len(groups))
     wanted = None if targets is None else set(np.flatnonzero(np.isin(respondents.numbers, list(targets))).tolist())
+    unjudged = 0
     for group in groups:
         if wanted is None or not wanted.isdisjoint(target.place for target in group):
-            search.attack(group)
+            unjudged += not search.attack(group)
         progress.advance(1)
     progress.done()
     found = sorted(search.found, key=lambda one: (one.target, one.cells, one.attackers))
@@ -216,6 +226,7 @@ def audit_respondents(
         targets=len(groups),
         pairs=search.pairs,
         programs=search.programs,
+        unjudged=unjudged,
     )
 
 
@@ -237,20 +248,28 @@ class _Search:
         self._last: tuple[Target, Coalition] | None = None
         self._taken: list[tuple[int, int]] = []
 
-    def attack(self, group: list[Target]) -> None:
-        """Attack targets, the worst first, until one is safe."""
+    def attack(self, group: list[Target]) -> bool:
+        """Attack targets, the worst first, until one is safe; return whether there was time for it.
+
+        Where one of a group is open and time is up, who comes too close to the next is left out: that is no worse.
+        """
         for target in group:
             before = len(self.found)
+            if self._stage.clock.left == 0:
+                return target is not group[0]
             self.pairs += len(self._stage.respondents) - 1
-            self._attack_one(target, implied=target is not group[0])
+            if not self._attack_one(target, implied=target is not group[0]):
+                return len(self.found) > before or target is not group[0]
             if len(self.found) == before:
-                return
+                break
+        return True
 
-    def _attack_one(self, target: Target, *, implied: bool) -> None:
+    def _attack_one(self, target: Target, *, implied: bool) -> bool:
+        """Note who comes too close to a target; return whether there was time for all."""
         nobody: Coalition = frozenset()
         self.programs += 1
         if target.cleared(largest_others(self._stage, target, nobody, self._most)):
-            return
+            return True
         seen: set[Coalition] = set()
         waiting: list[Coalition] = [nobody]
         smaller: set[Coalition] = set()
@@ -264,10 +283,15 @@ class _Search:
             spare = self._most - len(members)
             if spare == 0 and any(self._covers(proof, target, members) for proof in reversed(proofs)):
                 continue
+            if self._stage.clock.left == 0:
+                return False
             self.programs += 1
-            proof, reach, level = target.judged(members, spare)
+            judged = target.judged(members, spare)
+            if judged.late:
+                return False
+            proof = judged.proof
             if proof is None:
-                self._note(target, members, reach, level, implied=implied or members in smaller)
+                self._note(target, members, judged, implied=implied or members in smaller)
                 after = [other for other in self._smaller(target, members) if other not in seen]
                 smaller |= set(after)
                 waiting += after
@@ -277,13 +301,14 @@ class _Search:
             if spare == 1:
                 suspects = self._cleared_together(target, members, suspects)
             waiting += [members | {place} for place in suspects]
+        return True
 
     def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
         """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
         waiting, left = [suspects], []
         while waiting:
             group = waiting.pop()
-            if len(group) <= _FEW:
+            if len(group) <= _FEW or self._stage.clock.left == 0:
                 left += group
                 continue
             taken: dict[int, int] = {}
@@ -365,11 +390,14 @@ class _Search:
     def _cells(self, target: Target) -> tuple[int, ...]:
         return tuple(int(self._stage.respondents.leaves[leaf]) for leaf in target.leaves)
 
-    def _note(self, target: Target, members: Coalition, reach: int, level: int, *, implied: bool) -> None:
-        stage = self._stage
+    def _note(self, target: Target, members: Coalition, judged: Judgement, *, implied: bool) -> None:
+        stage, cells = self._stage, self._cells(target)
         shares: tuple[float | None, float | None] = (None, None)
+        signs: tuple[int, ...] = ()
         if len(target.leaves) == 1:
             unit = stage.holdings[target.place][target.leaves[0]] * stage.p * stage.knowledge.unit // stage.knowledge.p
-            shares = (reach / unit, level / unit)
-        cells, signs = self._cells(target), target.excluded(members)
+            shares = (judged.reach / unit, judged.level / unit)
+        else:
+            excluded = dict(judged.signs)
+            signs = tuple(excluded.get(leaf, 1) for leaf in target.leaves)
         self.found.append(OpenPair(tuple(sorted(members)), target.place, cells, implied, signs, *shares))
