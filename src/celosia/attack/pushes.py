@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from celosia.attack.exact_moves import whole_moves
 from celosia.attack.parts import Parts, adjacency
 from celosia.attack.refinement import Whole, exact_product
+from celosia.attack.sparing import Sparing
 from celosia.attack.system import ENDLESS, System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
@@ -103,7 +104,9 @@ class Pushes:
             return _STILL
         return found
 
-    def between(self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Moves | None:
+    def between(
+        self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
+    ) -> Moves | None:
         """Return a table whose moves lie between bounds, None where none is found.
 
         Guarantee: as in `pushed`.
@@ -114,13 +117,15 @@ class Pushes:
             Of the parts; no other cells move.
         lower, upper
             The bounds of all columns, ``(n,)`` each.
+        wished
+            How far either way columns had better move at most, ``(n,)``; see `celosia.attack.sparing`.
         """
         columns = self._parts.members(component)
         if bool((lower[columns] > upper[columns]).any()):
             return None
         if bool(((lower[columns] <= 0) & (upper[columns] >= 0)).all()):
             return _STILL
-        found = self._program(component).between(lower, upper)
+        found = self._program(component).between(lower, upper, wished)
         if found is None:
             return None
         moved = np.zeros(len(self._system), dtype=bool)
@@ -179,6 +184,11 @@ class _Component:
         problem = LinearProgram(rows, zero, zero, self._lower.copy(), self._upper.copy(), np.zeros(len(columns)))
         self._model: Model = backend.open(problem)
         self._last: tuple[int, bool] | None = None
+        self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
+
+    @cached_property
+    def _sparing(self) -> Sparing:
+        return Sparing(self._matrix, self._finite, self._backend)
 
     def pushed(
         self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
@@ -195,13 +205,10 @@ class _Component:
         x = self._solved(-_rooms(below), _rooms(above))
         return None if x is None else self._exact(x, above, below)
 
-    def between(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Moves | None:
-        """Return a table between bounds."""
-        if self._last is not None:
-            self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
-            self._last = None
+    def between(self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+        """Return a table between bounds that uses little."""
         above, below = upper[self._columns], -lower[self._columns]
-        x = self._solved(-_rooms(below), _rooms(above))
+        x = self._sparing.table(-below, above, wished[self._columns])
         return None if x is None else self._exact(x, above, below)
 
     def _solved(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:

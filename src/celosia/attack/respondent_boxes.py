@@ -121,20 +121,20 @@ class BoxTarget:
         """Return nothing: there is no single level."""
         del members
 
-    def judged(self, members: Coalition, spare: int) -> Judgement:
+    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables for all corners, or a corner that a coalition can exclude."""
         del spare
         component = int(self.stage.component[self.leaves[0]])
         near = {leaf for place in members for leaf in self.stage.together(place, component)}
-        search = _Corners(self, {leaf: self.stage.taken(members, leaf) for leaf in near})
+        search = _Corners(self, {leaf: self.stage.taken(members, leaf) for leaf in near}, most)
         covers = search.covers()
         if covers is None:
             return Judgement(None, signs=tuple(search.excluded.items()), late=search.late)
         return Judgement(BoxProof(self, tuple(covers)), 1)
 
     def cleared(self, most: dict[int, int]) -> bool:
-        """Return whether all corners are possible with so much taken of every leaf."""
-        return _Corners(self, most).covers() is not None
+        """Return whether one set of tables is found for all corners with so much taken of every leaf."""
+        return _Corners(self, most, most).cover() is not None
 
     def between(self, leaf: int, taken: int, signs: dict[int, int]) -> tuple[int, int]:
         """Return between what a leaf can move with some signs and so much taken; it may be nothing."""
@@ -158,19 +158,28 @@ class _Corners:
         The target.
     taken
         How much the attackers take of leaves.
+    wished
+        How much any of them would take: a table that leaves it alone is a proof against all of them.
     """
 
-    def __init__(self, target: BoxTarget, taken: dict[int, int]) -> None:
+    def __init__(self, target: BoxTarget, taken: dict[int, int], wished: dict[int, int]) -> None:
         self._target, self._stage = target, target.stage
         self._taken = taken
         self._component = int(target.stage.component[target.leaves[0]])
         self._up, self._down = target.stage.rooms(taken)
+        self._wished = np.minimum(*target.stage.rooms(wished))
         self._either = {leaf: self._between(leaf) for leaf in target.leaves}
         self._one = {(leaf, sign): self._between(leaf, sign) for leaf in target.leaves for sign in (-1, 1)}
         self._size = {leaf: target.stage.holdings[target.place][leaf] for leaf in target.leaves}
         self._asked = 0
         self.late = False
         self.excluded: dict[int, int] = {}
+
+    def cover(self) -> Cover | None:
+        """Return tables for all corners at once, None where none are found."""
+        if any(low > high for low, high in self._one.values()):
+            return None
+        return self._cover({}, [leaf for leaf in self._target.leaves if self._is_tight(leaf)])[0]
 
     def covers(self) -> list[Cover] | None:
         """Return tables for all corners; None where some have none, which `excluded` tells, or time is up."""
@@ -213,28 +222,30 @@ class _Corners:
     def _cover(self, signs: dict[int, int], tight: Collection[int]) -> tuple[Cover | None, int | None]:
         """Return tables for all corners with some signs; or nothing, and the leaf for which none was found."""
         lower, upper = self._bounds(signs, dict.fromkeys(tight, (0, 0)))
-        table = self._table(lower, upper)
+        table = self._table(lower, upper, self._wished)
         if table is None:
             return None, None
+        wished = _less(self._wished, table)
         room = _left(lower, upper, table)
         steps: dict[int, Moves] = {}
         for leaf in sorted(tight, key=self._size.__getitem__, reverse=True):
             need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._stage.column[leaf])
             if need > min(self._one[leaf, 1][1], -self._one[leaf, -1][0]):
                 return None, leaf
-            self._asked += 1
-            step = self._stage.pushes.pushed(column, need, room, room, upward=True)
-            if step.of(column) != need * step.denominator:
+            lower, upper = -room, room.copy()
+            lower[column] = upper[column] = need
+            step = self._table(lower, upper, wished)
+            if step is None:
                 return None, leaf
             steps[leaf] = step
-            room = _less(room, step)
+            room, wished = _less(room, step), _less(wished, step)
             room[column] = 0
         return Cover(signs, table, steps), None
 
     def _nothing(self, signs: dict[int, int], tight: Collection[int]) -> bool:
         """Return whether there is no table for some signs, whatever those of some leaves are."""
         ends = {leaf: (self._one[leaf, -1][0], self._one[leaf, 1][1]) for leaf in tight}
-        return self._table(*self._bounds(signs, ends)) is None
+        return self._table(*self._bounds(signs, ends), self._wished) is None
 
     def _bounds(
         self, signs: dict[int, int], ends: dict[int, tuple[int, int]]
@@ -247,9 +258,9 @@ class _Corners:
             lower[column], upper[column] = ends.get(leaf, own)
         return lower, upper
 
-    def _table(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Moves | None:
+    def _table(self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
         self._asked += 1
-        return self._stage.pushes.between(self._component, lower, upper)
+        return self._stage.pushes.between(self._component, lower, upper, wished)
 
 
 def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: Moves) -> NDArray[np.int64]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from celosia.attack.pushes import Moves
 from celosia.attack.respondent_boxes import BoxTarget
 from celosia.attack.respondent_judgement import Coalition, Judgement
 from celosia.attack.respondent_stage import Stage
+from celosia.attack.system import ENDLESS
 
 
 class Target(Protocol):
@@ -27,7 +30,7 @@ class Target(Protocol):
     def leaves(self) -> tuple[int, ...]:
         """Where."""
 
-    def judged(self, members: Coalition, spare: int) -> Judgement:
+    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return whether a coalition comes too close.
 
         `spare` members may still join: where that costs nothing, a proof covers the level they would need.
@@ -107,7 +110,7 @@ class CellTarget:
         stage, own = self.stage, self.stage.holdings[self.place][self.leaf]
         return stage.p * own + stage.q * (own + taken) - int(stage.capacity[self.leaf])
 
-    def judged(self, members: Coalition, spare: int) -> Judgement:
+    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables that push the cell as far as is needed, and how far they do."""
         stage = self.stage
         inside = stage.taken(members, self.leaf)
@@ -122,7 +125,8 @@ class CellTarget:
             for leaf in stage.holdings[place]
             if leaf != self.leaf and stage.component[leaf] == stage.component[self.leaf]
         }
-        tables, reach = self._pushed(taken, limit)
+        outside = self._level(inside + sum(others[: max(spare - 1, 0)]))
+        tables, reach = self._spared(taken, limit, most, outside) or self._pushed(taken, limit)
         if reach < level:
             return Judgement(None, reach, level)
         return Judgement(CellProof(stage, self.leaf, tables, reach), reach, level)
@@ -134,6 +138,33 @@ class CellTarget:
             return True
         taken = {leaf: size for leaf, size in most.items() if leaf != self.leaf}
         return self._pushed(taken, level)[1] >= level
+
+    def _spared(
+        self, taken: dict[int, int], limit: int, most: dict[int, int], level: int
+    ) -> tuple[tuple[Moves, ...], int] | None:
+        """Return tables that push the cell up and down and use little of what any coalition takes; None without.
+
+        Scaled down to a level they are a proof against coalitions that are not in the cell.
+        """
+        stage, column = self.stage, int(self.stage.column[self.leaf])
+        component = int(stage.component[self.leaf])
+        if column < 0 or component >= len(stage.parts) or stage.parts.network[component]:  # flows are quicker
+            return None
+        up, down = stage.rooms(taken)
+        wished = np.minimum(*stage.rooms(most))
+        if limit > level > 0:
+            wished = np.minimum(wished * (limit / level), ENDLESS).astype(np.int64)
+        tables = []
+        for sign in (1,) if stage.symmetric else (1, -1):
+            if limit > (up if sign > 0 else down)[column]:
+                return None
+            lower, upper = -down, up.copy()
+            lower[column] = upper[column] = sign * limit
+            table = stage.pushes.between(component, lower, upper, wished)
+            if table is None:
+                return None
+            tables.append(table)
+        return tuple(tables), limit
 
     def _pushed(self, taken: dict[int, int], limit: int) -> tuple[tuple[Moves, ...], int]:
         """Return tables that push the cell up and down, and how far the least of them does, rounded down."""

@@ -286,7 +286,7 @@ class _Search:
             if self._stage.clock.left == 0:
                 return False
             self.programs += 1
-            judged = target.judged(members, spare)
+            judged = target.judged(members, spare, self._most_taken(target, members, spare))
             if judged.late:
                 return False
             proof = judged.proof
@@ -302,6 +302,11 @@ class _Search:
                 suspects = self._cleared_together(target, members, suspects)
             waiting += [members | {place} for place in suspects]
         return True
+
+    def _most_taken(self, target: Target, members: Coalition, spare: int) -> dict[int, int]:
+        """Return what members and the largest of those who may still join take of every leaf."""
+        more = largest_others(self._stage, target, members, spare)
+        return {leaf: size + self._stage.taken(members, leaf) for leaf, size in more.items()}
 
     def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
         """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
