@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.instances import drawn as drawn_risk
 from tests.golden.test_intervals import SQUARE
 from tests.property.mode_oracle import cheapest
 from tests.property.suppression_cases import KINDS, drawn, put, seeded
@@ -24,6 +25,7 @@ from celosia.pattern.rounded import Rounded
 from celosia.pattern.suppressed import Suppressed
 from celosia.protect.call import Call
 from celosia.protect.completing import adds_up
+from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixed_modes import MixedModes, NumberPrices
@@ -202,3 +204,10 @@ def test_ranges_reach_as_far_as_numbers_must_move_for_all_to_add_up() -> None:
     assert found.bound == pytest.approx(6, rel=1e-4)
     assert (lower[1], upper[1]) == (12, 15)
     assert found.notes == ("So that published numbers add up, 1 range may be wider than what can be concluded.",)
+
+
+def test_a_search_that_ends_early_is_no_dearer_than_ranges_alone() -> None:
+    risk = drawn_risk(((3, 3), (4,)), 2, unity=True, sliding=False)
+    alone = protect(risk, Intervals("unity"))
+    ways = Mixed(hide_cost=np.full(len(risk), 1e6), round_base=50, reach=40, secret=1)
+    assert protect(risk, ways, gap=0.99).cost <= alone.cost * (1 + 1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protect.call import Call
 from celosia.protect.combined import Combined
+from celosia.protect.mode_search import ModeSearch
 from celosia.protect.placing import Slacks
 from celosia.protect.pressing import REACHED, Press
 from celosia.protect.protection import Protection
@@ -19,6 +21,9 @@ from celosia.protect.widths import WidthTask
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 
+_FIRST = 0.25
+"""This share of the time goes into ranges without other prices and ways, from which a search starts."""
+
 
 def combine(risk: Risk, method: Combined, call: Call) -> Protection:
     """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
@@ -27,6 +32,38 @@ def combine(risk: Risk, method: Combined, call: Call) -> Protection:
 
 class Engaged(Ranging):
     """Ranges that only the engine of modes can find."""
+
+    def _in_general(self) -> tuple[Slacks, float]:
+        """Return slacks by the general model and a bound."""
+        search = ModeSearch(self.task, by_ends(self.task, self.prices, self.most), backends()[0], self.call, self._hear)
+        self._run(search)
+        if search.best is None:
+            raise self._failure()
+        self._spread(search)
+        return self._slacks(search), search.bound
+
+    def _run(self, search: ModeSearch) -> None:
+        """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
+        plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
+        short = replace(search.call, clock=search.call.clock.share(_FIRST))
+        first = ModeSearch(self.task, plain, backends()[0], short, lambda _: None)
+        self._finished(first)
+        self._suggest(search, first.best)
+        self._finished(search)
+
+    def _suggest(self, search: ModeSearch, first: NDArray[np.float64] | None) -> None:
+        """Suggest a point by its first variables: ends of ranges, and what hides columns."""
+        if first is None:
+            return
+        program, opening, n = search.modes.program, search.modes.opening, len(self.task)
+        point = np.maximum(program.lower, 0.0)
+        point[: len(first)] = np.clip(first, program.lower[: len(first)], program.upper[: len(first)])
+        wide = (point[:n] > 0) | (point[n : 2 * n] > 0)
+        point[opening[wide & (opening >= 0)]] = 1.0
+        try:
+            search.suggest(point)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
 
     def _one_by_one(self) -> Slacks:
         raise self._failure()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from celosia.protect.perturb import Perturb
 from celosia.protect.perturb_room import Room
 from celosia.protect.placing import Slacks
 from celosia.protect.protection import Protection
-from celosia.protect.range_modes import Prices
+from celosia.protect.range_modes import Prices, by_ends
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.round import grains_of
 from celosia.risk.risk import HIDE, Risk
@@ -34,6 +34,9 @@ from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 
 _SECRET_BITS = 64
+
+_WITHOUT = 0.5
+"""This share of the time goes into a release without rounded and perturbed cells, from which the search starts."""
 
 _TRIES = 20
 """So many choices that the audit refuses are forbidden before something must be wrong."""
@@ -117,9 +120,11 @@ class _Mixing(Engaged):
         self._refuse_cells_that_follow()
         mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices)
         search = ModeSearch(self.task, mixed.modes, backends()[0], self.call, self._hear)
+        self._begin(search)
         ceiling = np.inf
         for _ in range(_TRIES):
-            self._run(search, mixed)
+            self._suggest(search, mixed.widest)
+            self._finished(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
             best = search.best
@@ -136,13 +141,13 @@ class _Mixing(Engaged):
             return self._result(placed, min(search.bound, ceiling))
         raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
 
-    def _run(self, search: ModeSearch, mixed: MixedModes) -> None:
-        """Let a search run to its end, from what hides and widens everything."""
-        try:
-            search.suggest(mixed.widest)
-        except KeyboardInterrupt:
-            self.call.clock.stop()
-        self._finished(search)
+    def _begin(self, search: ModeSearch) -> None:
+        """Let a search begin with the best release without other numbers."""
+        call = replace(self.call, clock=self.call.clock.share(_WITHOUT))
+        modes = by_ends(self.task, self.prices, self.most)
+        without = ModeSearch(self.task, modes, backends()[0], call, partial(self._hear, bound=search.bound))
+        self._run(without)
+        self._suggest(search, without.best)
 
     @cached_property
     def _number_prices(self) -> NumberPrices:
