@@ -9,8 +9,9 @@ A target in several cells that hang together needs a table for every corner of h
 there. Where others in a cell make up for his error there, nothing has to move; so a corner in which that is so for all
 of his cells but one is a requirement about that one, in which the others may move a little further to one side. Where
 several cells of a corner must move, each must be able to while the others need not; that is needed, and mostly enough.
-Where it is not, each is asked to move alone by what all of them need together: the tables that do, weighed by what each
-cell needs, add up to one for the corner. That asks for more than is needed.
+Where it is not, the corner itself is what is needed (`corners`); methods that cannot take it are told that each must be
+able to move alone by what all of them need together: the tables that do, weighed by what each cell needs, add up to one
+for the corner. That asks for more than is needed.
 """
 
 from __future__ import annotations
@@ -90,6 +91,58 @@ def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Corner:
+    """A corner of a target's box in which several of his cells must move together. Confidential.
+
+    Parameters
+    ----------
+    name
+        Who attacks whom, and which corner.
+    leaves
+        The leaf cells, ``(k,)``.
+    needs
+        How far cells must move: their places among the leaves, and counts with a sign.
+    down, up
+        How far every leaf cell may be below and above that, ``(k,)`` in counts.
+    decimals
+        The decimal of the counts.
+    """
+
+    name: str
+    leaves: NDArray[np.int64]
+    needs: tuple[tuple[int, int], ...]
+    down: NDArray[np.object_]
+    up: NDArray[np.object_]
+    decimals: int
+
+
+def corners(found: RespondentAudit) -> list[Corner]:
+    """Return the corners in which several cells must move together, of the open pairs of an audit, and their opposites.
+
+    Guarantee: such a corner is possible if and only if some table moves every needed cell as far as is said, and every
+    leaf cell no further beside that; the target is protected only if it is.
+    """
+    pairs = [pair for pair in found.open if not pair.implied and len(pair.cells) > 1]
+    # The opposite corner mostly follows; it is as necessary.
+    opposite = [replace(pair, signs=tuple(-sign for sign in pair.signs)) for pair in pairs]
+    made = (_corner(found, pair) for pair in (*pairs, *opposite))
+    return [one for one in made if len(one.needs) > 1]
+
+
+def _corner(found: RespondentAudit, pair: OpenPair) -> Corner:
+    name, down, up = _box(found, pair)
+    places = np.searchsorted(found.respondents.leaves, pair.cells).tolist()
+    signs = dict(zip(places, pair.signs, strict=True))
+    needs = tuple((leaf, signs[leaf] * level) for leaf, level in sorted(_needs(found, pair).items()))
+    for leaf, need in needs:
+        # The box begins at what is needed: from there it reaches to one side only.
+        side = up if need > 0 else down
+        side[leaf] -= abs(need)
+    decimals = found.table.decimals + found.asked.decimals
+    return Corner(name, found.respondents.leaves, needs, down, up, decimals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Sizes:
     """What a coalition, its target, and all others contribute to every leaf cell, ``(k,)`` each."""
 
@@ -115,23 +168,14 @@ def _needs(found: RespondentAudit, pair: OpenPair) -> dict[int, int]:
 def _wanted_of(found: RespondentAudit, pair: OpenPair, *, enough: bool) -> Iterator[_Wanted]:
     """Yield the attackers by whom a pair is described."""
     people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
-    name = f"{people.kind} {', '.join(str(int(people.numbers[place])) for place in pair.attackers)}"
-    name = name if pair.attackers else f"anybody among the {people.kind}s"
     needs = _needs(found, pair)
-    room = knowledge.q * (sizes.rest + sizes.own)
     if len(pair.cells) == 1:
+        room = knowledge.q * (sizes.rest + sizes.own)
         for level in needs.values():
-            yield _Wanted(name, room, room, pair.cells[0], (level, level))
+            yield _Wanted(_who(found, pair), room, room, pair.cells[0], (level, level))
         return
-    claims = np.asarray(people.protected[:, [pair.target]].sum(axis=1)) > 0
-    # Of cells beyond the component every corner must be possible; here one of them is enough.
-    room = np.where(claims, knowledge.q * sizes.rest + knowledge.p * sizes.own, room)
+    said, down, up = _box(found, pair)
     leaves = np.searchsorted(people.leaves, pair.cells).tolist()
-    down, up = room.copy(), room.copy()
-    for leaf, sign in zip(leaves, pair.signs, strict=True):
-        spread, middle = knowledge.q * sizes.rest[leaf], sign * knowledge.p * sizes.own[leaf]
-        down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
-    corner = " ".join(f"{'+' if sign > 0 else '-'}{cell}" for cell, sign in zip(pair.cells, pair.signs, strict=True))
     together = sum(needs.values()) if enough else 0
     words = "alone in" if together and len(needs) > 1 else "in"
     for leaf, level in needs.items():
@@ -142,8 +186,27 @@ def _wanted_of(found: RespondentAudit, pair: OpenPair, *, enough: bool) -> Itera
         side = above if sign > 0 else below
         side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.p * int(sizes.own[leaf])
         cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
-        said = f"{name} against {people.name(pair.target)} ({corner}) {words} {label}"
-        yield _Wanted(said, below, above, cell, (0, far) if sign > 0 else (far, 0))
+        yield _Wanted(f"{said} {words} {label}", below, above, cell, (0, far) if sign > 0 else (far, 0))
+
+
+def _who(found: RespondentAudit, pair: OpenPair) -> str:
+    people = found.respondents
+    members = ", ".join(str(int(people.numbers[place])) for place in pair.attackers)
+    return f"{people.kind} {members}" if pair.attackers else f"anybody among the {people.kind}s"
+
+
+def _box(found: RespondentAudit, pair: OpenPair) -> tuple[str, NDArray[np.object_], NDArray[np.object_]]:
+    """Return the name of a corner, and how far down and up leaf cells can be in it, no less than nothing."""
+    people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
+    claims = np.asarray(people.protected[:, [pair.target]].sum(axis=1)) > 0
+    # Of cells beyond the component every corner must be possible; here one of them is enough.
+    room = knowledge.q * sizes.rest + np.where(claims, knowledge.p, knowledge.q) * sizes.own
+    down, up = room.copy(), room.copy()
+    for leaf, sign in zip(np.searchsorted(people.leaves, pair.cells).tolist(), pair.signs, strict=True):
+        spread, middle = knowledge.q * sizes.rest[leaf], sign * knowledge.p * sizes.own[leaf]
+        down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
+    corner = " ".join(f"{'+' if sign > 0 else '-'}{cell}" for cell, sign in zip(pair.cells, pair.signs, strict=True))
+    return f"{_who(found, pair)} against {people.name(pair.target)} ({corner})", down, up
 
 
 def _attacker(risk: Risk, found: RespondentAudit, one: _Wanted, decimals: int) -> Attacker:

@@ -73,7 +73,7 @@ def ranged_offer(task: Task, prices: Prices, most: NDArray[np.float64], unit: fl
     """
     price = unit / 10**task.decimals
     up, down = (_in_units(room.max(axis=0), unit) for room in (task.up, task.down))
-    limit = max(_limit(task, prices), completing) / unit
+    limit = np.minimum(most, max(_limit(task, prices), completing)) / unit
     offer = offers.ranged(
         np.arange(len(task)),
         (prices.up * price, prices.down * price),
@@ -126,12 +126,12 @@ def by_placed_widths(task: Task, prices: Prices, most: NDArray[np.float64], *, s
 
 
 def _priced(task: Task, offer: Offer, prices: Prices) -> Offer:
-    """Return ranges with a price each, where they have one; sensitive cells are ranges anyway."""
+    """Return ranges with a price each, where they have one; sensitive cells are ranges anyway, and those without."""
     if prices.fixed is None:
         return offer
-    sensitive = np.zeros(len(task), dtype=bool)
-    sensitive[task.goals.columns] = True
-    return offers.opened(offer, prices.fixed, sensitive, prices.at_most)
+    anyway = (prices.fixed == 0) & (prices.at_most is None)
+    anyway[task.goals.columns] = True
+    return offers.opened(offer, prices.fixed, anyway, prices.at_most)
 
 
 def _limit(task: Task, prices: Prices) -> float:

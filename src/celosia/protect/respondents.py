@@ -10,17 +10,18 @@ exact as was asked for. When time runs out before a safe pattern is known, what 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from celosia.attack.respondent_requirements import requiring
+from celosia.attack.respondent_requirements import Corner, corners, requiring
 from celosia.attack.respondents import RespondentAudit, audit_respondents
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.closing import closes, hiding, more_hidden
+from celosia.protect.corners import Cornered, takes_corners
 from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
 from celosia.protect.suppress import Suppress
@@ -103,6 +104,7 @@ class _Rounds:
     rounds: int = 0
     stricter: bool = False
     every: Risk | None = None
+    corners: dict[str, Corner] = field(default_factory=dict)
 
     def protection(self) -> Protection:
         """Return the best pattern that nobody attacks with success."""
@@ -191,12 +193,15 @@ class _Rounds:
 
     def _complete(self, risk: Risk, last: Protection, audit: RespondentAudit) -> None:
         """Hide more than the last pattern does until nobody comes too close."""
+        asked = False
         while not audit.safe:
             told = self._required(risk, audit)
-            if told is None:
+            if told is None and asked:
                 self._open_everything()
                 return
-            risk, status = told, told.status.copy()
+            asked = True  # what the last pattern missed may have been told, and there was no time for it
+            risk = told or risk
+            status = risk.status.copy()
             if isinstance(self.method, Suppress):
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
@@ -227,15 +232,22 @@ class _Rounds:
     def _required(self, risk: Risk, audit: RespondentAudit) -> Risk | None:
         """Return the risk with what the last pattern missed, None where all of that was asked for already.
 
-        Some requirements for targets in several cells ask for more than is needed, so they come last: a bound that does
-        not know of them holds.
+        Corners come after what is about single cells: they make the problem larger. Where a method cannot take them,
+        it is asked for more than is needed, and that last: a bound that does not know of it holds.
         """
-        for enough in (False, True):
-            told = requiring(risk, audit, hide=isinstance(self.method, Suppress), enough=enough)
-            if told.further is not risk.further:
-                self.stricter |= enough
-                return told
-        return None
+        hide = isinstance(self.method, Suppress)
+        told = requiring(risk, audit, hide=hide, enough=False)
+        new = {}
+        if takes_corners(self.method, self.call) and (self.corners or told.further is risk.further):
+            new = {one.name: one for one in corners(audit) if one.name not in self.corners}
+            self.corners |= new
+        if new or told.further is not risk.further:
+            return told
+        if takes_corners(self.method, self.call):
+            return None
+        told = requiring(risk, audit, hide=hide)
+        self.stricter |= told.further is not risk.further
+        return told if told.further is not risk.further else None
 
     def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
         cells = sorted({cell for one in audit.open for cell in one.cells})
@@ -247,8 +259,12 @@ class _Rounds:
         left = self._left(share)
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
+        call = replace(self.call, gap=gap, clock=clock)
         try:
-            return self.engine(risk, self.method, replace(self.call, gap=gap, clock=clock))
+            if not self.corners:
+                return self.engine(risk, self.method, call)
+            wider = Cornered(risk, self.method, tuple(self.corners.values()))
+            return wider.without(self.engine(wider.risk, wider.wider(call), call), call)
         finally:
             if clock.left == 0 and clock.seconds < left:  # somebody pressed Ctrl-C
                 self.call.clock.stop()
