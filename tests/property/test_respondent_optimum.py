@@ -21,7 +21,7 @@ from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
 
 MOST_CELLS, MOST_CORNERS = 12, 5
-HOLDINGS = (9, 16, 41, 51)  # seeds in which a holding must move several of its cells together
+HOLDINGS = (9, 51)  # seeds in which a holding must move several of its cells together
 
 
 def drawn(seed: int, most: int = MOST_CELLS) -> tuple[Case, Risk] | None:
