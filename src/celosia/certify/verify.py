@@ -2,13 +2,14 @@
 
 Nothing is shared with what made the pattern, the audit or the certificate: no solver, no tolerance, no floating point.
 What a certificate says is recomputed from its numbers; whether these are the numbers of *this* problem and *this*
-release is checked where they are given.
+release is checked where they are given. Where contributors attack each other, the certificate alone cannot tell whether
+all that matter are in it: with the problem at hand they are asked again, by the audit of respondents and its solver.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -37,8 +38,8 @@ class Verification:
         How many cells, relations, attackers, requirements, requirements proved, tables, ranges and ranges reached
         there are.
     compared
-        What it was compared with: ``problem``, ``release``. Of what is not named here the certificate's own account
-        was taken.
+        What it was compared with: ``problem``, ``release``, and ``respondents`` where those of the problem attacked
+        its release again. Of what is not named here the certificate's own account was taken.
     ranges
         What the certificate says about published ranges.
     whole_numbers
@@ -69,7 +70,8 @@ def verify(
     Guarantee: `proved` only if the true table satisfies its relations, and every requirement has two tables that
     satisfy all relations, agree with everything published and with what the attacker knows, and reach the required
     ends, all of it in exact arithmetic; if the hashes are right and the verdict is ``safe``; and if problem and release
-    are those of the certificate, as far as they are given. It proves safety, not that little is hidden.
+    are those of the certificate, as far as they are given. It proves safety, not that little is hidden. Where the
+    problem protects respondents, `proved` only if the audit of respondents finds nothing in this release either.
 
     Parameters
     ----------
@@ -110,16 +112,26 @@ def verify(
         *tables.range_problems(),
         *problems_of([unreached], lambda place: claim.label(int(claim.range_cells[place]))),
     ]
-    compared = (("problem", problem), ("release", release))
+    compared = [name for name, given in (("problem", problem), ("release", release)) if given is not None]
+    if problem is not None and problem.respondents is not None and not found:
+        found = list(_exposed(claim, problem))
+        compared.append("respondents")
     return Verification(
         proved=not found,
         problems=tuple(found),
         counts=MappingProxyType(_counts(claim, proved)),
-        compared=tuple(name for name, given in compared if given is not None),
+        compared=tuple(compared),
         ranges=claim.content["ranges"]["claim"],
         whole_numbers=claim.content["whole_numbers"],
         seconds=Decimal(time.monotonic_ns() - began).scaleb(-9),
     )
+
+
+def _exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:
+    # Nothing else in here may know of a solver.
+    from celosia.certify.contributors import exposed_contributors  # noqa: PLC0415
+
+    return exposed_contributors(claim, problem)
 
 
 def _counts(claim: Claim, proved: int) -> dict[str, int]:

@@ -46,7 +46,8 @@ def verify(
     """Check in exact arithmetic that a certificate proves its release to be safe.
 
     No solver is asked and nothing is taken on trust but, without --problem and --release, what the certificate itself
-    says about its table and its release. Exit codes: 0 proved, 1 not proved, 2 unreadable.
+    says about its table and its release. Where contributors of the problem attack each other, they do so again. Exit
+    codes: 0 proved, 1 not proved, 2 unreadable.
     """
     with progress_shown(quiet=quiet) as progress:
         risk = None if problem is None else assess_file(problem, progress)
@@ -59,15 +60,9 @@ def verify(
     else:
         for line in _words(result, proof):
             click.echo(line)
-        if result.proved and risk is not None and risk.respondents is not None:
-            click.echo(_RESPONDENTS)
+        if result.proved and "respondents" in result.compared:
+            click.echo("Its contributors attacked the release again: none comes too close to another.")
     return 0 if result.proved else NOT_PROVED
-
-
-_RESPONDENTS = (
-    "Contributors who came too close on the way to it are attackers here; that no other contributor does is what\n"
-    "celosia audit finds."
-)
 
 
 def _as_dict(result: Verification) -> dict[str, object]:

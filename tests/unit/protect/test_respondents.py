@@ -18,7 +18,9 @@ from celosia.certify.certificate import certify
 from celosia.certify.verify import verify
 from celosia.errors import DataError, InfeasibleError, SpecError
 from celosia.pattern.pattern import Pattern
+from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
+from celosia.protect.protection import Method
 from celosia.protect.suppress import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.rules import PPercent
@@ -149,3 +151,33 @@ def test_a_certificate_belongs_to_the_problem_whose_respondents_it_protects(tmp_
     other = verify(tmp_path / "proof.json", problem=replace(risk, respondents=None))
     assert not other.proved
     assert "other attackers" in str(other.problems[0])
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+@pytest.mark.parametrize(
+    ("told", "method"),
+    [(None, Suppress()), (PPercent(12), Intervals())],
+    ids=["left out", "weakened"],
+)
+def test_a_certificate_without_what_respondents_require_proves_nothing(
+    tmp_path: Path, told: PPercent | None, method: Method
+) -> None:
+    """Everything in it fits, hashes too: contributors who were left out, or asked for less, come too close."""
+    problem = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
+    found = protect(replace(problem, respondents=told), method)
+    assert (found.risk.further is None) == (told is None)
+    certify(found).write(tmp_path / "proof.json")
+    assert verify(tmp_path / "proof.json").proved
+    said = verify(tmp_path / "proof.json", problem=problem)
+    assert not said.proved
+    assert said.compared == ("problem", "respondents")
+    assert "of them are open" in str(said.problems[0])
+
+
+def test_requirements_dropped_from_a_certificate_of_a_safe_pattern_leave_it_safe(tmp_path: Path) -> None:
+    """What is dropped was not needed to find out: the contributors attack again."""
+    problem = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
+    found = protect(problem)
+    bare = audit(found.pattern, replace(problem, respondents=None))
+    certify(bare).write(tmp_path / "proof.json")
+    assert verify(tmp_path / "proof.json", problem=problem).proved
