@@ -187,7 +187,7 @@ def audit(
     if attackers is not None:
         risk = replace(risk, attackers=who, further=None)
     elif risk.respondents is not None and release.criterion != "distance":
-        risk = requiring(risk, audit_respondents(release, risk, solver=solver))
+        risk = requiring(risk, audit_respondents(release, risk, solver=solver, progress=progress))
         who = risk.attackers
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     _check(risk, whole=whole)

@@ -47,6 +47,15 @@ class Moves:
         """Return how far a column moves, times the denominator."""
         return self._by_column.get(column, 0)
 
+    def inside(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
+        """Return whether all columns, those that do not move too, lie between bounds, ``(n,)`` each."""
+        low, high = lower[self.columns], upper[self.columns]
+        below = (high >= ENDLESS) | (-(-self.moves // self.denominator) <= high)
+        above = (low <= -ENDLESS) | (self.moves // self.denominator >= low)
+        forced = int(np.count_nonzero((lower > 0) | (upper < 0)))
+        here = int(np.count_nonzero((low > 0) | (high < 0)))
+        return bool(np.all(below & above)) and forced == here
+
     @cached_property
     def _by_column(self) -> dict[int, int]:
         return dict(zip(self.columns.tolist(), self.moves.tolist(), strict=True))
@@ -104,6 +113,19 @@ class Pushes:
             return _STILL
         return found
 
+    def moves(self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> bool:
+        """Return whether a table is found in which a column moves by an amount; see `pushed`."""
+        component = int(self._parts.component[column])
+        if component < 0 or amount <= 0:
+            return amount <= 0
+        if self._parts.network[component]:
+            found: Moves | None = self.pushed(column, amount, up, down, upward=upward)
+        else:
+            lower, upper = -down, up.copy()
+            lower[column] = upper[column] = amount if upward else -amount
+            found = self._checked(component, self._program(component).between(lower, upper, None), lower, upper)
+        return found is not None and abs(found.of(column)) >= amount * found.denominator
+
     def between(
         self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
     ) -> Moves | None:
@@ -125,9 +147,15 @@ class Pushes:
             return None
         if bool(((lower[columns] <= 0) & (upper[columns] >= 0)).all()):
             return _STILL
-        found = self._program(component).between(lower, upper, wished)
+        return self._checked(component, self._program(component).between(lower, upper, wished), lower, upper)
+
+    def _checked(
+        self, component: int, found: Moves | None, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> Moves | None:
+        """Return a table if it lies between the bounds and satisfies all relations, in whole numbers."""
         if found is None:
             return None
+        columns = self._parts.members(component)
         moved = np.zeros(len(self._system), dtype=bool)
         moved[found.columns] = True
         rest = columns[~moved[columns]]
@@ -205,10 +233,18 @@ class _Component:
         x = self._solved(-_rooms(below), _rooms(above))
         return None if x is None else self._exact(x, above, below)
 
-    def between(self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
-        """Return a table between bounds that uses little."""
+    def between(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64] | None
+    ) -> Moves | None:
+        """Return a table between bounds: any, or one that uses little beyond what is wished."""
         above, below = upper[self._columns], -lower[self._columns]
-        x = self._sparing.table(-below, above, wished[self._columns])
+        if wished is not None:
+            x = self._sparing.table(-below, above, wished[self._columns])
+        else:
+            if self._last is not None:
+                self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
+                self._last = None
+            x = self._solved(-_rooms(below), _rooms(above))
         return None if x is None else self._exact(x, above, below)
 
     def _solved(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:

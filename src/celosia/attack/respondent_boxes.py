@@ -16,7 +16,7 @@ their own:
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
 
@@ -88,6 +88,12 @@ class BoxProof:
     target: BoxTarget
     covers: tuple[Cover, ...]
 
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """Which columns the tables move."""
+        tables = [table for cover in self.covers for table in (cover.table, *cover.steps.values())]
+        return np.unique(np.concatenate([table.columns for table in tables]))
+
     def fails(self, leaf: int, taken: int, level: int | None) -> bool:
         """Return whether some table needs more of a leaf than is left."""
         del level
@@ -111,11 +117,14 @@ class BoxTarget:
     ----------
     stage, place, leaves
         Who and where.
+    known
+        The last table that was found for each leaf: against another coalition it may do, too.
     """
 
     stage: Stage
     place: int
     leaves: tuple[int, ...]
+    known: dict[int, Moves] = field(default_factory=dict)
 
     def level(self, members: Coalition) -> None:
         """Return nothing: there is no single level."""
@@ -232,15 +241,23 @@ class _Corners:
             need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._stage.column[leaf])
             if need > min(self._one[leaf, 1][1], -self._one[leaf, -1][0]):
                 return None, leaf
-            lower, upper = -room, room.copy()
-            lower[column] = upper[column] = need
-            step = self._table(lower, upper, wished)
+            step = self._step(leaf, need, room, wished)
             if step is None:
                 return None, leaf
-            steps[leaf] = step
+            steps[leaf] = self._target.known[leaf] = step
             room, wished = _less(room, step), _less(wished, step)
             room[column] = 0
         return Cover(signs, table, steps), None
+
+    def _step(self, leaf: int, need: int, room: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+        """Return a table that moves a leaf as far as it must."""
+        column = int(self._stage.column[leaf])
+        lower, upper = -room, room.copy()
+        lower[column] = upper[column] = need
+        known = self._target.known.get(leaf)
+        if known is not None and known.inside(lower, upper):
+            return known
+        return self._table(lower, upper, wished)
 
     def _nothing(self, signs: dict[int, int], tight: Collection[int]) -> bool:
         """Return whether there is no table for some signs, whatever those of some leaves are."""

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 Coalition = frozenset[int]
 
 
 class Proof(Protocol):
     """Shows that a coalition does not come too close."""
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """Which columns of the system it moves; it fails nowhere else but in the target's leaves."""
 
     def fails(self, leaf: int, taken: int, level: int | None) -> bool:
         """Return whether it shows nothing for coalitions that take so much of a leaf."""

@@ -72,6 +72,14 @@ class Stage:
         return bool(np.array_equal(self.published_up, self.published_down))
 
     @cached_property
+    def leaf_of(self) -> NDArray[np.int64]:
+        """The leaf of every column, -1 for totals, ``(n,)``."""
+        out = np.full(len(self.system), -1, dtype=np.int64)
+        unknown = np.flatnonzero(self.column >= 0)
+        out[self.column[unknown]] = unknown
+        return out
+
+    @cached_property
     def contributors(self) -> list[list[tuple[int, int]]]:
         """The contributors to every leaf, as (size, place), the largest first."""
         sizes = self.respondents.sizes

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.attack.pushes import Moves
 from celosia.attack.respondent_boxes import BoxTarget
@@ -61,6 +62,11 @@ class CellProof:
     leaf: int
     tables: tuple[Moves, ...]
     reach: int
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """Which columns the tables move."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(table.columns for table in self.tables)])
 
     def fails(self, leaf: int, taken: int, level: int | None) -> bool:
         """Return whether the tables, scaled down to a level, need more of a leaf than is left."""
@@ -136,8 +142,20 @@ class CellTarget:
         level = self._level(most.get(self.leaf, 0))
         if level <= 0:
             return True
-        taken = {leaf: size for leaf, size in most.items() if leaf != self.leaf}
-        return self._pushed(taken, level)[1] >= level
+        column = int(self.stage.column[self.leaf])
+        if column < 0:
+            return False
+        up, down = self.stage.rooms({leaf: size for leaf, size in most.items() if leaf != self.leaf})
+        return all(
+            level <= int((up if upward else down)[column])
+            and self.stage.pushes.moves(column, level, up, down, upward=upward)
+            for upward in self._directions
+        )
+
+    @property
+    def _directions(self) -> tuple[bool, ...]:
+        """Up and down; up alone where down is the same."""
+        return (True,) if self.stage.symmetric else (True, False)
 
     def _spared(
         self, taken: dict[int, int], limit: int, most: dict[int, int], level: int
@@ -155,11 +173,11 @@ class CellTarget:
         if limit > level > 0:
             wished = np.minimum(wished * (limit / level), ENDLESS).astype(np.int64)
         tables = []
-        for sign in (1,) if stage.symmetric else (1, -1):
-            if limit > (up if sign > 0 else down)[column]:
+        for upward in self._directions:
+            if limit > int((up if upward else down)[column]):
                 return None
             lower, upper = -down, up.copy()
-            lower[column] = upper[column] = sign * limit
+            lower[column] = upper[column] = limit if upward else -limit
             table = stage.pushes.between(component, lower, upper, wished)
             if table is None:
                 return None
@@ -173,7 +191,7 @@ class CellTarget:
             return (), 0
         up, down = stage.rooms(taken)
         tables, reach = [], limit
-        for upward in (True,) if stage.symmetric else (True, False):
+        for upward in self._directions:
             room = int(up[column] if upward else down[column])
             table = stage.pushes.pushed(column, min(limit, room), up, down, upward=upward)
             reach = min(reach, abs(table.of(column)) // table.denominator)

@@ -305,8 +305,12 @@ class _Search:
 
     def _most_taken(self, target: Target, members: Coalition, spare: int) -> dict[int, int]:
         """Return what members and the largest of those who may still join take of every leaf."""
-        more = largest_others(self._stage, target, members, spare)
-        return {leaf: size + self._stage.taken(members, leaf) for leaf, size in more.items()}
+        out = largest_others(self._stage, target, members, spare)
+        for place in members:
+            for leaf, size in self._stage.holdings[place].items():
+                if leaf in out:
+                    out[leaf] += size
+        return out
 
     def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
         """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
@@ -361,7 +365,8 @@ class _Search:
         inside = [place for _, place in stage.contributors[own] if place != target.place and place not in members]
         # Who is in the target's cell and elsewhere raises the level and takes rooms at once.
         suspects = dict.fromkeys(place for place in inside if not stage.alone(place, own))
-        for leaf, size in more.items():
+        for leaf in sorted({*target.leaves, *stage.leaf_of[proof.columns].tolist()} & more.keys()):
+            size = more[leaf]
             taken = stage.taken(members, leaf) + size
             if size and proof.fails(leaf, taken, most if leaf == own else raised):
                 suspects |= dict.fromkeys(self._next(target, members, leaf))

@@ -25,6 +25,9 @@ from celosia.protect.task import task_of
 from celosia.risk.risk import HIDE, SENSITIVE, Risk
 from celosia.solve.registry import backends
 
+GRACE = (5.0, 0.5)
+"""Seconds, and a share of the limit, by which attacks of respondents, and the cure for what they find, may be late."""
+
 
 def closes(method: Method) -> bool:
     """Return whether patterns of a method can be completed: more may be hidden wherever something may."""
@@ -56,7 +59,9 @@ def more_hidden(
     workshop, sides = Workshop.of(task), sides_of(task.goals)
     builder = Builder.of(workshop, sides, np.arange(len(task)), backends()[0])
     order = np.argsort(-sides.levels, kind="stable")
-    built = builder.built(hidden[task.cells] | task.forced, task.cost, order, lambda: False)
+    built = builder.built(
+        hidden[task.cells] | task.forced, task.cost, order, lambda: call.clock.left_with_grace(*GRACE) == 0
+    )
     if built is None:
         return None
     mask = hidden | np.isin(asked.status, (SENSITIVE, HIDE))

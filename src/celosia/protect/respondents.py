@@ -4,7 +4,8 @@ Requirements are made lazily: a pattern is found, respondents attack it, those w
 a requirement each (`celosia.attack.respondent_requirements`), and the engine finds another. Few of the pairs ever do,
 so that a handful of rounds is enough; and because every round asks for a part of what is needed, its bound is one for
 the whole. First rounds are short of optimal, which costs little and finds a safe pattern soon; the last ones are as
-exact as was asked for. When time runs out before a safe pattern is known, what is hidden stays so, and more is added.
+exact as was asked for. When time runs out before a safe pattern is known, what is hidden stays so, and more is added;
+where attacks themselves take too long, everything is hidden, and shown to be safe or not published.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from celosia.attack.respondents import RespondentAudit, audit_respondents
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
+from celosia.presses import shielded
 from celosia.protect.call import Call
-from celosia.protect.closing import closes, hiding, more_hidden
+from celosia.protect.closing import GRACE, closes, hiding, more_hidden
 from celosia.protect.corners import Cornered, takes_corners
 from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
@@ -31,9 +33,10 @@ from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.clock import Clock
 
 _LOOSE = 0.02  # the gap of rounds that only look for open pairs
-# Shares of the time: for the first pattern, which is then completed at once, or by patterns that take as long; for one
-# that is safe as it is; after which patterns are completed rather than improved; and what every pattern has.
+# Shares of the time: for the first pattern, and the first of a method whose patterns cannot be completed at once; for
+# one that is safe as it is; after which patterns are completed rather than improved; and what every pattern has.
 _FIRST, _FIRST_OF_MANY, _LONG, _EXACT, _LEAST = 0.65, 0.4, 0.9, 0.75, 0.1
+_LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
 _INSTANT = 1e-3  # seconds between two looks at a clock
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
@@ -67,12 +70,16 @@ def protect_respondents(
     InfeasibleError
         Somebody stays exposed whatever is hidden.
     OutOfTimeError
-        Time was up before a safe pattern was known.
+        Time was up, or Ctrl-C pressed, before a pattern was shown to be safe.
     """
     respondents_of(risk.table, Knowledge.of(rule).by)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     found = _Rounds(replace(risk, respondents=None), method, call, engine, rule).protection()
     return replace(found, risk=replace(found.risk, respondents=rule))
+
+
+class _StoppedError(Exception):
+    """Somebody pressed Ctrl-C during an attack."""
 
 
 class _Part(Clock):
@@ -105,37 +112,49 @@ class _Rounds:
     stricter: bool = False
     every: Risk | None = None
     corners: dict[str, Corner] = field(default_factory=dict)
+    closing: Closing | None = None
 
     def protection(self) -> Protection:
         """Return the best pattern that nobody attacks with success."""
+        try:
+            self._search()
+        except (KeyboardInterrupt, OutOfTimeError):
+            if self.best is None:
+                raise
+        except _StoppedError:
+            pass
+        if self.best is None:
+            raise self._late()
+        bound = min(self.bound, self.best.cost)
+        closing = None if self.closing is None else replace(self.closing, rounds=self.rounds)
+        return replace(self.best, bound=bound, seconds=self.call.clock.seconds, closing=closing)
+
+    def _search(self) -> None:
         first = self._found(self.risk, self._gap(loose=True), _FIRST if closes(self.method) else _FIRST_OF_MANY)
         self.bound = first.bound
         audit = self._attacked(first)
-        closing = Closing(len(audit.open), first.cost, 0, self.rule)
-        if audit.safe and first.gap > self.call.gap:
+        if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
+            self.closing = Closing(len(audit.open), first.cost, 0, self.rule)
+        if audit.safe:
+            self.best = first
+            if first.gap <= self.call.gap:
+                return
             first = self._found(self.risk, self.call.gap, _LONG)
             self.bound, audit = max(self.bound, first.bound), self._attacked(first)
+            if audit.safe:
+                self._keep(first)
         if not audit.safe:
             self._close(first, audit)
-        else:
-            self.best = first
-        if self.best is None:
-            raise OutOfTimeError.one(
-                "time_limit", "was reached before a pattern was safe against respondents.", "Allow more time."
-            )
-        bound = min(self.bound, self.best.cost)
-        closing = replace(closing, rounds=self.rounds)
-        return replace(self.best, bound=bound, seconds=self.call.clock.seconds, closing=closing)
 
     def _close(self, first: Protection, audit: RespondentAudit) -> None:
         """Make patterns until one is safe and good enough, or there is no more time."""
         risk, last, loose = self.risk, first, True
-        while self.rounds < _MOST_ROUNDS:
+        while self.rounds < _MOST_ROUNDS and not audit.unjudged:
             if not audit.safe:
                 self._mend(last, audit)
                 if self.best is not None and (self._good_enough() or self._used() > _EXACT):
                     return
-                told = self._required(risk, audit)
+                told = None if self.call.clock.left == 0 else self._required(risk, audit)
                 if told is None:
                     break
                 risk = told
@@ -195,8 +214,8 @@ class _Rounds:
         """Hide more than the last pattern does until nobody comes too close."""
         asked = False
         while not audit.safe:
-            told = self._required(risk, audit)
-            if told is None and asked:
+            told = None if audit.unjudged else self._required(risk, audit)
+            if told is None and (asked or audit.unjudged):
                 self._open_everything()
                 return
             asked = True  # what the last pattern missed may have been told, and there was no time for it
@@ -212,21 +231,27 @@ class _Rounds:
         self._keep(last)
 
     def _open_everything(self) -> None:
-        """Hide all that may be hidden: what asked for more than is needed cannot be met, and less is not known.
+        """Hide all that may be hidden: what asked for more than is needed cannot be met, or time is up.
 
         Raises
         ------
         InfeasibleError
             Somebody stays exposed, or the method publishes ranges.
+        OutOfTimeError
+            There is no time for that.
         """
         if not isinstance(self.method, Suppress | Mixed):
+            if self.call.clock.left == 0:
+                raise self._late()
             message = "could not be protected by ranges: holdings have several cells that hang together."
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
-        status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
+        self.corners, status = {}, np.where(self.risk.status == SAFE, HIDE, self.risk.status)
         last = self._found(replace(self.risk, status=status), 1.0, 1.0)
-        audit = self._attacked(last)
-        if not audit.safe:
+        audit = self._attacked(last, grace=_LAST_GRACE)
+        if audit.open:
             raise self._exposed(audit)
+        if audit.unjudged:
+            raise self._late()
         self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
 
     def _required(self, risk: Risk, audit: RespondentAudit) -> Risk | None:
@@ -248,6 +273,13 @@ class _Rounds:
         told = requiring(risk, audit, hide=hide)
         self.stricter |= told.further is not risk.further
         return told if told.further is not risk.further else None
+
+    def _late(self) -> OutOfTimeError:
+        if self.call.clock.stopped:
+            message = "were still attacking when the search was ended: no pattern is shown to be safe against them."
+            return OutOfTimeError.one("respondents", message, "Let it run longer.")
+        message = "was reached before a pattern was shown to be safe against respondents."
+        return OutOfTimeError.one("time_limit", message, "Allow more time.")
 
     def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
         cells = sorted({cell for one in audit.open for cell in one.cells})
@@ -280,11 +312,33 @@ class _Rounds:
         clock = self.call.clock
         return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
 
-    def _attacked(self, found: Protection | Pattern, targets: Collection[int] | None = None) -> RespondentAudit:
-        """Return who comes too close; after the first pattern a few for every target are enough to go on."""
+    def _attacked(
+        self,
+        found: Protection | Pattern,
+        targets: Collection[int] | None = None,
+        grace: tuple[float, float] = GRACE,
+    ) -> RespondentAudit:
+        """Return who comes too close; after the first pattern a few for every target are enough to go on.
+
+        Attacks may be late, because what was found is of no use without them. Ctrl-C ends them.
+        """
         most = _ENOUGH if self.rounds > 1 or isinstance(found, Pattern) else None
         pattern = found if isinstance(found, Pattern) else found.pattern
-        return audit_respondents(pattern, self.risk.table, rule=self.rule, targets=targets, most=most)
+        clock = self.call.clock.extended(*grace)
+        with shielded():
+            audit = audit_respondents(
+                pattern,
+                self.risk.table,
+                rule=self.rule,
+                targets=targets,
+                most=most,
+                clock=clock,
+                progress=self.call.progress,
+            )
+        self.call.progress.start("protecting")
+        if clock.stopped:
+            raise _StoppedError
+        return audit
 
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:

@@ -18,6 +18,12 @@ class Clock:
     def __init__(self, limit: float | None) -> None:
         self._began = time.perf_counter()
         self._limit = float("inf") if limit is None else limit
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Somebody has ended it, such as by Ctrl-C."""
+        return self._stopped
 
     @property
     def seconds(self) -> float:
@@ -30,7 +36,7 @@ class Clock:
 
     def stop(self) -> None:
         """Leave no time from now on."""
-        self._limit = min(self._limit, self.seconds)
+        self._limit, self._stopped = min(self._limit, self.seconds), True
 
     @property
     def left(self) -> float:
@@ -52,6 +58,14 @@ class Clock:
     def share(self, part: float) -> Clock:
         """Return the same clock with only a part of its limit: what comes afterwards needs its time, too."""
         return _Share(self, part)
+
+    def extended(self, seconds: float, share: float) -> Clock:
+        """Return the same clock with a limit that is longer by so many seconds and by a share of itself.
+
+        It is for what must be done before anything can be shown; whoever stops the clock while it is used does not
+        want to wait for that.
+        """
+        return _Extended(self, seconds, share)
 
 
 class _Share(Clock):
@@ -79,6 +93,11 @@ class _Share(Clock):
         self._whole.stop()
 
     @property
+    def stopped(self) -> bool:
+        """Somebody has ended the whole."""
+        return self._whole.stopped
+
+    @property
     def left(self) -> float:
         """Seconds that remain, never negative."""
         return self.left_with_grace(0.0, 0.0)
@@ -87,3 +106,22 @@ class _Share(Clock):
         """Return the seconds that remain if the limit were longer; see `Clock.left_with_grace`."""
         left = self._whole.left_with_grace(seconds, share)
         return left if math.isinf(left) else max(0.0, left - (1.0 - self._part) * (left + self.seconds))
+
+
+class _Extended(Clock):
+    """A clock that goes on after another, unless that is stopped meanwhile."""
+
+    def __init__(self, whole: Clock, seconds: float, share: float) -> None:
+        super().__init__(None)
+        self._whole, self._seconds, self._share = whole, seconds, share
+        self._before = whole.stopped
+
+    @property
+    def stopped(self) -> bool:
+        """Somebody has ended it, or the other one since it began."""
+        return self._stopped or (self._whole.stopped and not self._before)
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never negative."""
+        return 0.0 if self.stopped else self._whole.left_with_grace(self._seconds, self._share)
