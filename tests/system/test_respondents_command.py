@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.unit.job.test_respondents import job
 
+from celosia.attack.respondents import audit_respondents
 from celosia.cli.main import status
+from celosia.protect import respondents
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -66,3 +69,17 @@ def test_what_makes_no_sense_ends_with_2(tmp_path: Path, run: Run, attackers: st
     code, _, complaint = run("protect", str(job(tmp_path, attackers, rule)))
     assert code == 2
     assert message in complaint
+
+
+def test_ctrl_c_during_their_attack_leaves_no_file_and_says_why(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*release: object, **options: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        return audit_respondents(*release, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(respondents, "audit_respondents", pressed)
+    code, said, complained = run("protect", str(job(tmp_path)), "--output", str(tmp_path / "release.csv"))
+    assert (code, said) == (3, "")
+    assert "error: respondents: were still attacking when the search was ended" in complained
+    assert not (tmp_path / "release.csv").exists()

@@ -28,3 +28,23 @@ def test_stopping_one_stops_the_other() -> None:
     part = other.share(0.5)
     other.stop()
     assert part.left == 0.0
+
+
+def test_an_extended_clock_goes_on_after_the_limit() -> None:
+    clock = Clock(0.0)
+    assert (clock.left, clock.stopped) == (0.0, False)
+    assert 9.0 < clock.extended(10.0, 1.0).left <= 10.0
+    assert 19.0 < Clock(5.0).extended(10.0, 1.0).left <= 20.0
+    assert math.isinf(Clock(None).extended(10.0, 1.0).left)
+
+
+def test_it_ends_with_the_other_one_if_that_is_stopped_meanwhile() -> None:
+    clock = Clock(None)
+    longer = clock.extended(10.0, 1.0)
+    clock.stop()
+    assert clock.stopped
+    assert longer.stopped
+    assert longer.left == 0.0
+    again = clock.extended(10.0, 1.0)
+    assert not again.stopped
+    assert 9.0 < again.left < 11.0
