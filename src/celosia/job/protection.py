@@ -29,7 +29,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
 from celosia.protect.random_round import RandomRound
-from celosia.protect.trade_off import trade_off
+from celosia.protect.trade_off import TradeOff, trade_off
 from celosia.protect.why import Why
 from celosia.report.beside import Beside
 from celosia.risk.risk import Risk
@@ -289,18 +289,18 @@ def write_outputs(
     return paths
 
 
-def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> str:
-    """Return the curve between few ranges and narrow ones, for the method that weighs them; otherwise nothing."""
-    if not isinstance(result.method, Combined):
-        return ""
-    from celosia.report.method_plots import trade_off_plot  # noqa: PLC0415  (as above)
+def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> TradeOff | None:
+    """Return the curve between few ranges and narrow ones, for the method that weighs them; otherwise None.
 
+    Of the respondents those attack that came too close on the way to the release: to look for others at every point
+    takes too long.
+    """
+    if not isinstance(result.method, Combined):
+        return None
     progress.start("few ranges or narrow ones")
     seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
-    points = trade_off(result.risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP).points
-    return trade_off_plot(
-        [point.cells for point in points], [point.width for point in points], [point.gap for point in points], None
-    )
+    risk = replace(result.risk, respondents=None)
+    return trade_off(risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP, known=[result])
 
 
 def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:

@@ -70,8 +70,8 @@ class Midpoints:
             return None
         return (
             f"{self.share:.0%} of {len(self):,} ranges have the true value in their middle: readers who take it are "
-            "right that often. Ask for sliding levels (levels='sliding'), which are placed at random, or for lower and "
-            "upper levels that differ."
+            "right that often. Where only sliding levels are asked for (levels='sliding', and no respondents among the "
+            "attackers), ranges are placed at random; lower and upper levels that differ help, too."
         )
 
 

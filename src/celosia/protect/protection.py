@@ -153,7 +153,7 @@ class Protection:
         return np.flatnonzero((self.pattern.status != "shown") & ~self.risk.sensitive)
 
     def __repr__(self) -> str:
-        close = "optimal to within 0.01%" if self.nearly else f"at most {self.gap:.2%} above the optimum"
+        close = "optimal to within 0.01%" if self.nearly else f"bound {self.bound:,.10g}, gap {self.gap:.2%}"
         said = "optimal" if self.optimal else close
         how = " or ".join(word for word in STATUSES[1:] if (self.pattern.status == word).any()) or "hidden"
         return (

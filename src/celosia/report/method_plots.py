@@ -16,6 +16,7 @@ MOST_POINTS = 4_000
 """So many points are drawn; of more every second, third, ... one."""
 
 _MANY = 50  # times the smallest, from where on a scale is logarithmic
+_APART = 0.06  # parts of an axis that numbers of points need between them
 _FURTHEST = 4.0  # multiples of a level that a picture shows
 
 
@@ -72,34 +73,48 @@ def midpoints_plot(shares: Mapping[str, float]) -> str:
         return svg_of(figure, "midpoints", "Where the truth lies in published ranges")
 
 
-def trade_off_plot(cells: Sequence[int], widths: Sequence[float], gaps: Sequence[float], chosen: int | None) -> str:
-    """Return the number of ranges against their total width, a point each with its gap.
+def trade_off_plot(cells: Sequence[int], widths: Sequence[float], own: tuple[int, float]) -> str:
+    """Return the number of ranges against their total width, points numbered from 1.
 
     Parameters
     ----------
-    cells, widths, gaps
+    cells, widths
         Of every point.
-    chosen
-        The point that is published, if it is one of them.
+    own
+        Those of the release itself.
     """
+    x, y = np.asarray(cells, dtype=float), np.asarray(widths, dtype=float)
+    order = np.argsort(x, kind="stable")
     with rc_context(STYLE):
         figure, axes = figure_of(7.2, 3.2)
-        order = np.argsort(np.asarray(cells), kind="stable")
-        x, y = np.asarray(cells, dtype=float)[order], np.asarray(widths, dtype=float)[order]
-        axes.plot(x, y, color=ACCENT, linewidth=1.5, marker="o", markersize=5)
-        if chosen is not None:
-            axes.plot(cells[chosen], widths[chosen], "o", color=RISK, markersize=9, label="this release")
-        for place in range(len(cells)):
-            said = "optimal" if gaps[place] <= 0 else f"gap {gaps[place]:.2%}"
-            axes.annotate(
-                said, (cells[place], widths[place]), xytext=(6, 5), textcoords="offset points", color=QUIET, fontsize=8
-            )
-        axes.set_xlabel("cells that are not shown")
+        axes.plot(x[order], y[order], color=ACCENT, linewidth=1.5, marker="o", markersize=5)
+        axes.plot(*own, "o", color=RISK, markersize=9, markerfacecolor="none", label="this release")
+        if y.min() > 0 and y.max() > _MANY * y.min():
+            axes.set_yscale("log")
+        for (first_x, first_y), said in _labelled(x, y):
+            axes.annotate(said, (first_x, first_y), xytext=(6, 5), textcoords="offset points", color=QUIET, fontsize=8)
+        axes.set_xlabel("cells that are ranges")
         axes.set_ylabel("total width of ranges")
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda one, _: short(one)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.margins(x=0.12, y=0.15)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.2)
         return svg_of(figure, "trade-off", "Number of ranges against their total width")
+
+
+def _labelled(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[tuple[float, float], str]]:
+    """Return where the numbers of points stand, and what stands there: points too close to each other share one."""
+    scale = np.array([np.ptp(x) or 1.0, np.ptp(y) or 1.0])
+    groups: list[list[int]] = []
+    for place in range(len(x)):
+        at = np.array([x[place], y[place]]) / scale
+        near = [one for one in groups if np.abs(np.array([x[one[0]], y[one[0]]]) / scale - at).max() < _APART]
+        if near:
+            near[0].append(place)
+        else:
+            groups.append([place])
+    return [((float(x[own[0]]), float(y[own[0]])), ", ".join(str(place + 1) for place in own)) for own in groups]
 
 
 def changes_plot(moves: Moves) -> str:

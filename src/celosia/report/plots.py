@@ -89,9 +89,7 @@ def intervals_plot(margins: Margins, labels: Sequence[str]) -> str:
         axes.set_yticks(rows, [cut(label) for label in labels])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlim(-_FURTHEST, _FURTHEST)
-        axes.set_xticks(
-            [-4, -3, -2, -1, 0, 1, 2, 3, 4], ["4x", "3x", "2x", "required", "true value", "required", "2x", "3x", "4x"]
-        )
+        axes.set_xticks([-4, -3, -2, -1, 0, 1, 2, 3, 4], ["4x", "3x", "2x", "1x", "truth", "1x", "2x", "3x", "4x"])
         axes.tick_params(axis="y", pad=8)  # arrows stand between labels and bars
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)

@@ -18,11 +18,12 @@ from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protect.protection import Protection
+from celosia.protect.trade_off import TradeOff
 from celosia.protect.why import Why
 from celosia.report.beside import Beside
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
-from celosia.report.method_plots import changes_plot, midpoints_plot, moved_plot, scale, widths_plot
+from celosia.report.method_plots import changes_plot, midpoints_plot, moved_plot, scale, trade_off_plot, widths_plot
 from celosia.report.method_words import PROMISE, WORDS
 from celosia.report.page import MOST_LISTED, grouped, template, write_pieces
 from celosia.report.plots import intervals_plot, margins_plot, progress_plot
@@ -42,7 +43,7 @@ def write_protection_page(
     audit: Audit | None = None,
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
-    curve: str = "",
+    curve: TradeOff | None = None,
     beside: Beside | None = None,
     whys: Sequence[Why] = (),
 ) -> Path:
@@ -61,7 +62,7 @@ def write_protection_page(
     asked
         What was asked, in words, by its name.
     curve
-        A picture of the choice between few ranges and narrow ones.
+        The choice between few ranges and narrow ones.
     beside
         A table in several ways, to be shown side by side.
     whys
@@ -82,7 +83,7 @@ def rendered(
     audit: Audit | None = None,
     title: str | None = None,
     asked: Mapping[str, str] | None = None,
-    curve: str = "",
+    curve: TradeOff | None = None,
     beside: Beside | None = None,
     whys: Sequence[Why] = (),
 ) -> Iterator[str]:
@@ -130,7 +131,7 @@ def rendered(
         versions=versions(),
         **_of_ranges(result, drawing),
         **_of_moves(drawing),
-        curve=Markup(curve),  # noqa: S704
+        **_of_curve(result, curve),
         whys=whys,
         beside=[] if beside is None else beside.sides(),
         beside_title="" if beside is None else beside.title,
@@ -160,6 +161,17 @@ def _of_ranges(result: Protection, drawing: PublishedDrawing) -> dict[str, objec
         pictures["middles"] = midpoints_plot(found.shares)
     drawn = {name: Markup(picture) for name, picture in pictures.items()}  # noqa: S704
     return {"ranges": len(cells), "midpoints": found, "warnings": [found.warning] if found.high else [], **drawn}
+
+
+def _of_curve(result: Protection, curve: TradeOff | None) -> dict[str, object]:
+    """Return what the page shows of the choice between few ranges and narrow ones."""
+    if curve is None:
+        return {"curve": "", "points": ()}
+    wide = result.pattern.status == INTERVAL
+    lower, upper = (side[wide].floats for side in result.pattern.bounds())
+    own = (int(wide.sum()), float((upper - lower).sum()))
+    picture = trade_off_plot([point.cells for point in curve.points], [point.width for point in curve.points], own)
+    return {"curve": Markup(picture), "points": curve.points}  # noqa: S704
 
 
 def _of_moves(drawing: PublishedDrawing) -> dict[str, object]:

@@ -75,7 +75,7 @@ def _cost(result: Protection) -> Text:
         return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
     if result.nearly:
         return Text(f"Cost {_figure(result.cost)}, the least to within 0.01%.")
-    return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: within {result.gap:.2%} of the least.")
+    return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: gap {result.gap:.2%}.")
 
 
 def _figure(value: float) -> str:

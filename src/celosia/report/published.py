@@ -105,10 +105,17 @@ class PublishedDrawing(Drawing):
 
     @cached_property
     def intervals(self) -> Mapping[int, tuple[float, float]]:
-        """What is left of each cell when all attackers are taken together: the narrowest of their intervals."""
+        """What is left of each cell when all outsiders are taken together: the narrowest of their intervals.
+
+        Respondents know their own cells: what they conclude about these is nothing to look at.
+        """
         narrowest: dict[int, tuple[float, float]] = {}
         findings = self.audit.intervals if self.audit is not None else ()
+        inside = self.audit.risk.further if self.audit is not None else None
+        outsiders = len(self.risk.attackers) if inside is None else int(inside.attackers.min(initial=2**31 - 1))
         for one in findings:
+            if one.attacker >= outsiders:
+                continue
             low = -np.inf if one.lower is None else float(one.lower)
             high = np.inf if one.upper is None else float(one.upper)
             before = narrowest.get(one.cell, (-np.inf, np.inf))

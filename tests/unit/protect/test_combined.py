@@ -151,3 +151,19 @@ def test_levels_beyond_what_may_be_published_are_named(method: type[Intervals]) 
     options: dict[str, Any] = {"may_hide": []} if method is Mixed else {}
     with pytest.raises(InfeasibleError, match=r"protection: is impossible: .* 'cell 6'"):
         protect(risk, method(most_width=narrow, **options))
+
+
+def test_the_curve_takes_every_release_at_every_price() -> None:
+    """A release that is known already counts wherever it is the cheapest, and the curve never bends back."""
+    risk = risk_of("d")
+    known = protect(risk, Combined("unity"))
+    curve = trade_off(risk, points=7, gap=0.5, known=[known])
+    assert len(curve.points) == 7
+    for left, right in pairwise(curve.points):
+        assert left.price < right.price
+        assert left.width >= right.width * (1 - 1e-5)
+        assert left.cells <= right.cells
+    for point in curve.points:
+        own = (known.pattern.status == "interval").sum()
+        assert point.cost <= own + point.price * (known.cost - own) + 1e-6
+        assert 0 <= point.gap <= 0.5

@@ -74,7 +74,7 @@ def test_the_page_says_what_was_found_and_asked(two_way: Risk) -> None:
     words = plain(page_of(protected(two_way), asked={"Limits": "60 s", "Seed": "7"}))
     assert "Safe 3 of 3 requirements met" in words
     assert "Not shown 15 62.5% of 24 cells: 3 sensitive, 12 secondary" in words
-    assert "Cost 8,000 within 12.50% of the bound 7,000" in words
+    assert "Cost 8,000 bound 7,000: gap 12.50%" in words
     assert "1.2 s 40 cuts, highs" in words
     assert "Limits 60 s Seed 7" in words
     assert "Confidential:" in words
