@@ -40,11 +40,11 @@ DATA, JOB, RISK = "firms.parquet", "job.toml", "risk.html"
 OUTPUTS = ("office.xlsx", "public.csv", "proof.json", "report.html")
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}
 
-_FEW = 10_000
-"""With fewer firms nearly all cells have one or two: to judge every holding in all of its cells takes minutes."""
+_FEW = 100
+"""With fewer firms all of them may belong to one holding, which cannot attack anybody: the default finds out."""
 
 _ATTACKERS = {
-    True: 'attackers = ["external"]        # outsiders; add "respondents": with so few firms that takes minutes',
+    True: '# attackers = ["external"]      # by default outsiders attack, and firms where there are several holdings',
     False: 'attackers = ["external", "respondents"]   # outsiders, and firms that know what they contribute',
 }
 """Who attacks, by whether there are few firms."""
