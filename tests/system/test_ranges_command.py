@@ -110,6 +110,19 @@ def test_a_least_width_above_what_the_table_can_give_is_named(method: str, capsy
     assert names() == before
 
 
+def test_sliding_levels_by_option_belong_in_the_job(capsys: pytest.CaptureFixture[str]) -> None:
+    """Audits and proofs are judged by the job: who asks for sliding levels on the way is told so."""
+    job = Path("job.toml")
+    assert status(["protect", "job.toml", "--method", "interval", "--levels", "sliding"]) == 0
+    assert "audit and verify judge by the job" in " ".join(capsys.readouterr().err.split())
+    verify = ["verify", "proof.json", "--problem", "job.toml", "--release", "office.csv"]
+    assert status(verify) == 1
+    assert "Were levels made sliding by an option?" in " ".join(capsys.readouterr().out.split())
+    job.write_text(job.read_text(encoding="utf-8") + '[method]\nname = "interval"\nlevels = "sliding"\n')
+    assert status(verify) == 0
+    assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
+
+
 BOUNDED = """
 [[attackers]]
 attacker = "factor"

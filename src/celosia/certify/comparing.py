@@ -19,6 +19,7 @@ from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 
 _OTHER = "Is it the certificate of another problem, or of an earlier one?"
+_SLIDING = 'Were levels made sliding by an option? Then write levels = "sliding" into the method of the job.'
 _WORDS = {
     "cells": "cells",
     "variables": "variables",
@@ -50,6 +51,12 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
         yield from _required_otherwise(claim, problem)
 
 
+def _slides(levels: tuple[str, ...]) -> bool:
+    """Return whether only a width is asked for."""
+    lower, upper, sliding = (float(level) for level in levels)
+    return not lower and not upper and sliding > 0
+
+
 def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
     """Yield which requirements of the problem the certificate leaves out, changes, or adds."""
     said, own = claim.required, problem.requirements
@@ -66,7 +73,8 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
         if keys:
             first = problem.table.label(keys[0][0])
             seen = f"the certificate {words} {counted(len(keys), 'requirement')}, the first about {first}."
-            yield Problem("problem", seen, _OTHER)
+            slid = keys is changed and all(_slides(theirs[key]) for key in keys)
+            yield Problem("problem", seen, _SLIDING if slid else _OTHER)
     if any(key not in ours for key in theirs) or not (missing or changed):
         yield Problem("problem", "the certificate has requirements that the problem does not have.", _OTHER)
 

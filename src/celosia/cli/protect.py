@@ -34,6 +34,7 @@ _SECTIONS = {
     "limits": ("time_limit", "gap", "solver", "seed"),
     "output": ("release", "public", "certificate", "report"),
 }
+_SLIDING = 'Levels are sliding by option: audit and verify judge by the job, so write levels = "sliding" there, too.'
 _FILE = click.Path(path_type=Path)
 _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 
@@ -93,6 +94,8 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
                 show(f"* {one}")
         if not result.safe and what.outputs:
             say("Nothing is written: this is not safe.", quiet=quiet or as_json)
+        if given.get("levels") == "sliding" and written:
+            say(_SLIDING, quiet=quiet or as_json)
         for name, path in what.outputs.items():
             secret = "" if name == "public" else " (confidential)"
             say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
