@@ -53,8 +53,8 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
 
 def _slides(levels: tuple[str, ...]) -> bool:
     """Return whether only a width is asked for."""
-    lower, upper, sliding = (float(level) for level in levels)
-    return not lower and not upper and sliding > 0
+    lower, upper, sliding = (bool(level.strip("0.")) for level in levels)
+    return sliding and not lower and not upper
 
 
 def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
