@@ -136,7 +136,7 @@ def test_known_optima(name: str, unity: bool, optimum: float) -> None:  # noqa: 
     """Optima that cuts and splitting agree on."""
     found = protect(instance(name, unity=unity, sliding=True), Intervals(secret=1))
     assert found.safe
-    assert found.cost == pytest.approx(optimum, rel=1e-6)
+    assert found.cost == pytest.approx(optimum, rel=1e-5)  # ends are rounded outward
     assert found.bound == pytest.approx(optimum, rel=1e-6)
 
 

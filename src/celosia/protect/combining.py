@@ -17,7 +17,6 @@ from celosia.protect.pressing import REACHED, Press
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_widths
 from celosia.protect.ranging import Ranging, publish_ranges
-from celosia.protect.widths import WidthTask
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 
@@ -39,7 +38,6 @@ class Engaged(Ranging):
         self._run(search)
         if search.best is None:
             raise self._failure()
-        self._spread(search)
         return self._slacks(search), search.bound
 
     def _run(self, search: ModeSearch) -> None:
@@ -64,9 +62,6 @@ class Engaged(Ranging):
             search.suggest(point)
         except KeyboardInterrupt:
             self.call.clock.stop()
-
-    def _one_by_one(self) -> Slacks:
-        raise self._failure()
 
     def _failure(self) -> CelosiaError:
         if self.call.clock.left <= 0:
@@ -109,20 +104,14 @@ class _Combining(Engaged):
         search = self._engaged(*by_widths(self.task, self.prices, self.most))
         if search.best is None:
             raise self._failure()
-        n, widths = len(self.task), WidthTask.of(self.task, self.most)
-        found = search.best[:n] * (search.modes.unit / widths.unit)
-        centre = self._shift(widths, found)
-        if centre is None:
-            return self._around(search.best[n:], search.bound)
-        half = found / 2
-        return Slacks((half - centre) * widths.unit, (half + centre) * widths.unit), search.bound
+        n = len(self.task)
+        half = search.best[:n] * (search.modes.unit / 2)
+        placed = self._shifted(Slacks(half, half))
+        return self._around(search.best[n:], search.bound) if placed is None else (placed, search.bound)
 
     def _around(self, open_: NDArray[np.float64], bound: float) -> tuple[Slacks, float] | None:
         """Return ranges of cells whose widths cannot be placed, with both ends as variables."""
         modes = by_ends(self.task, self.prices, self.most)
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
         search = self._engaged(self.task, modes, start, bound)
-        if search.best is None:
-            return None
-        self._spread(search)
-        return self._slacks(search), search.bound
+        return None if search.best is None else (self._slacks(search), search.bound)

@@ -127,13 +127,11 @@ class _Mixing(Engaged):
             self._finished(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
-            best = search.best
-            self._spread(search)
             try:
                 placed = self._placed(self._chosen(mixed.read(search.best)))
             except InfeasibleError:
                 ceiling = min(ceiling, search.bound)
-                if not search.forbid(best):
+                if not search.forbid(search.best):
                     raise
                 continue
             if not adds_up(placed.pattern):

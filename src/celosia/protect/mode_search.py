@@ -30,8 +30,6 @@ _WIDER = (0.1, 0.01, 0.001, 0.0)
 """How much wider slacks are taken, in units, one after the other: cuts found so use fewer columns."""
 _NEARLY = 1e-5
 """A point that no cut is against may miss a level by so much: cuts are rounded, and solvers have tolerances."""
-_NARROW = 0.001
-"""As long as they are taken wider than this, only flows are asked, where some relations form networks."""
 _MISSING = 1e-4
 """As long as slacks are taken wider, and at fractional points, levels missed by less are left for later."""
 _WHOLE = 1e-6
@@ -219,7 +217,7 @@ class ModeSearch:
         exact = stage == len(_WIDER) - 1
         missing = REACHED if exact and whole else _MISSING
         wider = _WIDER[stage] * self._core
-        early = _WIDER[stage] > _NARROW and not len(self._integer)
+        early = not exact and not len(self._integer)
         found = self.press.attack(v, wider=wider, missing=missing, effort="little" if early else "enough")
         new = self._master.add(found.cuts)
         if not new and not found.complete and not early:

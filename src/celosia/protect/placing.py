@@ -73,6 +73,12 @@ class Slacks:
     hidden: NDArray[np.bool_] | None = None
     numbers: tuple[Mode, ...] = ()
 
+    def still(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which columns, given by their cells, are no ranges: hidden, or other numbers, ``(n,)``."""
+        own = np.concatenate([np.zeros(0, dtype=np.int64), *(mode.cells for mode in self.numbers)])
+        still = np.isin(cells, own)
+        return still if self.hidden is None else still | self.hidden
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
@@ -150,8 +156,7 @@ class Placing:
         if slacks.hidden is not None:
             self.hidden = slacks.hidden
         self.numbers = slacks.numbers
-        cells = np.concatenate([np.zeros(0, dtype=np.int64), *(mode.cells for mode in self.numbers)])
-        self.still = self.hidden | np.isin(self.task.cells, cells)
+        self.still = slacks.still(self.task.cells)
         self.most = np.where(self.still, 0.0, self.most)
         grid = self._grid(slacks)
         rooms = grid.room(self.task.down), grid.room(self.task.up)
@@ -159,7 +164,7 @@ class Placing:
             np.where(self.hidden, room, grid.outward(slack, room, _SEARCHED))
             for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
         )
-        limited = math.isfinite(self.call.clock.left)
+        limited = self.call.clock.left < self.call.clock.seconds  # less time is left than the search took
         began = self.call.clock.seconds
         down, up, checked = self._widened(grid, down, up, intervals=not limited)
         ends, hurried = (down, up), limited and self._late(self.call.clock.seconds - began, down, up)

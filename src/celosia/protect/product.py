@@ -22,6 +22,9 @@ Arrays = tuple[
 ]
 """The trees for compiled code: sizes, starts, parents, slots of parents among the relations, pivots, and space."""
 
+_CHUNK = 1024
+"""So many numbers of a line are projected together: lines of all nodes of a dimension then fit into a cache."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
@@ -55,12 +58,12 @@ class Product:
             out = np.logical_and.outer(out, leaf).ravel()
         return out
 
-    def arrays(self, together: int = 1) -> Arrays:
-        """Return the trees for compiled code, with space for so many tables at once."""
+    def arrays(self) -> Arrays:
+        """Return the trees for compiled code."""
         sizes = np.array(self.sizes, dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        slots, pivots, widest = [], [], 0
-        for axis, parent in enumerate(self.parents):
+        slots, pivots = [], []
+        for parent in self.parents:
             children = np.bincount(parent[parent >= 0], minlength=len(parent))
             slot = np.where(children > 0, np.cumsum(children > 0) - 1, -1)
             pivot = 1.0 + children.astype(np.float64)
@@ -69,14 +72,13 @@ class Product:
                     pivot[parent[node]] -= 1.0 / pivot[node]
             slots.append(slot)
             pivots.append(1.0 / pivot)
-            widest = max(widest, int((children > 0).sum() * np.prod(sizes[axis + 1 :])))
         return (
             sizes,
             starts,
             np.concatenate(self.parents),
             np.concatenate(slots),
             np.concatenate(pivots),
-            np.empty(max(widest, 1) * together),
+            np.empty((max(1, *(int(slot.max()) + 1 for slot in slots)), _CHUNK)),
         )
 
 
@@ -239,52 +241,67 @@ def _walk(  # noqa: C901, PLR0912  (one loop, compiled)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:  # noqa: C901, PLR0912  (as _walk)
+def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:
     """Project tables on the moves of a product, in place: ``(n * together,)``, tables running fastest."""
     sizes, starts, parent, slot, pivot, space = trees
     inner, outer = together, len(x) // together
     for axis in range(len(sizes) - 1, -1, -1):
         size, base = sizes[axis], starts[axis]
         outer //= size
+        tree = (parent[base : base + size], slot[base : base + size], pivot[base : base + size])
         for block in range(outer):
-            offset = block * size * inner
-            for node in range(size):
-                row = slot[base + node]
-                if row >= 0:
-                    for k in range(inner):
-                        space[row * inner + k] = -x[offset + node * inner + k]
-            for node in range(1, size):
-                row = slot[base + parent[base + node]]
-                for k in range(inner):
-                    space[row * inner + k] += x[offset + node * inner + k]
-            for node in range(size - 1, 0, -1):
-                row = slot[base + node]
-                if row >= 0:
-                    over = slot[base + parent[base + node]]
-                    share = pivot[base + node]
-                    for k in range(inner):
-                        space[over * inner + k] += share * space[row * inner + k]
-            for node in range(size):
-                row = slot[base + node]
-                if row >= 0:
-                    share = pivot[base + node]
-                    if node == 0:
-                        for k in range(inner):
-                            space[row * inner + k] *= share
-                    else:
-                        over = slot[base + parent[base + node]]
-                        for k in range(inner):
-                            space[row * inner + k] = share * (space[row * inner + k] + space[over * inner + k])
-            for node in range(size):
-                row = slot[base + node]
-                if row >= 0:
-                    for k in range(inner):
-                        x[offset + node * inner + k] += space[row * inner + k]
-                if node > 0:
-                    over = slot[base + parent[base + node]]
-                    for k in range(inner):
-                        x[offset + node * inner + k] -= space[over * inner + k]
+            for first in range(0, inner, space.shape[1]):
+                place = block * size * inner + first
+                lines = x[place : place + (size - 1) * inner + min(space.shape[1], inner - first)]
+                _project_lines(lines, inner, tree, space)
         inner *= size
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _project_lines(  # noqa: C901, PLR0912  (as _walk)
+    x: NDArray[np.float64],
+    stride: int,
+    tree: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    space: NDArray[np.float64],
+) -> None:
+    """Project lines of all nodes of one dimension, one node every `stride` numbers, in place."""
+    parent, slot, pivot = tree
+    size = len(parent)
+    width = len(x) - (size - 1) * stride
+    for node in range(size):
+        if slot[node] >= 0:
+            own, row = x[node * stride : node * stride + width], space[slot[node], :width]
+            for k in range(width):
+                row[k] = -own[k]
+    for node in range(1, size):
+        own, over = x[node * stride : node * stride + width], space[slot[parent[node]], :width]
+        for k in range(width):
+            over[k] += own[k]
+    for node in range(size - 1, 0, -1):
+        if slot[node] >= 0:
+            row, over, share = space[slot[node], :width], space[slot[parent[node]], :width], pivot[node]
+            for k in range(width):
+                over[k] += share * row[k]
+    for node in range(size):
+        if slot[node] >= 0:
+            row, share = space[slot[node], :width], pivot[node]
+            if node == 0:
+                for k in range(width):
+                    row[k] *= share
+            else:
+                over = space[slot[parent[node]], :width]
+                for k in range(width):
+                    row[k] = share * (row[k] + over[k])
+    for node in range(size):
+        own = x[node * stride : node * stride + width]
+        if slot[node] >= 0:
+            row = space[slot[node], :width]
+            for k in range(width):
+                own[k] += row[k]
+        if node > 0:
+            over = space[slot[parent[node]], :width]
+            for k in range(width):
+                own[k] -= over[k]
 
 
 @njit(cache=True, nogil=True)

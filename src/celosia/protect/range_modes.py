@@ -1,8 +1,13 @@
 r"""Ranges as modes of the engine: by both their ends, or by their widths alone.
 
-Where all levels are sliding, costs up and down are equal and there is one attacker, widths are enough: one variable
-:math:`W_i` opens :math:`|d_i| \le W_i` on both sides, and a goal is one move of its whole level (see
-`celosia.protect.widths`). Ranges are placed around the truth afterwards. In general both ends are variables.
+Where all levels are sliding, costs up and down are equal and there is one attacker, widths are nearly enough: a set of
+ranges of widths :math:`W` is safe when every sensitive cell p has a move :math:`d^p` with
+
+.. math:: M d^p = 0, \qquad d^p_p = s_p, \qquad |d^p_i| \le W_i \quad\text{for every cell } i,
+
+and the ranges can be placed (`celosia.protect.shifting`): a move is the difference of the two tables f and g of Salazar
+(2003), Figure 6, so the model asks no more than that one, with half the columns and half the tables. In general both
+ends are variables.
 """
 
 from __future__ import annotations

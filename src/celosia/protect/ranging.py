@@ -17,7 +17,6 @@ from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.cuts import Cut
-from celosia.protect.extending import extended
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
@@ -28,11 +27,9 @@ from celosia.protect.pressing import REACHED, Press
 from celosia.protect.product import Product, product_of
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_placed_widths
-from celosia.protect.shifting import shift
-from celosia.protect.spreading import spread
+from celosia.protect.shifting import shifted
+from celosia.protect.split_search import FLOOR, SplitSearch, splits
 from celosia.protect.task import Task, task_of
-from celosia.protect.width_splits import FLOOR, SplitSearch
-from celosia.protect.widths import WidthTask
 from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 
@@ -43,11 +40,8 @@ _HALF = 0.5
 _SEARCHING = 0.8
 """This share of a time limit goes into the search; placing and auditing what it found takes the rest."""
 
-_MOST_MENDED = 40
-"""So many goals are mended one by one, a fraction of a second each, before ranges are made wider on both sides."""
-
-_TOUCH = 1e-9
-"""Widths that exceed rooms by no more, in mean levels, fit."""
+_WIDER = 1e-6
+"""Ranges by splitting are widened by this part, more than placing takes away as what doubles make of the same."""
 
 _STEP = Fraction(1, 1000)
 """Ranges that are widened one by one grow by steps of so many counts."""
@@ -134,7 +128,6 @@ class Ranging:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    _wide: NDArray[np.float64] | None = None
 
     @cached_property
     def task(self) -> Task:
@@ -172,8 +165,12 @@ class Ranging:
         if not len(self.task.goals):
             return self._result(self._placed(Slacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
         self._refuse_cells_that_follow()
-        found = self._by_width() if self.by_width else None
-        slacks, bound = found if found is not None else self._in_general()
+        product = self._product()
+        if product is not None:
+            slacks, bound = self._by_splitting(product)
+        else:
+            found = self._by_width() if self.by_width else None
+            slacks, bound = found if found is not None else self._in_general()
         return self._result(self._placed(slacks), bound)
 
     def _refuse_cells_that_follow(self) -> None:
@@ -193,6 +190,7 @@ class Ranging:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
         call = replace(self.call, clock=self.call.clock.whole)
         placing = Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
+        slacks = self._shifted(slacks) or slacks
         try:
             return placing.place(slacks)
         except KeyboardInterrupt:
@@ -205,108 +203,69 @@ class Ranging:
         wide[self.task.cells] = prices
         return wide
 
-    def _by_width(self) -> tuple[Slacks, float] | None:
-        """Return slacks by the width model and a bound."""
-        task = WidthTask.of(replace(self.task, cost=self.costs[0][self.task.cells]), self.most)
-        product = self._product(task)
-        return self._by_cuts(task) if product is None else self._by_splitting(task, product)
+    def _shifted(self, slacks: Slacks) -> Slacks | None:
+        """Return ranges moved at random at the same cost where levels are sliding; None where they cannot be placed."""
+        random = np.random.default_rng(self.method.secret) if self.method.shift else None
+        return (
+            shifted(self.task, slacks, (self.prices.down, self.prices.up), backends()[0], random)
+            if self.sliding
+            else None
+        )
 
-    def _product(self, task: WidthTask) -> Product | None:
+    def _product(self) -> Product | None:
         """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""
-        how = self.method.search
-        product = None if how == "cuts" else product_of(self.asked.table.relations.matrix)
-        large = len(task) * len(task.targets) > _MANY or self.call.gap >= FLOOR
+        how, n = self.method.search, len(self.task) * len(self.task.goals)
+        if how == "cuts" or not splits(self.task, self.prices) or bool(np.isfinite(self.most).any()):
+            return None
+        product = product_of(self.asked.table.relations.matrix)
+        large = n > _MANY or self.call.gap >= FLOOR
         suits = product is not None and (how == "splitting" or (len(product.sizes) > _PLANE and large))
         return product if suits else None
 
-    def _by_cuts(self, task: WidthTask) -> tuple[Slacks, float]:
-        """Return the cheapest ranges with one shift of all centres, or cheaper ones in general, and a bound.
-
-        The cuts of the width model hold in general, where its ranges are mostly the cheapest ones, too.
-        """
-        n, bound = len(task), task.price(task.least)
-        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
-        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound))
-        self._finished(width)
-        placed = None
-        if width.best is not None:
-            placed = self._centred(task, width.best[:n] * (width.modes.unit / task.unit))
-        elif not width.impossible:
-            placed = self._centred(task, self._extended(task))
-        modes = by_ends(self.task, self.prices, self.most)
-        start = None if placed is None else np.concatenate([placed.up, placed.down]) / modes.unit
-        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
-        search.learn([_of_ends(cut, n, width.modes.unit / modes.unit) for cut in width.pool.cuts], bound, start)
-        self._finished(search)
-        if search.best is None:
-            return self._one_by_one(), search.bound
-        if placed is not None and search.best is start:
-            return placed, search.bound
-        self._spread(search)
-        return self._slacks(search), search.bound
-
-    def _extended(self, task: WidthTask) -> NDArray[np.float64]:
-        """Return widths that protect one target after the other, where there is no time for all together.
-
-        Raises
-        ------
-        InfeasibleError
-            Some cannot be protected.
-        """
-        widths, impossible = extended(task, task.least, np.arange(len(task.targets)), backends()[0])
-        if impossible:
-            raise self._refusal(task.targets[impossible])
-        return widths
-
-    def _by_splitting(self, task: WidthTask, product: Product) -> tuple[Slacks, float]:
-        """Return ranges by splitting and a bound; where they cannot be placed, by cuts or one by one."""
-        search = SplitSearch(task, product, backends()[0], self.call.clock, self._listen)
+    def _by_splitting(self, product: Product) -> tuple[Slacks, float]:
+        """Return ranges by splitting and a bound."""
+        search = SplitSearch(self.task, self.prices, product, backends()[0], self.call.clock, self._listen)
         try:
             search.run(self.call.gap)
         except KeyboardInterrupt:
             self.call.clock.stop()
-        if search.impossible:
-            raise self._refusal(task.targets[search.impossible])
-        widths = self._extended(task) if search.widths is None else search.widths
-        placed = self._centred(task, widths)
-        if placed is None and self.sliding:
-            fitted = search.placed()
-            placed = None if fitted is None else self._centred(task, fitted)
-        if placed is not None:
-            return placed, search.bound
-        if len(task) * len(task.targets) <= _MANY:
-            slacks, bound = self._by_cuts(task)
-            return slacks, max(bound, search.bound)
-        self._wide = widths * task.unit
-        return self._one_by_one(), search.bound
+        if search.ends is None:
+            return self._one_by_one(), search.bound
+        down, up = search.ends
+        slacks = Slacks(down * (1 + _WIDER), up * (1 + _WIDER))
+        return slacks if search.safe else self._one_by_one(slacks), search.bound
 
-    def _centred(self, task: WidthTask, widths: NDArray[np.float64]) -> Slacks | None:
-        """Return ranges of some widths around centres that are drawn, None where they cannot be placed."""
-        centre = self._shift(task, widths)
-        if centre is None:
-            return None
-        return Slacks((widths / 2 - centre) * task.unit, (widths / 2 + centre) * task.unit)
+    def _by_width(self) -> tuple[Slacks, float] | None:
+        """Return the cheapest ranges with one shift of all centres, or cheaper ones in general, and a bound.
 
-    def _shift(self, task: WidthTask, widths: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return where ranges are placed, None where they cannot be: with separate levels only around the truth."""
-        random = np.random.default_rng(self.method.secret) if self.method.shift and self.sliding else None
-        if not self.sliding and bool(np.any(widths / 2 > np.minimum(*task.rooms) + _TOUCH)):
-            return None
-        return shift(task, widths, backends()[0], random)
+        The cuts of the width model hold in general, where its ranges are mostly the cheapest ones, too.
+        """
+        n, bound = len(self.task), self._least_cost
+        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
+        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound))
+        self._finished(width)
+        modes = by_ends(self.task, self.prices, self.most)
+        start, same = None, width.modes.unit / modes.unit
+        if width.best is not None:
+            half, centre = width.best[:n] / 2, width.best[n:] if self.sliding else 0.0
+            start = np.concatenate([half + centre, half - centre]) * same
+        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
+        search.learn([_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
+        self._finished(search)
+        return (self._one_by_one() if search.best is None else self._slacks(search)), search.bound
+
+    @property
+    def _least_cost(self) -> float:
+        """What any safe ranges cost at least: every sensitive cell is as wide as its level."""
+        goals = self.task.goals
+        level = np.zeros(len(self.task))
+        np.maximum.at(level, goals.columns, np.maximum(goals.sliding, goals.up + goals.down).astype(np.float64))
+        return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.task.decimals)
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
         search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
-        if search.best is None:
-            return self._one_by_one(), search.bound
-        self._spread(search)
-        return self._slacks(search), search.bound
-
-    def _spread(self, search: ModeSearch) -> None:
-        """Place ranges at random at the same cost, where only sliding levels are asked for and there is time."""
-        if self.method.shift and self.sliding:
-            drawn = spread(search, backends()[0], self.call.clock, np.random.default_rng(self.method.secret))
-            search.best = search.best if drawn is None else drawn
+        return (self._one_by_one() if search.best is None else self._slacks(search)), search.bound
 
     def _finished(self, search: ModeSearch) -> None:
         """Let a search run to its end."""
@@ -337,8 +296,8 @@ class Ranging:
         self._finished(search)
         return search
 
-    def _one_by_one(self) -> Slacks:
-        """Return slacks that protect one cell after the other, where there is no time for all together.
+    def _one_by_one(self, slacks: Slacks | None = None) -> Slacks:
+        """Return slacks that protect all cells, one after the other where those given do not.
 
         Raises
         ------
@@ -346,24 +305,18 @@ class Ranging:
             Some cannot be protected.
         """
         task = self.task
-        wide = np.zeros(len(task)) if self._wide is None else self._wide
-        below, above = (room.max(axis=0).astype(np.float64) for room in (task.down, task.up))
-        down = np.minimum(np.maximum(wide / 2, wide - above), below)
-        up = np.minimum(wide - down, above)
+        down, up = (np.zeros(len(task)), np.zeros(len(task))) if slacks is None else (slacks.down, slacks.up)
         missed = self._missed(down, up)
-        if self._wide is not None and len(missed) > _MOST_MENDED:  # as far on both sides as there is room
-            down, up = np.minimum(wide, below), np.minimum(wide, above)
-            missed = self._missed(down, up)
-        slacks, hopeless = (down, up), []
-        own = (self.costs[0][task.cells], self.costs[1][task.cells])
+        hopeless = []
+        prices, call = (self.prices.down, self.prices.up), replace(self.call, integer=False)
         for goal in missed.tolist():
             try:
-                slacks = mended(task, goal, _STEP, slacks, own, self.most, replace(self.call, integer=False))
+                down, up = mended(task, goal, _STEP, (down, up), prices, self.most, call)
             except InfeasibleError:
                 hopeless.append(goal)
         if hopeless:
             raise self._refusal(task.goals.columns[hopeless])
-        return Slacks(*slacks)
+        return Slacks(down, up)
 
     def _missed(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the goals that ranges do not reach."""

@@ -1,128 +1,159 @@
-r"""Where ranges of given widths lie around the truth.
+r"""Ranges moved to another place around the truth, at the same cost.
 
-A shift :math:`c` of the centres with :math:`M c = 0` and
+Whatever an attacker must not rule out, moved by a shift :math:`c` with :math:`M c = 0`, lies in ranges that are moved
+by c as well. So with ranges from :math:`-D_i` to :math:`U_i` around the truth, and rooms :math:`L_i` and :math:`R_i` of
+the attacker, every shift with
 
-.. math:: \max(-W_i / 2,\ W_i / 2 - L_i) \le c_i \le \min(W_i / 2,\ U_i - W_i / 2)
+.. math:: \max(-U_i,\ D_i - L_i) \le c_i \le \min(D_i,\ R_i - U_i)
 
-keeps every sliding level at the same cost: with a move :math:`d` the tables :math:`c + d/2` and :math:`c - d/2` lie in
-the ranges :math:`[-W/2 + c, W/2 + c]`, which hold the truth and lie within the attacker's rooms L and U. It does not
-keep separate lower and upper levels.
+keeps every sliding level, and the truth within its range. It does not keep separate lower and upper levels.
 
-Without a shift the truth is the middle of every range, and taking averages discloses it (Baena, Castro and Gonzalez,
+Without a shift the truth is the middle of many ranges, and taking averages discloses it (Baena, Castro and Gonzalez,
 Table 4). A vertex of these shifts puts it at ends instead; so several vertices, drawn from a secret seed, are averaged.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from celosia.protect.widths import WidthTask
+from celosia.attack.system import ENDLESS
+from celosia.protect.placing import Slacks
+from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Status
 
-DRAWS = 5
+_DRAWS = 5
 """So many vertices are averaged: with widths that are multiples of a tenth, shifts are multiples of a fiftieth."""
 
 _TOUCH = 1e-9
-"""Rooms are taken to be so much larger, in mean levels: rounding errors of widths must not rule out a shift."""
+"""Rooms are taken to be so much larger, in widest ranges: rounding errors must not rule out a shift."""
+
+_ADDS_UP = 1e-6
+"""Centres add up to zero that do so but for this, in widest ranges."""
 
 
-def shift(
-    task: WidthTask, widths: NDArray[np.float64], backend: Backend, random: np.random.Generator | None
-) -> NDArray[np.float64] | None:
-    """Return a shift of the centres of ranges, ``(n,)``; None where there is none.
+@dataclass(frozen=True, slots=True, eq=False)
+class Shifts:
+    """The shifts of some ranges that keep their levels and their cost, all in widest ranges.
 
     Parameters
     ----------
-    task, widths
-        The ranges, all in mean levels.
+    rows
+        The relations, and one row for costs where those up and down differ; a shift adds up to zero along each.
+    low, high
+        How far every range may be moved, ``(m,)`` each.
+    """
+
+    rows: sp.csr_array
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def drawn(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return the average of some vertices, component by component; None where there is no shift."""
+        out = np.zeros(len(self.low))
+        m = self.rows.shape[0]
+        links = sp.block_array([[None, self.rows], [self.rows.T, None]], format="csr")
+        _, label = connected_components(links, directed=False)
+        order = np.argsort(label[m:], kind="stable")
+        ends = np.flatnonzero(np.diff(label[m:][order])) + 1
+        for columns in np.split(order, ends):
+            own = Shifts(_filled(self.rows[:, columns]), self.low[columns], self.high[columns])
+            drawn = own._average(backend, random)
+            if drawn is None:
+                return None
+            out[columns] = drawn
+        return out
+
+    def _average(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+        m, n = self.rows.shape
+        none, total = np.zeros(m), np.zeros(n)
+        model = backend.open(LinearProgram(self.rows, none, none, self.low, self.high, np.zeros(n)))
+        for _ in range(_DRAWS):
+            model.change_costs(np.arange(n), random.normal(size=n))
+            x = model.solve(method="primal", duals=False).x
+            if x is None:
+                return None
+            total += x
+        return np.asarray(total / _DRAWS)
+
+    def least(self, backend: Backend) -> NDArray[np.float64] | None:
+        """Return the shift that moves ranges the least in all; None where there is none."""
+        m, n = self.rows.shape
+        rows = sp.csr_array(
+            sp.vstack([sp.hstack([self.rows, -self.rows]), sp.hstack([sp.eye_array(n), -sp.eye_array(n)])])
+        )
+        none = np.zeros(m)
+        program = LinearProgram(
+            rows,
+            np.concatenate([none, self.low]),
+            np.concatenate([none, self.high]),
+            np.zeros(2 * n),
+            np.full(2 * n, np.inf),
+            np.ones(2 * n),
+        )
+        x = backend.open(program).solve(duals=False).x
+        return None if x is None else x[:n] - x[n:]
+
+
+def shifted(
+    task: Task,
+    slacks: Slacks,
+    costs: tuple[NDArray[np.float64], NDArray[np.float64]],
+    backend: Backend,
+    random: np.random.Generator | None,
+) -> Slacks | None:
+    """Return ranges moved at the same cost; None where no place is safe.
+
+    Parameters
+    ----------
+    task, slacks
+        The ranges. With one attacker they may lie beyond his rooms, if shifts bring them back.
+    costs
+        What a unit costs down and up, by columns.
     backend
         The solver.
     random
-        Draws the shift; None for none if that is possible, otherwise for the one that moves centres the least.
+        Draws the shift; None for none if that is possible, otherwise for the one that moves ranges the least.
     """
-    half = widths / 2
-    down, up = (room + _TOUCH for room in task.rooms)
-    low, high = np.maximum(-half, half - down), np.minimum(half, up - half)
-    centred = bool(np.all((low <= 0) & (high >= 0)))
-    if random is None and centred:
-        return np.zeros(len(task))
-    wide = np.flatnonzero(widths > 0)
-    matrix = sp.csr_array(task.task.matrix[~task.task.implied][:, wide], dtype=np.float64)
-    matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-    found = _least(matrix, low[wide], high[wide], backend) if random is None else None
-    if random is not None:
-        found = _drawn(matrix, low[wide], high[wide], backend, random)
+    wide = np.flatnonzero((slacks.down + slacks.up > 0) & ~slacks.still(task.cells))
+    if not len(wide):
+        return slacks
+    relations = sp.csr_array(task.matrix[~task.implied][:, wide], dtype=np.float64)
+    down, up = slacks.down[wide], slacks.up[wide]
+    unit, dearer = float(np.max(down + up)), (costs[1] - costs[0])[wide]
+    adds_up = bool(np.all(np.abs(relations @ (up - down)) <= _ADDS_UP * unit))
+    if adds_up and task.n_attackers == 1 and not bool(dearer.any()):  # around the truth ends are rounder numbers
+        down = up = (down + up) / 2
+    low, high = np.maximum(-up, -_room(task.down[:, wide], down)), np.minimum(down, _room(task.up[:, wide], up))
+    if random is None and bool(np.all((low <= 0) & (high >= 0))):
+        found: NDArray[np.float64] | None = np.zeros(len(wide))
+    else:
+        own = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
+        shifts = Shifts(_filled(sp.vstack([relations, *own])), low / unit - _TOUCH, high / unit + _TOUCH)
+        found = shifts.least(backend) if random is None else shifts.drawn(backend, random)
     if found is None:
         return None
-    out = np.zeros(len(task))
-    out[wide] = np.clip(found, low[wide], high[wide])
-    return out
+    shift = np.clip(found * unit, low, high)
+    ends = slacks.down.copy(), slacks.up.copy()
+    ends[0][wide], ends[1][wide] = down - shift, up + shift
+    return Slacks(*ends, slacks.hidden, slacks.numbers)
 
 
-def _drawn(
-    matrix: sp.csr_array,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    backend: Backend,
-    random: np.random.Generator,
-) -> NDArray[np.float64] | None:
-    """Return the average of some vertices, component by component."""
-    out = np.zeros(len(low))
-    m = matrix.shape[0]
-    links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
-    _, label = connected_components(links, directed=False)
-    order = np.argsort(label[m:], kind="stable")
-    ends = np.flatnonzero(np.diff(label[m:][order])) + 1
-    for columns in np.split(order, ends):
-        inner = sp.csr_array(matrix[:, columns])
-        inner = sp.csr_array(inner[np.flatnonzero(np.diff(inner.indptr) > 0)])
-        own = _average(inner, low[columns], high[columns], backend, random)
-        if own is None:
-            return None
-        out[columns] = own
-    return out
+def _room(rooms: NDArray[np.int64], slack: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much slacks may grow in the rooms of attackers, ``(attackers, m)``.
+
+    Beyond the room of one of several the range is open to others only: there it does not grow, nor must it shrink.
+    """
+    left = np.where(rooms >= ENDLESS, np.inf, rooms - slack)
+    return np.asarray(left.min(axis=0) if len(left) == 1 else np.maximum(left, 0.0).min(axis=0))
 
 
-def _average(
-    matrix: sp.csr_array,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    backend: Backend,
-    random: np.random.Generator,
-) -> NDArray[np.float64] | None:
-    """Return the average of some vertices of a component."""
-    m, n = matrix.shape
-    model = backend.open(LinearProgram(matrix, np.zeros(m), np.zeros(m), low, high, np.zeros(n)))
-    total = np.zeros(n)
-    for _ in range(DRAWS):
-        model.change_costs(np.arange(n), random.normal(size=n))
-        solution = model.solve(method="primal", duals=False)
-        if solution.status is Status.INFEASIBLE or solution.x is None:
-            return None
-        total += solution.x
-    return np.asarray(total / DRAWS)
-
-
-def _least(
-    matrix: sp.csr_array, low: NDArray[np.float64], high: NDArray[np.float64], backend: Backend
-) -> NDArray[np.float64] | None:
-    """Return the shift that moves centres the least in all."""
-    m, n = matrix.shape
-    both = sp.csr_array(sp.hstack([matrix, -matrix]))
-    rows = sp.csr_array(sp.vstack([both, sp.hstack([sp.eye_array(n), -sp.eye_array(n)])]))
-    none = np.zeros(m)
-    program = LinearProgram(
-        rows,
-        np.concatenate([none, low]),
-        np.concatenate([none, high]),
-        np.zeros(2 * n),
-        np.full(2 * n, np.inf),
-        np.ones(2 * n),
-    )
-    solution = backend.open(program).solve(duals=False)
-    return None if solution.x is None else solution.x[:n] - solution.x[n:]
+def _filled(rows: sp.csr_array) -> sp.csr_array:
+    """Return rows that are not empty."""
+    rows = sp.csr_array(rows)
+    return sp.csr_array(rows[np.flatnonzero(np.diff(rows.indptr) > 0)])

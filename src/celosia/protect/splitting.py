@@ -1,14 +1,19 @@
-r"""The width model by splitting (ADMM): moves are projected on the relations, then clipped cell by cell.
+r"""Ranges by splitting (ADMM): tables are projected on the relations, then clipped cell by cell.
 
-The model is :math:`\min \sum_i w_i \max_p |D_{ip}|` over moves :math:`D_p` in the affine spaces
-:math:`A_p = \{d : M d = 0,\ d_p = s_p\}`. Both halves have closed forms: the projection on :math:`A_p` is that on
-:math:`\ker M` (`celosia.protect.product`) and a correction along :math:`g_p = P e_p`; the other half clips row i at the
-:math:`\tau_i` with :math:`\sum_p (|v_{ip}| - \tau_i)^+ = w_i / \rho`. Every projected point gives safe widths
-:math:`\max_p |X_{ip}|`, and every multiplier U gives cuts: its part in the span of :math:`e_p` and the relations,
+Ranges from :math:`-D_i` to :math:`U_i` around the truth are safe when every sensitive cell p has two tables
+:math:`X_p, X'_p` of moves in them (Salazar 2003, Figure 6) with
 
-.. math:: Y_p = U_p - P U_p + \theta_p g_p, \qquad \sum_i |Y_{ip}| W_i \ge \theta_p s_p,
+.. math:: M X_p = M X'_p = 0, \qquad X_{pp} - X'_{pp} = s_p, \quad\text{or}\quad X_{pp} = u_p,\ X'_{pp} = -l_p,
 
-which hold whatever the accuracy.
+for a sliding level :math:`s_p`, or separate ones. The cheapest ranges minimise
+:math:`\sum_i c_i U_i + c'_i D_i`, where :math:`U_i` is the greatest of all moves of cell i up, and :math:`D_i` down.
+Both halves of the method have closed forms: the projection is that on :math:`\ker M` (`celosia.protect.product`) and a
+correction along :math:`g_p = P e_p`; the other half clips the moves V of cell i at the :math:`U_i` with
+:math:`\sum (V - U_i)^+ = c_i / \rho`, no further than the attacker's room, and in the same way below. Every projected
+point gives safe ranges where it keeps to the rooms, and all multipliers give cuts: their part in the span of the
+relations and :math:`e_p` is :math:`Y_p = V_p - P V_p + \theta_p g_p`, and
+
+.. math:: \sum_i (Y_{pi})^+ U_i + (Y_{pi})^- D_i \ge \theta_p X_{pp}, \quad\text{whatever the accuracy.}
 """
 
 from __future__ import annotations
@@ -25,11 +30,11 @@ from celosia.protect.product import Product, gather, project
 _RELAX = 1.7
 """Over-relaxation: between 1.5 and 1.8 it makes the method about a third faster."""
 
-_CAP = 1e-4
-"""Moves are clipped this much within the greatest widths, so that projected ones soon lie within them."""
+_STIFFNESS = 0.8
+"""The penalty, relative to mean costs over mean levels."""
 
-_ROOM = 2e-3
-"""Centres are shifted this much within an attacker's rooms, for the same reason."""
+_CAP = 1e-3
+"""Moves are clipped this much within the attacker's rooms, so that projected ones soon lie within them."""
 
 _ROUNDING = 1e-12
 """More than the rounding errors of a projection, relative to the largest entry."""
@@ -44,31 +49,21 @@ _KERNEL = 1e-9
 """Singular values whose squares are below this, relative to the largest, are zero."""
 
 
-Rooms = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""How far an attacker lets cells go down and up."""
-
-
 class Projector:
-    """The orthogonal projection on the moves of a product of trees, for many tables at once, ``(n, q)``."""
+    """The orthogonal projection on the moves of a product of trees, for many tables at once, ``(n, ...)``."""
 
-    def __init__(self, product: Product, together: int) -> None:
-        self._product = product
-        self._trees = product.arrays(together)
-        self._together = together
+    def __init__(self, product: Product) -> None:
+        self._trees = product.arrays()
         self._leaves = product.leaves()
 
     def apply(self, x: NDArray[np.float64]) -> None:
         """Project in place."""
-        project(x.reshape(-1), self._trees, self._together)
-
-    def alone(self) -> Projector:
-        """Return the projection of one table."""
-        return Projector(self._product, 1)
+        project(x.reshape(-1), self._trees, x.size // len(x))
 
     def missed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return by how much multipliers are not combinations of relations, to be added to their sizes, ``(n, q)``."""
+        """Return by how much multipliers are not combinations of relations, to be added to their sizes."""
         y = y.copy()
-        gather(y.reshape(-1), self._trees, self._together)
+        gather(y.reshape(-1), self._trees, y.size // len(y))
         y[~self._leaves] = 0.0
         return np.asarray(np.abs(y))
 
@@ -81,39 +76,90 @@ class Basis:
         values, vectors = np.linalg.eigh(gram)
         self._basis = np.ascontiguousarray(vectors[:, values < _KERNEL * max(1.0, float(values[-1]))])
 
-    def alone(self) -> Basis:
-        """Return the projection of one table."""
-        return self
-
     def apply(self, x: NDArray[np.float64]) -> None:
         """Project in place."""
-        x[...] = self._basis @ (self._basis.T @ x)
+        flat = x.reshape(len(x), -1)
+        flat[...] = self._basis @ (self._basis.T @ flat)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """The width model in the places of a product, or on some of its cells.
+    """What ranges cost and must leave open, in the places of a product or in some of them; all in mean levels.
 
     Parameters
     ----------
-    cost, most
-        As in `celosia.protect.widths.WidthTask`; places that are no columns have a greatest width of zero.
-    targets, levels, floor
-        As there.
+    down_cost, up_cost
+        What a mean level below and above the truth costs, ``(n,)`` each.
+    down, up
+        The attacker's rooms, infinite where there is no end, zero where a place is no range, ``(n,)`` each.
+    targets
+        The sensitive places, ``(q,)``.
+    lower, upper, sliding
+        Their levels: a sliding one, or separate ones where that is zero, ``(q,)`` each.
     """
 
-    cost: NDArray[np.float64]
-    most: NDArray[np.float64]
+    down_cost: NDArray[np.float64]
+    up_cost: NDArray[np.float64]
+    down: NDArray[np.float64]
+    up: NDArray[np.float64]
     targets: NDArray[np.int64]
-    levels: NDArray[np.float64]
-    floor: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    sliding: NDArray[np.float64]
+
+    def among(self, places: NDArray[np.int64], members: NDArray[np.int64] | None = None) -> Split:
+        """Return the same of some places, and of some targets, which are among them; by default of all targets."""
+        of = np.full(len(self.up), -1, dtype=np.int64)
+        of[places] = np.arange(len(places))
+        some = np.arange(len(self.targets)) if members is None else members
+        return Split(
+            self.down_cost[places],
+            self.up_cost[places],
+            self.down[places],
+            self.up[places],
+            of[self.targets[some]],
+            self.lower[some],
+            self.upper[some],
+            self.sliding[some],
+        )
 
     @property
-    def least(self) -> NDArray[np.float64]:
-        """The least widths."""
-        least = self.floor.copy()
-        least[self.targets] = np.maximum(least[self.targets], self.levels)
-        return least
+    def aims(self) -> NDArray[np.float64]:
+        """How far the tables of every target take it up and down, ``(2, q)``; only their difference if it slides."""
+        slides = self.sliding > 0
+        return np.stack(
+            [np.where(slides, self.sliding / 2, self.upper), -np.where(slides, self.sliding / 2, self.lower)]
+        )
+
+    def cost(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> float:
+        """Return what ranges cost."""
+        return float(self.down_cost @ down + self.up_cost @ up)
+
+    def weak(self, down: NDArray[np.float64], up: NDArray[np.float64], worth: float) -> float:
+        """Return the bound by weak duality from a combination of cuts: its coefficients and its right side."""
+        left = self.down_cost - down, self.up_cost - up
+        rooms = self.down, self.up
+        low = 0.0
+        for reduced, room in zip(left, rooms, strict=True):
+            short = (reduced < 0) & (room > 0)
+            if bool(np.isinf(room[short]).any()):
+                return -np.inf
+            low += float(reduced[short] @ room[short])
+        below, above = (np.maximum(reduced[self.targets], 0.0) for reduced in left)
+        slides = self.sliding > 0
+        own = float(
+            np.where(slides, np.minimum(below, above) * self.sliding, below * self.lower + above * self.upper).sum()
+        )
+        return worth + low + own - 1e-9 * (worth - low + own)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitCuts:
+    """A cut for every target: coefficients down and up, ``(n, q)`` each, and right sides, ``(q,)``; zero for none."""
+
+    down: NDArray[np.float64]
+    up: NDArray[np.float64]
+    right: NDArray[np.float64]
 
 
 class Splitting:
@@ -122,233 +168,189 @@ class Splitting:
     Parameters
     ----------
     model
-        The width model.
+        What ranges cost and must leave open.
     projector
         Projects on the moves.
-    stiffness
-        The penalty, relative to mean costs over mean levels.
 
     Attributes
     ----------
-    widths
-        The cheapest safe widths so far, None where there are none.
-    tau
-        Where cells are clipped.
-    rho
-        The penalty.
+    ends
+        The cheapest safe ranges so far, down and up, None where there are none.
+    reach
+        How far projected moves reach down and up, safe where that is within the rooms.
+    clipped
+        Where cells are clipped, down and up.
+    stuck
+        The targets that do not move at all.
     """
 
-    def __init__(self, model: Split, projector: Projector | Basis, stiffness: float) -> None:
+    def __init__(self, model: Split, projector: Projector | Basis) -> None:
         self.model = model
         self.projector = projector
-        n, q = len(model.cost), len(model.targets)
+        n, q = len(model.up), len(model.targets)
         self._own = np.arange(q)
         self._g = np.zeros((n, q))
         self._g[model.targets, self._own] = 1.0
         projector.apply(self._g)
         self._pivot = self._g[model.targets, self._own]
         self.stuck = np.flatnonzero(self._pivot < _STUCK)
-        self.rho = stiffness * float(model.cost[model.targets].mean()) / float(model.levels.mean())
-        self._cap = model.most * (1 - _CAP)
-        self._z = self._g * (model.levels / np.maximum(self._pivot, _STUCK))
-        self._u = np.zeros((n, q))
-        self._t = self._z.copy()
-        self.tau = np.abs(self._z).max(axis=1)
-        self.reach = self.tau.copy()
-        self.widths: NDArray[np.float64] | None = None
+        self._pivot = np.maximum(self._pivot, _STUCK)
+        self._aims = model.aims
+        mean = (model.down_cost + model.up_cost)[model.targets].mean() / np.abs(self._aims).sum(axis=0).mean()
+        self._rho = _STIFFNESS * float(mean) / 2
+        self._v = np.ascontiguousarray((self._aims / self._pivot) * self._g[:, None, :])
+        self._t = self._v.copy()
+        far = np.abs(self._v).max(axis=(1, 2))
+        self.clipped, self.reach = (far.copy(), far.copy()), (far.copy(), far.copy())
+        self._caps = model.down * (1 - _CAP), model.up * (1 - _CAP)
+        self.ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.steps = 0
-        # Centres, which stay at the truth here.
-        self._centre, self._shift, self._pull, self._aim = (np.zeros(n) for _ in range(4))
-        self._inner: Rooms = (np.full(n, np.inf), np.full(n, np.inf))
 
     @property
     def cost(self) -> float:
-        """What the best widths cost."""
-        return np.inf if self.widths is None else float(self.model.cost @ self.widths)
+        """What the best ranges cost."""
+        return np.inf if self.ends is None else self.model.cost(*self.ends)
 
     def advance(self, steps: int) -> None:
         """Go some steps."""
         model = self.model
-        weight = model.cost / self.rho
+        weights = model.down_cost / self._rho, model.up_cost / self._rho
         for _ in range(steps):
             self.projector.apply(self._t)
-            correction = (model.levels - self._t[model.targets, self._own]) / self._pivot
-            self._clip(correction, weight)
+            correction = self._coupled(self._aims - self._at_targets(self._t)) / self._pivot
+            _clip(self._t, self._g, self._v, correction, weights, self._caps, self.clipped, self.reach, _RELAX)
             self.steps += 1
-        widths = self._safe()
-        if widths is not None and float(model.cost @ widths) < self.cost:
-            self.widths = widths
+        fits = not any(bool((beyond > 0).any()) for beyond in self._beyond)
+        if fits and model.cost(*self.reach) < self.cost:
+            self.ends = self.reach[0].copy(), self.reach[1].copy()
 
-    def _clip(self, correction: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
-        """Finish the projection, clip every cell, and set up the next projection."""
-        _clip(
-            *(self._t, self._g, self._z, self._u, correction, weight, self._cap, self.tau, self.reach),
-            *(self._centre, self._shift, self._pull, self._aim, *self._inner, _RELAX),
+    @property
+    def _beyond(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How far projected moves go beyond the attacker's rooms, zero where they do not."""
+        rooms = self.model.down, self.model.up
+        down, up = (np.maximum(end - room * (1 + _ROUNDING), 0.0) for end, room in zip(self.reach, rooms, strict=True))
+        return down, up
+
+    def tighten(self) -> None:
+        """Clip cells further inside the attacker's rooms where projected moves go beyond them."""
+        down, up = self._beyond
+        self._caps = np.maximum(self._caps[0] - down, 0.0), np.maximum(self._caps[1] - up, 0.0)
+
+    def _at_targets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the moves of the targets in their own tables, ``(2, q)``."""
+        return np.asarray(x[self.model.targets, :, self._own].T)
+
+    def _coupled(self, moves: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the part of moves of targets that their requirements speak of: differences where levels slide."""
+        half = (moves[0] - moves[1]) / 2
+        return np.where(self.model.sliding > 0, np.stack([half, -half]), moves)
+
+    def cuts(self) -> SplitCuts:
+        """Return a cut for every target.
+
+        Guarantee: safe ranges satisfy all of them, whatever the accuracy of the multipliers.
+        """
+        model, (down, up) = self.model, self.clipped
+        u = self._v - np.clip(self._v, -down[:, None, None], up[:, None, None])
+        n = u.copy()
+        self.projector.apply(n)
+        theta = self._coupled(self._at_targets(n)) / self._pivot
+        right = (theta * self._aims).sum(axis=0)
+        useful = right > _SMALLEST * right.max(initial=0.0)
+        y = u - n + theta * self._g[:, None, :]
+        y[:, :, ~useful] = 0.0
+        size = _ROUNDING * np.abs(y).max(axis=(0, 1), initial=0.0)
+        if isinstance(self.projector, Projector):
+            plain = y.copy()
+            plain[model.targets, :, self._own] -= np.where(useful, theta, 0.0).T
+            size = size + self.projector.missed(plain).sum(axis=1)
+        return SplitCuts(
+            (np.maximum(-y, 0.0).sum(axis=1) + size) * self._rho,
+            (np.maximum(y, 0.0).sum(axis=1) + size) * self._rho,
+            np.where(useful, right, 0.0) * self._rho,
         )
 
-    def _safe(self) -> NDArray[np.float64] | None:
-        """Return the widths of the projected moves, None where they are too wide."""
-        fits = self.reach <= self.model.most * (1 + 1e-12)
-        return np.maximum(self.reach, self.model.least) if bool(fits.all()) else None
-
-    def multipliers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients of cuts by their sizes, ``(n, q)``, and what each says about its target, ``(q,)``.
-
-        Guarantee: for moves d of target p the sum of the coefficients times the sizes of d is at least the second
-        number times the level.
-        """
-        model = self.model
-        n = self._u.copy()
-        self.projector.apply(n)
-        theta = n[model.targets, self._own] / self._pivot
-        y = self._u - n + theta * self._g
-        useful = theta > _SMALLEST * theta.max(initial=0.0)
-        theta = np.where(useful, theta, 0.0)
-        y[:, ~useful] = 0.0
-        plain = y.copy()
-        plain[model.targets, self._own] -= theta
-        size = np.abs(y) + self.projector.missed(plain) if isinstance(self.projector, Projector) else np.abs(y)
-        size += _ROUNDING * np.abs(y).max(axis=0, initial=0.0)
-        return size * self.rho, theta * self.rho
-
-    def restricted(self, places: NDArray[np.int64], matrix: sp.csr_array, rooms: Rooms | None = None) -> Splitting:
-        """Return the method on some places only, as far as it has come; all targets are among them.
-
-        With the attacker's rooms down and up, ``(n,)`` each, the ranges that it finds can be placed.
-        """
-        model, of = self.model, np.full(len(self.model.cost), -1, dtype=np.int64)
-        of[places] = np.arange(len(places))
+    def restricted(self, places: NDArray[np.int64], matrix: sp.csr_array) -> Splitting:
+        """Return the method on some places only, as far as it has come; all targets are among them."""
         own = sp.csr_array(matrix[:, places])
         own = sp.csr_array(own[np.flatnonzero(np.diff(own.indptr) > 0)])
-        some = Split(model.cost[places], model.most[places], of[model.targets], model.levels, model.floor[places])
-        if rooms is None:
-            out = Splitting(some, Basis(own), 1.0)
-        else:
-            out = PlacedSplitting(some, Basis(own), (rooms[0][places], rooms[1][places]))
-        out.rho, out.tau = self.rho, self.tau[places].copy()
-        for name in ("_z", "_u", "_t"):
-            setattr(out, name, np.ascontiguousarray(getattr(self, name)[places]))
+        out = Splitting(self.model.among(places), Basis(own))
+        out._rho = self._rho
+        out.clipped = self.clipped[0][places], self.clipped[1][places]
+        out._v, out._t = (np.ascontiguousarray(x[places]) for x in (self._v, self._t))
         return out
-
-    def bound(self, size: NDArray[np.float64], theta: NDArray[np.float64]) -> float:
-        """Return what any safe widths cost at least, by weak duality with the cuts as they are, scaled."""
-        total, worth = size.sum(axis=1), float(theta @ self.model.levels)
-        used = (self.model.most > 0) & (total > 0)
-        tightest = float(np.min(self.model.cost[used] / total[used], initial=1.0))
-        factors = [tightest, *np.linspace(0.9, 1.01, 12)]
-        return max(_weak(self.model, total * factor, worth * factor) for factor in factors)
-
-
-class PlacedSplitting(Splitting):
-    """The method for ranges that can be placed: a shift of all centres is one table more (`celosia.protect.shifting`).
-
-    Parameters
-    ----------
-    model, projector
-        As for `Splitting`.
-    rooms
-        The attacker's rooms down and up, infinite where there is no end, ``(n,)`` each.
-    """
-
-    def __init__(self, model: Split, projector: Projector | Basis, rooms: Rooms) -> None:
-        super().__init__(model, projector, 1.0)
-        self._rooms = rooms
-        self._alone = projector.alone()
-        self._inner = rooms[0] * (1 - _ROOM), rooms[1] * (1 - _ROOM)
-        self._cap = np.minimum(self._cap, self._inner[0] + self._inner[1])
-
-    def _clip(self, correction: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
-        self._centre = self._aim.copy()
-        self._alone.apply(self._centre)
-        super()._clip(correction, weight)
-
-    def _safe(self) -> NDArray[np.float64] | None:
-        """Return the widths of the projected moves around the projected centres, None where they are too wide."""
-        down, up = self._rooms
-        widths = np.maximum(np.maximum(self.reach, 2 * np.abs(self._centre)), self.model.least)
-        fits = (widths <= self.model.most * (1 + 1e-12)) & (widths / 2 + self._centre <= up)
-        return widths if bool((fits & (widths / 2 - self._centre <= down)).all()) else None
-
-
-def _weak(model: Split, total: NDArray[np.float64], worth: float) -> float:
-    reduced = model.cost - total
-    short = (reduced < 0) & (model.most > 0)
-    if bool(np.isinf(model.most[short]).any()):
-        return -np.inf
-    low = float(reduced[short] @ model.most[short])
-    high = float(np.maximum(reduced, 0.0) @ model.least)
-    return worth + low + high - 1e-9 * (worth - low + high)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _clip(  # noqa: C901, PLR0912  (one loop, compiled)
+def _clip(  # noqa: C901  (one loop, compiled)
     t: NDArray[np.float64],
     g: NDArray[np.float64],
-    z: NDArray[np.float64],
-    u: NDArray[np.float64],
+    v: NDArray[np.float64],
     correction: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    tau: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    shift: NDArray[np.float64],
-    pull: NDArray[np.float64],
-    aim: NDArray[np.float64],
-    down: NDArray[np.float64],
-    up: NDArray[np.float64],
+    weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+    caps: tuple[NDArray[np.float64], NDArray[np.float64]],
+    clipped: tuple[NDArray[np.float64], NDArray[np.float64]],
+    reach: tuple[NDArray[np.float64], NDArray[np.float64]],
     relax: float,
 ) -> None:
-    """Finish the projection, clip every cell at its threshold, and set up the next projection, cell by cell.
+    """Finish the projection of t, clip every cell, and set up the next projection, cell by cell.
 
-    With a threshold of W the shift of a centre lies between max(-W/2, W/2 - L) and min(W/2, U - W/2). The sum of
-    squared distances is convex in W, so its slope has one root, which is looked for between two ends that close in.
+    Numbers and multipliers are kept as their sum v: the numbers are v clipped, the multipliers what is left.
     """
-    n, q = t.shape
-    v = np.empty(q)
+    n, layers, q = t.shape
+    tables = np.empty((layers, q))
+    x = tables.reshape(-1)
+    below = np.empty(layers * q)
     for i in range(n):
-        furthest = 0.0
-        for p in range(q):
-            x = t[i, p] + correction[p] * g[i, p]
-            furthest = max(furthest, abs(x))
-            v[p] = relax * x + (1.0 - relax) * z[i, p] + u[i, p]
-        reach[i] = furthest
-        c = relax * centre[i] + (1.0 - relax) * shift[i] + pull[i]
-        below, above = 0.0, cap[i]
-        level = min(tau[i], cap[i])
-        if np.abs(v).sum() + abs(c) / 2 <= weight[i]:
-            level = above = 0.0
-        for _ in range(60 if above > 0.0 else 0):
-            slope, bend = weight[i], 0.0
+        for layer in range(layers):
+            own, along, line, push = t[i, layer], g[i], tables[layer], correction[layer]
             for p in range(q):
-                more = abs(v[p]) - level
-                if more > 0.0:
-                    slope -= more
-                    bend += 1.0
-            low, high = max(-level / 2, level / 2 - down[i]), min(level / 2, up[i] - level / 2)
-            if c > high:
-                slope += (c - high) / 2 if high < level / 2 else (high - c) / 2
-                bend += 0.25
-            elif c < low:
-                slope += (low - c) / 2 if low > -level / 2 else (c - low) / 2
-                bend += 0.25
-            if slope > 0.0:
-                above = level
-            else:
-                below = level
-            last = level
-            level = level - slope / bend if bend > 0.0 else below
-            if not below < level < above:
-                level = (below + above) / 2 if bend > 0.0 or slope <= 0.0 else below
-            if abs(level - last) <= 1e-9 * above or above - below <= 1e-9 * above:
-                break
-        tau[i] = level
-        low, high = max(-level / 2, level / 2 - down[i]), min(level / 2, up[i] - level / 2)
-        shift[i] = min(max(c, low), high)
-        pull[i] = c - shift[i]
-        aim[i] = 2.0 * shift[i] - c
-        for p in range(q):
-            clipped = min(max(v[p], -level), level)
-            z[i, p] = clipped
-            u[i, p] = v[p] - clipped
-            t[i, p] = 2.0 * clipped - v[p]
+                line[p] = own[p] + push[p] * along[p]
+        least, most = 0.0, 0.0
+        for p in range(len(x)):
+            least = min(least, x[p])
+            most = max(most, x[p])
+        reach[0][i], reach[1][i] = -least, most
+        both, low, high = v[i].reshape(-1), -clipped[0][i], clipped[1][i]
+        for p in range(len(x)):
+            both[p] += relax * (x[p] - min(max(both[p], low), high))
+        under, over = 0.0, 0.0
+        for p in range(len(x)):
+            under -= min(both[p], 0.0)
+            over += max(both[p], 0.0)
+        high = 0.0
+        if over > weights[1][i]:
+            high = min(_threshold(both, weights[1][i], clipped[1][i]), caps[1][i])
+        low = 0.0
+        if under > weights[0][i]:
+            for p in range(len(x)):
+                below[p] = -both[p]
+            low = min(_threshold(below, weights[0][i], clipped[0][i]), caps[0][i])
+        clipped[0][i], clipped[1][i] = low, high
+        following = t[i].reshape(-1)
+        for p in range(len(x)):
+            following[p] = 2.0 * min(max(both[p], -low), high) - both[p]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _threshold(v: NDArray[np.float64], weight: float, start: float) -> float:
+    """Return the level above which numbers exceed it by a weight in all; they exceed zero by more.
+
+    By Newton's method, from the last level: what exceeds it is convex in it, so one step leads to its left, and all
+    others come nearer from there.
+    """
+    level = start
+    for _ in range(60):
+        more, count = 0.0, 0.0
+        for p in range(len(v)):
+            over = v[p] - level
+            more += max(over, 0.0)
+            count += 1.0 if over > 0.0 else 0.0
+        if count == 0.0:
+            level = 0.0
+            continue
+        last = level
+        level = max(level + (more - weight) / count, 0.0)
+        if abs(level - last) <= 1e-9 * level:
+            break
+    return level

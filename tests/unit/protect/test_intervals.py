@@ -195,13 +195,13 @@ def test_products_are_recognised_and_projected_on(name: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(len(product), 3))
     y = x.copy()
-    project(y.reshape(-1), product.arrays(3), 3)
+    project(y.reshape(-1), product.arrays(), 3)
     relations = relations_of(product.parents)
     assert np.abs(relations @ y).max() < 1e-12
     assert np.abs(matrix @ y[product.place]).max() < 1e-12
     rest = x - y
     assert abs(np.sum(rest * y)) < 1e-9
-    gather(rest.reshape(-1), product.arrays(3), 3)
+    gather(rest.reshape(-1), product.arrays(), 3)
     assert np.abs(rest[product.leaves()]).max() < 1e-12
 
 
