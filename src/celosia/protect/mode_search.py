@@ -4,152 +4,48 @@
     dive       fix whole numbers one part after another, cutting in between, down to a safe point
     branch     the master with whole numbers; attack its solution; again until nothing is found against it
 
-Without whole numbers the first is all. Points count as safe when every level is reached in doubles; what is published
-is audited afterwards.
+Without whole numbers the first is all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protect.call import Call
 from celosia.protect.cuts import Cut
-from celosia.protect.master import Master, Point, Pool
-from celosia.protect.modes import Modes
-from celosia.protect.pressing import REACHED, Press
-from celosia.protect.task import Task
+from celosia.protect.master import Point
+from celosia.protect.mode_cutting import BRANCHED, WHOLE, ModeCutting, TimeIsUpError
+from celosia.protect.pressing import REACHED
 from celosia.protect.whole import Whole
-from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.backend import Capability, Row
 from celosia.solve.solution import Status
 
-_WIDER = (0.1, 0.01, 0.001, 0.0)
-"""How much wider slacks are taken, in units, one after the other: cuts found so use fewer columns."""
-_NEARLY = 1e-5
-"""A point that no cut is against may miss a level by so much: cuts are rounded, and solvers have tolerances."""
-_MISSING = 1e-4
-"""As long as slacks are taken wider, and at fractional points, levels missed by less are left for later."""
-_WHOLE = 1e-6
 _HALF = 0.5
-_PURGE_EVERY = 10
-_LITTLE, _LONG = 1e-4, 15
-"""When the bound has risen by less than this part in so many rounds, a point with fractions is cut no more."""
+
 _QUARTER = 4
+
 _GAP_OF_ROUNDS = 3
 """A master with whole numbers is solved to this part of the gap that is left."""
 
-
 _FEW = 0.1
 """Where no more than this part of the whole numbers is broken in the relaxed master, they are tried alone first."""
-
-_BRANCHED = 1e-5
-"""By this part a bound is lowered that a tree proves: with whole numbers next to others it holds to its tolerances."""
-
-_STEADY = 1e-6
-"""A gap that is closed but for this is closed: rounding ends to decimals costs as much."""
-
-_HASTY = (0.0, 0.3, 3.0, 30.0, 300.0)
-"""How much wider ranges of the last point are taken where there is no time, one after the other."""
-
-_WIDEST = 4.0
-"""The first point opens everything as far as so many of the largest level."""
 
 _EFFORT = 0.3
 """The share of a solver's work that goes into finding points where nothing is attacked: six times the usual."""
 
 
-_TIMES = (1.0, 10.0, 100.0)
-"""Widths are raised by so many times what is missing: they do it alone where other slacks are constants."""
-
-
-class _OutOfTimeError(Exception):
-    """Time is up."""
-
-
-class ModeSearch:
-    """A search for the cheapest safe point of the modes of a task, which can be left at any moment.
-
-    Parameters
-    ----------
-    task, modes
-        What must be reached, and what may be published.
-    backend
-        Solves masters and attackers' programs.
-    call
-        When to stop, and the solver of masters with whole numbers.
-    listen
-        Hears of every better point or bound.
-
-    Attributes
-    ----------
-    best
-        The cheapest safe point so far, None where there is none.
-    bound
-        No safe point costs less.
-    impossible
-        There is no safe point.
-    """
-
-    def __init__(
-        self, task: Task, modes: Modes, backend: Backend, call: Call, listen: Callable[[ModeSearch], None]
-    ) -> None:
-        self.modes, self.call = modes, call
-        self.press = Press(task, modes, backend)
-        self.pool = Pool()
-        self.best: NDArray[np.float64] | None = None
-        self.bound = self._least_cost(modes)
-        self.impossible = False
-        self._last: NDArray[np.float64] | None = None
-        self._listen = listen
-        self._master = Master(modes.program, backend, self.pool)
-        integer = modes.program.integer
-        self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
-
-    @cached_property
-    def _core(self) -> NDArray[np.float64]:
-        """How much of the extra width every column gets: less where width is dear, ``(n,)``."""
-        program = self.modes.program
-        price = np.asarray((abs(self.modes.up) + abs(self.modes.down)) @ program.cost)
-        usual = np.median(price[price > 0]) if bool((price > 0).any()) else 1.0
-        return np.ones(len(price)) if len(self._integer) else np.minimum(1.0, usual / np.maximum(price, 1e-300))
-
-    @staticmethod
-    def _least_cost(modes: Modes) -> float:
-        """Return what every point costs at least, whatever must be reached."""
-        program = modes.program
-        ends = np.where(program.cost < 0, program.upper, program.lower)
-        priced = program.cost != 0
-        return modes.constant + float(program.cost[priced] @ ends[priced])
-
-    @property
-    def cost(self) -> float:
-        """What the best point costs, infinite where there is none."""
-        return np.inf if self.best is None else self.modes.cost(self.best)
-
-    @property
-    def done(self) -> bool:
-        """Whether the best point is as good as was asked for, or there is none."""
-        if self.best is None:
-            return self.impossible
-        close = 2 * _BRANCHED if len(self._integer) else _STEADY
-        return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
+class ModeSearch(ModeCutting):
+    """A search for the cheapest safe point of the modes of a task, which can be left at any moment."""
 
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
         """Begin with the whole numbers of a point, where a safe one has them, and a bound that is known."""
         self.bound = bound
         try:
             self._complete(v)
-        except _OutOfTimeError:
+        except TimeIsUpError:
             return
-
-    def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
-        """Take over cuts and a bound that are known, and a point that is known to be safe."""
-        self._master.add(cuts)
-        self.bound = max(self.bound, bound)
-        self.best = v
 
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
@@ -165,150 +61,8 @@ class ModeSearch:
             elif len(self._integer):
                 self._dive(point)
                 self._branch()
-        except _OutOfTimeError:
+        except TimeIsUpError:
             self._offer_something()
-
-    @property
-    def _fixed(self) -> bool:
-        """Whether the master is fixed somewhere, so that its bound is not one of all points."""
-        base = self._master.base
-        return bool(((self._master.lower != base.lower) | (self._master.upper != base.upper)).any())
-
-    def _check_time(self) -> None:
-        if self.call.clock.left <= 0:
-            raise _OutOfTimeError
-
-    def _cut_off(self, *, whole: bool) -> Point | None:
-        """Cut until every level is reached; None where no point is left that is cheaper than the best.
-
-        Parameters
-        ----------
-        whole
-            No integer is open: the point that is left is a safe one. Otherwise cutting ends when the bound hardly
-            rises.
-        """
-        history: list[float] = []
-        stage = 0
-        while True:
-            point = self._master.solve()
-            if point is not None:
-                self._last = point.x
-                history.append(point.bound)
-                self._raise_bound(point.bound)
-            if point is None or self.done or self.modes.constant + point.bound >= self.cost:
-                return None
-            self._check_time()
-            if self._master.recall(point.x):
-                continue
-            if self._cut_at(point.x, stage, whole=whole):
-                if len(history) % _PURGE_EVERY == 0:
-                    self._master.purge()
-                if not whole and len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * abs(history[-1]):
-                    return point
-            elif whole and self.done:
-                return point
-            elif stage < len(_WIDER) - 1:
-                stage += 1
-            else:
-                return point
-
-    def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
-        """Add cuts that a point violates, return how many; without any keep it, made a little wider, if it is whole."""
-        exact = stage == len(_WIDER) - 1
-        missing = REACHED if exact and whole else _MISSING
-        wider = _WIDER[stage] * self._core
-        early = not exact and not len(self._integer)
-        found = self.press.attack(v, wider=wider, missing=missing, effort="little" if early else "enough")
-        new = self._master.add(found.cuts)
-        if not new and not found.complete and not early:
-            found = self.press.attack(v, wider=wider, missing=missing)
-            new = self._master.add(found.cuts)
-        if whole and self.press.by_programs and not len(self._integer) and self.modes.widen:
-            self._offer_raised(v)
-        elif whole and (exact or not new):
-            least = found.least if exact else self.press.attack(v).least
-            self._offer_scaled(v, least, _NEARLY if exact and not new else REACHED)
-        return 0 if self.done else new
-
-    def _raise_bound(self, bound: float) -> None:
-        """Take note of a bound, unless it holds for a part of all points only."""
-        bound += self.modes.constant
-        if bound > self.bound and not self._fixed:
-            self.bound = min(bound, self.cost)
-            self._listen(self)
-
-    def _offer(self, v: NDArray[np.float64]) -> None:
-        if self.modes.cost(v) < self.cost:
-            self.best = v.copy()
-            self._listen(self)
-
-    def _offer_scaled(self, v: NDArray[np.float64], least: float, missing: float) -> None:
-        """Keep a point whose widths are raised so that every level is reached, where that is allowed.
-
-        As it is, a point is kept that misses levels by no more than a part.
-        """
-        if least <= 0:
-            return
-        program = self.modes.program
-        continuous = np.zeros(len(v), dtype=bool)
-        continuous[np.concatenate([self.modes.up.indices, self.modes.down.indices])] = True
-        continuous[self._integer] = False
-        more = 0.0 if least >= 1 - REACHED else 1.0 / least - 1.0
-        for times in _TIMES if more else (1.0,):
-            wider = np.where(continuous, v * (1.0 + times * more), v)
-            wider = self.modes.tidied(np.minimum(wider, program.upper))
-            if not (self.modes.cost(wider) < self.cost and self._allowed_by_rows(wider)):
-                break
-            if self.press.attack(wider).least >= 1 - REACHED:
-                self._offer(wider)
-                return
-        if least >= 1 - missing:  # values that move protect no better the further they do
-            self._offer(v)
-
-    def _offer_raised(self, v: NDArray[np.float64]) -> None:
-        """Keep ranges as wide as the attackers' programs have needed them, and as flows do."""
-        program = self.modes.program
-        least = self.press.least_by_flows(v)
-        if least <= 0:
-            return
-        bare = not self.press.by_flows and not program.rows.shape[0]
-        wide = self.press.raised(program.lower if bare else v / least)
-        if wide is not None and bool((wide <= program.upper * (1 + REACHED)).all()):
-            wide = np.minimum(wide, program.upper)
-            if self._allowed_by_rows(wide):
-                self._offer(wide)
-
-    def _offer_something(self) -> None:
-        """Where time is up and no point is known, make the last one wide enough, or open everything."""
-        ranges = not len(self._integer) and self.modes.widen
-        for wider in _HASTY if ranges and self._last is not None else ():
-            if self.best is None and self._last is not None:
-                least = self.press.attack(self._last, wider=wider * self._core).least
-                if self.press.by_programs:
-                    self._offer_raised(self._last)
-                else:
-                    self._offer_scaled(self._last, least, REACHED)
-        if self.best is None:
-            self._offer_widest()
-
-    def _offer_widest(self) -> None:
-        """Keep the point that opens everything, where it is safe: dear, but there is a pattern from now on."""
-        program = self.modes.program
-        far = _WIDEST * float(self.press.sides.levels.max(initial=0.0))
-        v = np.minimum(program.upper, far)
-        v[self._integer] = program.upper[self._integer]
-        self.suggest(v)
-
-    def suggest(self, v: NDArray[np.float64]) -> None:
-        """Keep a point where it is allowed, safe, and the cheapest so far."""
-        if self._allowed_by_rows(v) and self.press.attack(v).least >= 1 - REACHED:
-            self._offer(v)
-
-    def _allowed_by_rows(self, v: NDArray[np.float64]) -> bool:
-        """Return whether a point satisfies the rows of the program."""
-        program = self.modes.program
-        rows = program.rows @ v
-        return bool(((rows >= program.row_lower - _WHOLE) & (rows <= program.row_upper + _WHOLE)).all())
 
     def _dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
@@ -340,7 +94,7 @@ class ModeSearch:
             return
         self._raise_bound(point.bound)
         x = point.x[self._integer]
-        broken = np.abs(x - np.rint(x)) > _WHOLE
+        broken = np.abs(x - np.rint(x)) > WHOLE
         if int(broken.sum()) <= _FEW * len(x):
             for nearby in (broken, self._beside(broken)):
                 self._among(self._integer[~nearby], np.rint(x[~nearby]))
@@ -388,7 +142,7 @@ class ModeSearch:
                 return
             self._raise_bound(_lowered(whole.bound(solution.bound), self.modes.constant))
             if solution.x is None:
-                raise _OutOfTimeError
+                raise TimeIsUpError
             v = self.modes.tidied(whole.point(solution.x))
             found = self.press.attack(v)
             new = self._master.add(found.cuts)
@@ -397,7 +151,7 @@ class ModeSearch:
             elif solution.status is not Status.STOPPED:
                 self._complete(v)
             if solution.status is Status.STOPPED:
-                raise _OutOfTimeError
+                raise TimeIsUpError
             if not new and (lazy or exact):
                 return
             exact = not new
@@ -422,7 +176,7 @@ class ModeSearch:
         if self.best is None:
             self.impossible = True
         else:
-            self.bound = max(self.bound, self.cost - _BRANCHED * abs(self.cost))
+            self.bound = max(self.bound, self.cost - BRANCHED * abs(self.cost))
         self._listen(self)
 
     def forbid(self, v: NDArray[np.float64]) -> bool:
@@ -436,21 +190,16 @@ class ModeSearch:
         self.best = None
         return True
 
-    @property
-    def cuts(self) -> list[Cut]:
-        """All cuts so far."""
-        return self.pool.cuts
-
 
 def _lowered(bound: float, constant: float) -> float:
-    return bound - _BRANCHED * abs(bound + constant)
+    return bound - BRANCHED * abs(bound + constant)
 
 
 def _surest(columns: NDArray[np.int64], x: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return columns to fix, and their values: all that are half or more up, else some of the largest fractions."""
-    down = np.floor(x + _WHOLE)
+    down = np.floor(x + WHOLE)
     part = x - down
-    broken = np.flatnonzero(part > _WHOLE)
+    broken = np.flatnonzero(part > WHOLE)
     if not len(broken):
         return columns, down
     chosen = np.flatnonzero(part >= _HALF)

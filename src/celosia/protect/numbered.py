@@ -14,6 +14,7 @@ from celosia.errors import InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.conflict import conflict_of
+from celosia.protect.mode_cutting import ModeCutting
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.protection import Method, Protection
 from celosia.protect.suppress import Suppress
@@ -71,11 +72,11 @@ class Numbered:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 
-    def listen(self, search: ModeSearch) -> None:
+    def listen(self, search: ModeCutting) -> None:
         """Note how far a search has come."""
         cost = search.cost if np.isfinite(search.cost) else None
-        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.cuts)))
-        self.call.progress.search(cost, search.bound, len(search.cuts))
+        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
+        self.call.progress.search(cost, search.bound, len(search.pool.cuts))
 
     def refuse_what_is_given_away(self) -> None:
         """Refuse frozen cells that give sensitive ones away, whatever is published about the others.

@@ -20,6 +20,7 @@ from celosia.protect.cuts import Cut
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
+from celosia.protect.mode_cutting import ModeCutting
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
 from celosia.protect.placing import Placed, Placing, Slacks
@@ -325,7 +326,7 @@ class Ranging:
         reached = press.attack(np.concatenate([up, down]) / modes.unit).reached
         return np.unique(press.sides.goals[reached < 1.0 - REACHED])
 
-    def _hear(self, search: ModeSearch, bound: float | None = None) -> None:
+    def _hear(self, search: ModeCutting, bound: float | None = None) -> None:
         """Note how far a search has come; its bound may hold for a part of all ranges only, and another for all."""
         cost = search.cost if np.isfinite(search.cost) else None
         cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
