@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from celosia.progress import SILENT, Progress
+from celosia.protect.memory import Memory
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 
@@ -32,6 +33,8 @@ class Call:
         Hears of every better pattern and bound.
     named
         The solver was asked for by its name.
+    memory
+        What earlier searches of the problem, which asked for less, have found; None where nothing is to be kept.
     """
 
     clock: Clock
@@ -42,6 +45,7 @@ class Call:
     executor: Executor | None = None
     progress: Progress = SILENT
     named: bool = False
+    memory: Memory | None = None
 
     @property
     def solver_name(self) -> str:
@@ -50,4 +54,4 @@ class Call:
 
     def shortly(self, seconds: float) -> Call:
         """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
-        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT)
+        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT, memory=None)

@@ -97,8 +97,16 @@ class _Work:
             )
             for part, columns in parts
         ]
+        memory = self.call.memory
+        if memory is not None:
+            for search, _ in self.searches:
+                search.begin(memory.cuts(search.task), memory.mask(search.task))
         while True:
             self._search()
+            if memory is not None:
+                for search, _ in self.searches:
+                    refuted = {cut.key for cut in search.refuted}  # perhaps not proved
+                    memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
             found = self._hidden()
             if found is None:
                 raise self._failure()

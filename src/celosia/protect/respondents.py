@@ -3,9 +3,10 @@
 Requirements are made lazily: a pattern is found, respondents attack it, those who come too close become attackers with
 a requirement each (`celosia.attack.respondent_requirements`), and the engine finds another. Few of the pairs ever do,
 so that a handful of rounds is enough; and because every round asks for a part of what is needed, its bound is one for
-the whole. First rounds are short of optimal, which costs little and finds a safe pattern soon; the last ones are as
-exact as was asked for. When time runs out before a safe pattern is known, what is hidden stays so, and more is added;
-where attacks themselves take too long, everything is hidden, and shown to be safe or not published.
+the whole. A round does not start anew: it has the cuts of those before it, and searches below the best safe pattern
+(`celosia.protect.memory`). First rounds are short of optimal, which costs little and finds a safe pattern soon; the
+last ones are as exact as was asked for. When time runs out before a safe pattern is known, what is hidden stays so, and
+more is added; where attacks themselves take too long, everything is hidden, and shown to be safe or not published.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from celosia.presses import shielded
 from celosia.protect.call import Call
 from celosia.protect.closing import GRACE, closes, hiding, more_hidden
 from celosia.protect.corners import Cornered, takes_corners
+from celosia.protect.memory import Memory
 from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
 from celosia.protect.suppress import Suppress
@@ -38,7 +40,6 @@ _LOOSE = 0.02  # the gap of rounds that only look for open pairs
 _FIRST, _FIRST_OF_MANY, _LONG, _EXACT, _LEAST = 0.65, 0.4, 0.9, 0.75, 0.1
 _LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
-_INSTANT = 1e-3  # seconds between two looks at a clock
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
 Engine = Callable[[Risk, Method, Call], Protection]
@@ -87,12 +88,12 @@ class _Part(Clock):
 
     def __init__(self, whole: Clock, limit: float | None) -> None:
         super().__init__(limit)
-        self._whole, self._all = whole, whole.seconds + whole.left
+        self._whole, self._before = whole, whole.stopped
 
     @property
     def left(self) -> float:
         """Seconds that remain, never negative."""
-        if self._whole.seconds + self._whole.left < self._all - _INSTANT:
+        if self._whole.stopped and not self._before:
             self.stop()
         return super().left
 
@@ -113,6 +114,7 @@ class _Rounds:
     every: Risk | None = None
     corners: dict[str, Corner] = field(default_factory=dict)
     closing: Closing | None = None
+    memory: Memory = field(default_factory=Memory)
 
     def protection(self) -> Protection:
         """Return the best pattern that nobody attacks with success."""
@@ -130,7 +132,8 @@ class _Rounds:
         return replace(self.best, bound=bound, seconds=self.call.clock.seconds, closing=closing)
 
     def _search(self) -> None:
-        first = self._found(self.risk, self._gap(loose=True), _FIRST if closes(self.method) else _FIRST_OF_MANY)
+        share = _FIRST if closes(self.method) else _FIRST_OF_MANY
+        first = self._found(self.risk, self._gap(loose=True), share, self.memory)
         self.bound = first.bound
         audit = self._attacked(first)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
@@ -139,7 +142,7 @@ class _Rounds:
             self.best = first
             if first.gap <= self.call.gap:
                 return
-            first = self._found(self.risk, self.call.gap, _LONG)
+            first = self._found(self.risk, self.call.gap, _LONG, self.memory)
             self.bound, audit = max(self.bound, first.bound), self._attacked(first)
             if audit.safe:
                 self._keep(first)
@@ -175,7 +178,7 @@ class _Rounds:
     def _tried(self, risk: Risk, gap: float) -> Protection | None:
         """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
         try:
-            found = self._found(risk, gap, _EXACT)
+            found = self._found(risk, gap, _EXACT, self.memory)
         except OutOfTimeError:
             return None
         except (InfeasibleError, SpecError):
@@ -286,19 +289,19 @@ class _Rounds:
         labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
         return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
 
-    def _found(self, risk: Risk, gap: float, share: float) -> Protection:
+    def _found(self, risk: Risk, gap: float, share: float, memory: Memory | None = None) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
         left = self._left(share)
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
-        call = replace(self.call, gap=gap, clock=clock)
+        call = replace(self.call, gap=gap, clock=clock, memory=memory)
         try:
             if not self.corners:
                 return self.engine(risk, self.method, call)
             wider = Cornered(risk, self.method, tuple(self.corners.values()))
             return wider.without(self.engine(wider.risk, wider.wider(call), call), call)
         finally:
-            if clock.left == 0 and clock.seconds < left:  # somebody pressed Ctrl-C
+            if clock.stopped:  # somebody pressed Ctrl-C
                 self.call.clock.stop()
 
     def _left(self, share: float) -> float:
@@ -342,7 +345,7 @@ class _Rounds:
 
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:
-            self.best = found
+            self.best, self.memory.pattern = found, found.pattern.status != SHOWN
 
     def _gap(self, *, loose: bool) -> float:
         return max(self.call.gap, _LOOSE) if loose else self.call.gap

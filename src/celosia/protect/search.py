@@ -11,7 +11,7 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,12 @@ class Search(Rounded):
         """Take over cuts that were found elsewhere, and patterns that were refuted there."""
         self.refuted += refuted
         self._master.add([*cuts, *refuted])
+
+    def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None) -> None:
+        """Begin with cuts that hold, and with a pattern, where it is safe."""
+        self._master.add(cuts)
+        if pattern is not None and not len(self.separator.missed(pattern)):
+            self._keep(pattern)
 
     def adopt(self, found: Outcome) -> None:
         """Take over what was found elsewhere."""
