@@ -160,8 +160,9 @@ class Placing:
         self.most = np.where(self.still, 0.0, self.most)
         grid = self._grid(slacks)
         rooms = grid.room(self.task.down), grid.room(self.task.up)
+        near = _NEAR_SHARE if self.numbers else _SEARCHED  # no audit widens what does not add up
         down, up = (
-            np.where(self.hidden, room, grid.outward(slack, room, _SEARCHED))
+            np.where(self.hidden, room, grid.outward(slack, room, near))
             for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
         )
         limited = self.call.clock.left < self.call.clock.seconds  # less time is left than the search took

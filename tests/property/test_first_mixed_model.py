@@ -1,0 +1,97 @@
+"""Ranges, combined suppression and mixed releases of small tables against one plain program with whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.property.first_mixed_model import Ways, least_cost, mask
+from tests.property.suppression_cases import KINDS, drawn, put, seeded
+
+from celosia.errors import InfeasibleError, SpecError
+from celosia.protect.combined import Combined
+from celosia.protect.intervals import Intervals
+from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
+from celosia.risk.risk import Risk
+
+pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+
+_CLOSE = 2e-4
+"""Rounding of ends and tolerances of whole numbers."""
+
+METHODS = ("interval", "combined", "mixed", "mixed with numbers")
+
+
+def case(name: str, kind: str, method: str) -> tuple[Risk, Intervals, Ways]:
+    """Return a table that is drawn, a method with drawn wishes, and the same in plain numbers."""
+    chance = seeded(f"{name} {kind} {method}")
+    risk, _ = put(drawn(chance, kind, wishes=False))
+    n = len(risk)
+
+    def some(values: list[float]) -> np.ndarray:
+        return np.array([chance.choice(values) for _ in range(n)])
+
+    others = np.flatnonzero(~risk.sensitive).tolist()
+    shown = chance.sample(others, min(len(others), chance.choice([0, 0, 2])))
+    least = {cell: 3.0 for cell in others[:1] if cell not in shown and chance.random() < 0.3}
+    most = {cell: chance.choice([2.0, 6.0, 20.0]) for cell in chance.sample(range(n), 2) if chance.random() < 0.3}
+    width, fixed, hide = some([1.0, 2.0]), some([1.0, 5.0, 10.0]), some([3.0, 9.0, 30.0])
+    wishes: dict[str, Any] = {
+        "cost": width,
+        "must_show": shown,
+        "least_width": least,
+        "most_width": most,
+        "secret": 1,
+        "decimals": 6,
+    }
+    nothing, ranges, hidden = np.zeros(n), ~mask(shown, n), np.full(n, np.inf)
+    if method == "interval":
+        return risk, Intervals(**wishes), Ways(width, nothing, hidden, ranges, mask([], n), least=least, most=most)
+    if method == "combined":
+        most_ranges = chance.choice([None, None, 4, 6])
+        ways = Ways(width, fixed, hidden, ranges, mask([], n), at_most=most_ranges, least=least, most=most)
+        return risk, Combined(**wishes, cell_cost=fixed, at_most=most_ranges), ways
+    may_hide, may_range, may_round = (some([0.0, 1.0]) > 0 for _ in range(3))
+    hidden = np.where(may_hide & ranges, hide, np.inf)
+    free = Mixed(**wishes, hide_cost=hide, may_hide=may_hide, may_range=may_range)
+    if method == "mixed":
+        return risk, free, Ways(width, nothing, hidden, ranges & may_range, mask([], n), least=least, most=most)
+    base, number, move = chance.choice([2, 3, 5]), np.full(n, 0.5), np.full(n, 0.3)
+    rounds = ranges & may_round
+    numbers: dict[str, Any] = {"round_base": base, "may_round": rounds, "number_cost": number, "move_cost": move}
+    ways = Ways(
+        width, nothing, hidden, ranges & may_range, rounds, base=base, number=0.5, move=0.3, least=least, most=most
+    )
+    return risk, Mixed(**wishes, hide_cost=hide, may_hide=may_hide, may_range=may_range, **numbers), ways
+
+
+def compare(name: str, kind: str, method: str) -> None:
+    risk, how, ways = case(name, kind, method)
+    wanted = least_cost(risk, ways)
+    if np.isnan(wanted):
+        return
+    try:
+        found = protect(risk, how)
+    except (InfeasibleError, SpecError):
+        assert wanted == np.inf
+        return
+    assert found.safe
+    assert found.cost == pytest.approx(wanted, rel=_CLOSE, abs=_CLOSE)
+    assert found.bound <= wanted + _CLOSE * max(1.0, wanted)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_is_that_of_one_plain_program(kind: str, method: str) -> None:
+    for number in range(2):
+        compare(f"plain {number}", kind, method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_is_that_of_one_plain_program_many_times(kind: str, method: str) -> None:
+    for number in range(25):
+        compare(f"slow plain {number}", kind, method)
