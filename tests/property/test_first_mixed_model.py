@@ -46,7 +46,8 @@ def case(name: str, kind: str, method: str) -> tuple[Risk, Intervals, Ways]:
         "secret": 1,
         "decimals": 6,
     }
-    nothing, ranges, hidden = np.zeros(n), ~mask(shown, n), np.full(n, np.inf)
+    known = np.all([one.lower.floats == one.upper.floats for one in risk.attackers], axis=0)  # these are shown
+    nothing, ranges, hidden = np.zeros(n), ~mask(shown, n) & ~known, np.full(n, np.inf)
     if method == "interval":
         return risk, Intervals(**wishes), Ways(width, nothing, hidden, ranges, mask([], n), least=least, most=most)
     if method == "combined":

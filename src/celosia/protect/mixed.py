@@ -22,11 +22,11 @@ from celosia.table.table import Table
 class Mixed(Intervals):
     """Show, hide, widen, round or perturb: every cell in one of its ways, in one optimisation.
 
-    This column may be ranges, that one is hidden or shown. A cell that may be nothing else is shown. By default a range
-    costs 1 per unit of its width and hiding the value of the cell, so that a range as wide as its value costs as much
-    as hiding it. A rounded or perturbed number costs 1, and 1 per unit that it lies from the truth. What is
-    published adds up: some table has these numbers, and values within these ranges. Everything but the following is as
-    in `celosia.Intervals`.
+    This column may be ranges, that one is hidden or shown. A cell that may be nothing else is shown, and so is one that
+    every attacker knows exactly. By default a range costs 1 per unit of its width and hiding the value of the cell, so
+    that a range as wide as its value costs as much as hiding it. A rounded or perturbed number costs 1, and 1 per unit
+    that it lies from the truth. What is published adds up: some table has these numbers, and values within these
+    ranges. Everything but the following is as in `celosia.Intervals`.
 
     Parameters
     ----------
