@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.property.first_mixed_model import Ways, least_cost, mask
 from tests.property.suppression_cases import KINDS, drawn, put, seeded
+from tests.unit.protect.conftest import make_risk
 
 from celosia.errors import InfeasibleError, SpecError
 from celosia.protect.combined import Combined
@@ -96,3 +97,31 @@ def test_the_cost_is_that_of_one_plain_program(kind: str, method: str) -> None:
 def test_the_cost_is_that_of_one_plain_program_many_times(kind: str, method: str) -> None:
     for number in range(25):
         compare(f"slow plain {number}", kind, method)
+
+
+def test_completions_go_further_than_numbers_move_where_coefficients_are_not_one() -> None:
+    """The hidden cell is 18 off, though numbers move by no more than 5 each."""
+    rows = [[1, 0, 3, -1, 1], [0, -1, -2, 0, 1], [-1, -1, 1, 3, 1]]
+    risk = make_risk(rows, [10, 2, 38, 25, 11], {2: (1, 0, 0), 3: (0, 0, 1)}, cost=[1.0] * 5)
+    hide, half, ones = np.array([3.0, 30, 3, 30, 30]), np.full(5, 0.5), np.ones(5)
+    how = Mixed(
+        cost=ones,
+        hide_cost=hide,
+        may_hide=[0, 4],
+        may_range=[1, 3],
+        round_base=5,
+        may_round=[2, 3, 4],
+        number_cost=half,
+        move_cost=half,
+    )
+    allowed = np.where(mask([0, 4], 5), hide, np.inf)
+    ways = Ways(ones, 0 * ones, allowed, mask([1, 3], 5), mask([2, 3, 4], 5), base=5, number=0.5, move=0.5)
+    assert protect(risk, how).cost == pytest.approx(least_cost(risk, ways), rel=_CLOSE)
+
+
+def test_a_greatest_width_is_none_of_a_cell_that_is_hidden() -> None:
+    risk = make_risk([[1, 1, -1]], [7, 13, 20], {0: (2, 2, 0)}, cost=[1.0] * 3)
+    found = protect(risk, Mixed(may_range=[0], most_width={0: 3}))
+    assert found.pattern.status[0] == "hidden"
+    with pytest.raises(SpecError, match="most_width: is less than what must be reached: 'cell 0'"):
+        protect(risk, Mixed(may_range=[0], may_hide=[1, 2], most_width={0: 3}))

@@ -192,6 +192,10 @@ class Intervals:
             sides.append(own)
         return sides[0], sides[1]
 
+    def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be published in another way that protects them, ``(n_cells,)``."""
+        return np.zeros(len(risk), dtype=bool)
+
     def required(self, risk: Risk) -> Risk:
         """Return the risk in which cells with a least width are sensitive: a least width is a sliding level."""
         least = self.least

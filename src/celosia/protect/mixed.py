@@ -134,6 +134,11 @@ class Mixed(Intervals):
         """Return which cells may be ranges, ``(n_cells,)``."""
         return _allowed("may_range", self.may_range, risk.table)
 
+    def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be hidden, rounded or perturbed, ``(n_cells,)``."""
+        numbers = (self.bases(risk.table) > 0) | (self.reaches(risk.table) > 0)
+        return np.asarray(numbers | np.isfinite(self.hide_costs(risk)))
+
     def bases(self, table: Table) -> NDArray[np.int64]:
         """Return the base of every cell in units of the table's last decimal, 0 where it is not rounded."""
         return _counted("round_base", self.round_base, "may_round", self.may_round, table)

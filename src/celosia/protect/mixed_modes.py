@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.parts import parts_of
 from celosia.protect import offers
 from celosia.protect.modes import Modes, Offer
 from celosia.protect.numbers import Numbers
@@ -24,6 +25,9 @@ from celosia.protect.task import Task
 from celosia.solve.problem import LinearProgram
 
 _HALF = 0.5
+
+_FURTHER = 10.0
+"""Where cells form no network, completions go as far as so many times all moves together."""
 
 _NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
@@ -89,13 +93,13 @@ class MixedModes:
         cls, task: Task, prices: Prices, most: NDArray[np.float64], numbers: Numbers, number_prices: NumberPrices
     ) -> MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
-        unit = unit_of(task)
+        unit, reach = unit_of(task), _reach(task, numbers)
         made = [
-            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit, numbers.furthest),
+            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit, reach),
             hidden_offer(prices),
             _rounded(task, numbers, number_prices, unit),
             _perturbed(task, numbers, number_prices, unit),
-            _completions(task, prices, most, numbers, unit),
+            _completions(task, prices, most, reach / unit),
         ]
         modes = Modes.of(task, [replace(offer, published=None) for offer in made], unit)
         rows = _Rows(task, modes, made)
@@ -157,11 +161,17 @@ def _perturbed(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) 
     return offers.gated(offer, prices.fixed[own.columns])
 
 
-def _completions(task: Task, prices: Prices, most: NDArray[np.float64], numbers: Numbers, unit: float) -> Offer:
+def _reach(task: Task, numbers: Numbers) -> float:
+    """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
+    parts = parts_of(task.system(np.arange(len(task))))
+    return numbers.furthest * (1.0 if bool(parts.network.all()) else _FURTHER)
+
+
+def _completions(task: Task, prices: Prices, most: NDArray[np.float64], furthest: float) -> Offer:
     """Return the variables d of columns that may be ranges or hidden; they open nothing and cost nothing."""
     hide = np.full(len(task), np.inf) if prices.hide is None else prices.hide
     columns = np.flatnonzero((most > 0) | np.isfinite(hide))
-    far = np.full(len(columns), numbers.furthest / unit)
+    far = np.full(len(columns), furthest)
     nothing = (_NO_COLUMNS, _NO_COLUMNS, np.zeros(0))
     return Offer(columns, -far, far, np.zeros(len(columns)), np.zeros(len(columns), dtype=bool), nothing, nothing)
 

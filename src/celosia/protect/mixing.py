@@ -24,7 +24,7 @@ from celosia.protect.mode_search import ModeSearch
 from celosia.protect.numbers import Moves, Numbers, Roundings, moves_of, steps_of
 from celosia.protect.perturb import Perturb
 from celosia.protect.perturb_room import Room
-from celosia.protect.placing import Slacks
+from celosia.protect.placing import Placed, Slacks
 from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends
 from celosia.protect.ranging import publish_ranges
@@ -127,17 +127,21 @@ class _Mixing(Engaged):
             self._finished(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
-            try:
-                placed = self._placed(self._chosen(mixed.read(search.best)))
-            except InfeasibleError:
-                ceiling = min(ceiling, search.bound)
-                if not search.forbid(search.best):
-                    raise
-                continue
-            if not adds_up(placed.pattern):
-                raise SolverError.one("mixed", "does not add up.", "Try another solver, or report this.")
-            return self._result(placed, min(search.bound, ceiling))
+            placed = self._checked(self._chosen(mixed.read(search.best)))
+            if placed is not None:
+                return self._result(placed, min(search.bound, ceiling))
+            ceiling = min(ceiling, search.bound)
+            if not search.forbid(search.best):
+                break
         raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
+
+    def _checked(self, slacks: Slacks) -> Placed | None:
+        """Return a release that passes the audit and adds up, None where solvers' tolerances promised too much."""
+        try:
+            placed = self._placed(slacks)
+        except InfeasibleError:
+            return None
+        return placed if adds_up(placed.pattern) else None
 
     def _begin(self, search: ModeSearch) -> None:
         """Let a search begin with the best release without other numbers."""

@@ -98,6 +98,7 @@ def _refuse_widths(risk: Risk, method: Intervals) -> None:
         cell
         for cell, width in most.items()
         if risk.sensitive[cell]
+        and not method.may_be_no_range(risk)[cell]
         and width < max(levels.sliding.fraction(cell), levels.lower.fraction(cell) + levels.upper.fraction(cell))
     ]
     if narrow:
