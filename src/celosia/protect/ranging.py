@@ -44,6 +44,9 @@ _SEARCHING = 0.8
 _WIDER = 1e-6
 """Ranges by splitting are widened by this part, more than placing takes away as what doubles make of the same."""
 
+_SAME = 1e-4
+"""By this part ranges may cost more that are moved further: rounding their ends costs as much."""
+
 _STEP = Fraction(1, 1000)
 """Ranges that are widened one by one grow by steps of so many counts."""
 
@@ -189,10 +192,24 @@ class Ranging:
         return Prices(below, above)
 
     def _placed(self, slacks: Slacks) -> Placed:
+        """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
+
+        Next to hidden cells and other numbers they may be moved further, if an audit finds that to cost no more.
+        """
+        placed = self._audited(self._shifted(slacks) or slacks)
+        further = self._shifted(slacks, freely=True) if bool(slacks.still(self.task.cells).any()) else None
+        if further is None or not self.method.shift or self.call.clock.left <= 0:
+            return placed
+        try:
+            other = self._audited(further)
+        except InfeasibleError:
+            return placed
+        return other if self._loss(other.pattern) <= self._loss(placed.pattern) * (1 + _SAME) else placed
+
+    def _audited(self, slacks: Slacks) -> Placed:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
         call = replace(self.call, clock=self.call.clock.whole)
         placing = Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
-        slacks = self._shifted(slacks) or slacks
         try:
             return placing.place(slacks)
         except KeyboardInterrupt:
@@ -205,14 +222,12 @@ class Ranging:
         wide[self.task.cells] = prices
         return wide
 
-    def _shifted(self, slacks: Slacks) -> Slacks | None:
+    def _shifted(self, slacks: Slacks, *, freely: bool = False) -> Slacks | None:
         """Return ranges moved at random at the same cost where levels are sliding; None where they cannot be placed."""
+        if not self.sliding:
+            return None
         random = np.random.default_rng(self.method.secret) if self.method.shift else None
-        return (
-            shifted(self.task, slacks, (self.prices.down, self.prices.up), backends()[0], random)
-            if self.sliding
-            else None
-        )
+        return shifted(self.task, slacks, (self.prices.down, self.prices.up), backends()[0], random, freely=freely)
 
     def _product(self) -> Product | None:
         """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""

@@ -106,6 +106,8 @@ def shifted(
     costs: tuple[NDArray[np.float64], NDArray[np.float64]],
     backend: Backend,
     random: np.random.Generator | None,
+    *,
+    freely: bool = False,
 ) -> Slacks | None:
     """Return ranges moved at the same cost; None where no place is safe.
 
@@ -119,28 +121,40 @@ def shifted(
         The solver.
     random
         Draws the shift; None for none if that is possible, otherwise for the one that moves ranges the least.
+    freely
+        Values of cells that are hidden or published as other numbers, whose ranges stay where they are, may be moved in
+        them as well. Whether attackers' tables leave room for that is not known: the result must be attacked.
     """
-    wide = np.flatnonzero((slacks.down + slacks.up > 0) & ~slacks.still(task.cells))
-    if not len(wide):
+    still = slacks.still(task.cells)
+    ranges = (slacks.down + slacks.up > 0) & ~still
+    moving = np.flatnonzero(ranges | still if freely else ranges)
+    if not bool(ranges.any()):
         return slacks
-    relations = sp.csr_array(task.matrix[~task.implied][:, wide], dtype=np.float64)
-    down, up = slacks.down[wide], slacks.up[wide]
-    unit, dearer = float(np.max(down + up)), (costs[1] - costs[0])[wide]
+    relations = sp.csr_array(task.matrix[~task.implied][:, moving], dtype=np.float64)
+    down, up, fixed = slacks.down[moving], slacks.up[moving], still[moving]
+    unit, dearer = float(np.max((down + up)[~fixed])), np.where(fixed, 0.0, (costs[1] - costs[0])[moving])
     adds_up = bool(np.all(np.abs(relations @ (up - down)) <= _ADDS_UP * unit))
-    if adds_up and task.n_attackers == 1 and not bool(dearer.any()):  # around the truth ends are rounder numbers
+    if adds_up and not freely and task.n_attackers == 1 and not bool(dearer.any()):  # ends are rounder numbers
         down = up = (down + up) / 2
-    low, high = np.maximum(-up, -_room(task.down[:, wide], down)), np.minimum(down, _room(task.up[:, wide], up))
+    low, high = np.maximum(-up, -_room(task.down[:, moving], down)), np.minimum(down, _room(task.up[:, moving], up))
+    if freely:
+        far, hidden = unit * len(moving), np.zeros_like(fixed) if slacks.hidden is None else slacks.hidden[moving]
+        below, above = (
+            np.minimum(np.where(hidden, rooms[:, moving].min(axis=0), slack), far)
+            for rooms, slack in ((task.down, down), (task.up, up))
+        )
+        low, high = np.where(fixed, -below, low), np.where(fixed, above, high)
     if random is None and bool(np.all((low <= 0) & (high >= 0))):
-        found: NDArray[np.float64] | None = np.zeros(len(wide))
+        found: NDArray[np.float64] | None = np.zeros(len(moving))
     else:
         own = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
         shifts = Shifts(_filled(sp.vstack([relations, *own])), low / unit - _TOUCH, high / unit + _TOUCH)
         found = shifts.least(backend) if random is None else shifts.drawn(backend, random)
     if found is None:
         return None
-    shift = np.clip(found * unit, low, high)
+    shift = np.where(fixed, 0.0, np.clip(found * unit, low, high))
     ends = slacks.down.copy(), slacks.up.copy()
-    ends[0][wide], ends[1][wide] = down - shift, up + shift
+    ends[0][moving], ends[1][moving] = down - shift, up + shift
     return Slacks(*ends, slacks.hidden, slacks.numbers)
 
 

@@ -1,4 +1,4 @@
-"""Ranges by splitting: its bounds hold, its ranges are safe, for sliding and for separate levels."""
+"""Ranges by splitting: bounds hold, ranges are safe, for sliding and separate levels. Ranges that are moved."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import pytest
 import scipy.sparse as sp
 from benchmarks.instances import instance
 from scipy.optimize import linprog
+from tests.golden.test_intervals import SQUARE
+from tests.unit.protect.conftest import GRID, make_risk
 
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
 from celosia.protect.product import product_of, relations_of
 from celosia.protect.product_blocks import blocks_of
 from celosia.protect.protection import Protection
@@ -153,3 +156,20 @@ def test_ranges_are_moved_at_the_same_cost_where_costs_below_and_above_differ() 
     )
     assert moved.safe
     assert moved.cost == pytest.approx(still.cost, rel=1e-3)
+
+
+def test_ranges_next_to_hidden_cells_are_moved_at_random_too() -> None:
+    risk = make_risk(SQUARE, GRID, {6: (0, 0, 6)}, cost=[1.0] * 16)
+    first = [4, 5, 6]
+    rest = np.setdiff1d(np.arange(16), first)
+    truth = risk.table.amounts.floats
+    found = [protect(risk, Mixed(may_range=first, may_hide=rest, secret=secret)) for secret in range(4)]
+    places = []
+    for one in found:
+        assert one.safe
+        assert (one.pattern.status == "hidden").any()
+        lower, upper = (side.floats for side in one.pattern.bounds())
+        cell = int(np.flatnonzero(one.pattern.status == "interval")[0])
+        places.append((truth[cell] - lower[cell]) / (upper[cell] - lower[cell]))
+    assert len(set(places)) > 1
+    assert any(0 < place < 1 for place in places)
