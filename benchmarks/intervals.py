@@ -20,12 +20,16 @@ from benchmarks.instances import instance
 from benchmarks.measure import timed
 from benchmarks.plain_intervals import plain_intervals
 from benchmarks.registry import Row, benchmark
+from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 
 _SEEDS = (0, 1, 2)
 _PROVED = 1e-4
 """What rounding ends to decimals may add to the optimum."""
+
+_KNOWN = 50
+"""To so many percent a second attacker knows values."""
 
 _RATIO = 20
 _PATIENCE = 300.0
@@ -46,6 +50,8 @@ class Problem:
         Seconds.
     levels
         ``sliding`` for SPL only, ``separate`` for LPL of half a UPL.
+    attackers
+        1, or 2 for one more who knows values to 50 percent.
     repeats
         The median of so many runs counts.
     """
@@ -56,6 +62,7 @@ class Problem:
     gap: float = 0.0
     limit: float = 300.0
     levels: str = "sliding"
+    attackers: int = 1
     repeats: int = 1
 
 
@@ -93,6 +100,8 @@ def intervals(*, smoke: bool) -> list[Row]:
         [
             *(Problem(name, seed, unity) for name in _OPTIMAL for unity in (True, False) for seed in _SEEDS),
             *(Problem("h1", 0, unity, levels="separate") for unity in (True, False)),
+            *(Problem("h1", 0, unity, attackers=2) for unity in (True, False)),
+            *(Problem("d3b", 0, unity, _GAPS["d3b"][1 if unity else 2], 600.0, "separate") for unity in (True, False)),
             *(
                 Problem(name, seed, unity, gaps[1 if unity else 2], 600.0)
                 for name, gaps in _GAPS.items()
@@ -109,8 +118,10 @@ def intervals(*, smoke: bool) -> list[Row]:
         rows += [_within(name, seconds, unit, unity=True), _within(name, seconds, value, unity=False)]
     rows += [_plain()]
     unit, value, _ = _OPTIMAL["h1"]
-    rows += [_optimal("h1", unit, (0,), unity=True, levels="separate", said="LPL = UPL / 2")]
-    rows += [_optimal("h1", value, (0,), unity=False, levels="separate", said="LPL = UPL / 2")]
+    for unity, seconds, gap in ((True, unit, _GAPS["d3b"][1]), (False, value, _GAPS["d3b"][2])):
+        rows += [_optimal("h1", seconds, (0,), unity=unity, levels="separate", said="LPL = UPL / 2")]
+        rows += [_optimal("h1", seconds, (0,), unity=unity, attackers=2, said="two attackers")]
+        rows += [_within("d3b", _GAPS["d3b"][0], gap, unity=unity, levels="separate", said="LPL = UPL / 2")]
     return rows
 
 
@@ -130,9 +141,10 @@ def _optimal(
     unity: bool,
     thesis: str = "",
     levels: str = "sliding",
+    attackers: int = 1,
     said: str = "",
 ) -> Row:
-    runs = [_run("ranges", Problem(name, seed, unity, levels=levels)) for seed in seeds]
+    runs = [_run("ranges", Problem(name, seed, unity, levels=levels, attackers=attackers)) for seed in seeds]
     worst, proved = max(run.seconds for run in runs), sum(run.safe and run.gap <= _PROVED for run in runs)
     figures = ", ".join(f"{run.seconds:.2f}" for run in runs)
     costs = ", ".join(f"{run.cost:,.10g}" for run in runs)
@@ -144,17 +156,19 @@ def _optimal(
     )
 
 
-def _within(name: str, seconds: float, gap: float, *, unity: bool) -> Row:
-    seeds = _seeds(name)
-    runs = [_run("ranges", Problem(name, seed, unity, gap, 600.0)) for seed in seeds]
+def _within(name: str, seconds: float, gap: float, *, unity: bool, levels: str = "sliding", said: str = "") -> Row:
+    seeds = _SEEDS[:1] if said else _seeds(name)
+    runs = [_run("ranges", Problem(name, seed, unity, gap, 600.0, levels)) for seed in seeds]
     met = all(run.safe and run.gap <= gap and run.seconds <= seconds for run in runs)
-    said = "; ".join(
+    figures = "; ".join(
         f"{'' if run.safe else 'NOT SAFE, '}{100 * run.gap:.2f} % in {run.seconds:.1f} s ({run.ranges} ranges)"
         for run in runs
     )
-    what = f"ranges of {name}, {_costs(unity=unity)}, {len(seeds)} seeds"
     return Row(
-        what, f"{100 * gap:g} % in {seconds:g} s", f"{said}; at most {max(run.peak for run in runs):.0f} MB", met
+        f"ranges of {name}, {_costs(unity=unity)}{', ' + said if said else ''}, {len(seeds)} seeds",
+        f"{'aim: ' if said else ''}{100 * gap:g} % in {seconds:g} s",
+        f"{figures}; at most {max(run.peak for run in runs):.0f} MB",
+        met,
     )
 
 
@@ -197,6 +211,8 @@ def _apart(way: str, problems: list[Problem]) -> list[Ranged]:
 
 def _drawn(problem: Problem) -> Risk:
     risk = instance(problem.name, problem.seed, unity=problem.unity, sliding=problem.levels != "separate")
+    if problem.attackers > 1:
+        risk = replace(risk, attackers=(*risk.attackers, Attacker.percentage(risk.table, _KNOWN)))
     if problem.levels == "separate":
         lower = risk.levels.lower
         return replace(risk, levels=replace(risk.levels, lower=Fixed(5 * lower.counts, lower.decimals + 1)))
