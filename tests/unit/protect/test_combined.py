@@ -167,3 +167,18 @@ def test_the_curve_takes_every_release_at_every_price() -> None:
         own = (known.pattern.status == "interval").sum()
         assert point.cost <= own + point.price * (known.cost - own) + 1e-6
         assert 0 <= point.gap <= 0.5
+
+
+def test_ranges_next_to_hidden_cells_are_placed_at_random() -> None:
+    """A vertex would put the truth at an end of them, whatever the secret."""
+    rows = [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1], [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0]]
+    risk = make_risk(rows, [20, 10, 30, 28, 32, 60], {0: (0, 0, 8)}, cost=[1.0] * 6)
+    seen = set()
+    for secret in range(4):
+        found = protect(risk, Mixed(may_range=[0, 1], may_hide=[3, 4], secret=secret))
+        lower, upper = (side.floats for side in found.pattern.bounds())
+        assert found.pattern.status.tolist() == ["interval", "interval", "shown", "hidden", "hidden", "shown"]
+        assert found.safe
+        assert upper[0] - lower[0] == pytest.approx(8)
+        seen.add(lower[0])
+    assert len(seen) > 1
