@@ -38,11 +38,7 @@ class Engaged(Ranging):
         self._run(search)
         if search.best is None:
             raise self._failure()
-        self._spread(search)
         return self._slacks(search), search.bound
-
-    def _spread(self, search: ModeSearch) -> None:
-        """Place ranges at random where they cannot be moved later on: nothing to do where there are only ranges."""
 
     def _run(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""

@@ -29,7 +29,6 @@ from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.round import grains_of
-from celosia.protect.spreading import spread
 from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
@@ -128,7 +127,6 @@ class _Mixing(Engaged):
             self._finished(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
-            self._spread(search)
             placed = self._checked(self._chosen(mixed.read(search.best)))
             if placed is not None:
                 return self._result(placed, min(search.bound, ceiling))
@@ -136,12 +134,6 @@ class _Mixing(Engaged):
             if not search.forbid(search.best):
                 break
         raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
-
-    def _spread(self, search: ModeSearch) -> None:
-        """Place ranges at random at the same cost, where only sliding levels are asked for and there is time."""
-        if self.method.shift and self.sliding:
-            drawn = spread(search, backends()[0], self.call.clock, np.random.default_rng(self.method.secret))
-            search.best = search.best if drawn is None else drawn
 
     def _checked(self, slacks: Slacks) -> Placed | None:
         """Return a release that passes the audit and adds up, None where solvers' tolerances promised too much."""
