@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.errors import InfeasibleError, MidpointWarning
 from celosia.pattern.interval import Interval
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.suppressed import Suppressed
+from celosia.protect.methods import protect
+from celosia.protect.protection import Method, Protection
 from celosia.risk.assess import assess
+from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.source.tabulate import tabulate
 from celosia.table.fixed import Fixed
@@ -57,6 +62,16 @@ def case_of(seed: int, *, intervals: bool = True, coalition: int = 1) -> Case:
     if len(hidden):
         modes.append(Suppressed(hidden, table))
     return Case(table, Pattern.of(table, *modes), rule)
+
+
+def protected(risk: Risk, method: Method, rule: PPercent | PriorPosterior | None = None) -> Protection | None:
+    """Return a protection of respondents, None where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MidpointWarning)
+        try:
+            return protect(risk, method, respondents=rule)
+        except InfeasibleError:
+            return None
 
 
 def _table(rng: np.random.Generator) -> Table:

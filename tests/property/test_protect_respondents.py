@@ -6,19 +6,16 @@ attack that shares nothing with celosia (`respondent_oracle`) finds nothing eith
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import case_of
+from tests.property.respondent_cases import case_of, protected
 from tests.property.respondent_oracle import exposed
 
 from celosia.attack.audit import audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
-from celosia.errors import InfeasibleError, MidpointWarning
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.protect.combined import Combined
@@ -44,9 +41,8 @@ def test_the_full_audit_finds_nothing_in_constructed_patterns(seed: int) -> None
     risk = assess(case.table, case.rule, cost="unity")
     if not risk.sensitive.any():
         return
-    try:
-        found = protect(risk, Suppress(), respondents=case.rule)
-    except InfeasibleError:
+    found = protected(risk, Suppress(), case.rule)
+    if found is None:
         return
     assert open_attacks(found.pattern, case.table, case.rule) == []
     assert found.safe
@@ -77,12 +73,9 @@ def test_it_finds_nothing_in_ranges_and_mixtures(method: Method, seed: int) -> N
     risk = assess(case.table, case.rule, cost="unity")
     if risk.respondents is None or not risk.sensitive.any() or len(case.table) > MOST_CELLS:
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MidpointWarning)
-        try:
-            found = protect(risk, method)
-        except InfeasibleError:
-            return
+    found = protected(risk, method)
+    if found is None:
+        return
     assert found.closing is not None
     assert found.safe
     assert open_attacks(found.pattern, case.table, case.rule) == []
@@ -119,12 +112,9 @@ def test_an_attack_by_other_means_on_what_is_published_finds_nothing_either(seed
     flat = all(len(set(axis.depths)) <= 2 for axis in case.table.axes)
     if risk.respondents is None or not flat or len(case.table) > FEW_CELLS or case.table.decimals:
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MidpointWarning)
-        try:
-            found = protect(risk, method)
-        except InfeasibleError:
-            return
+    found = protected(risk, method)
+    if found is None:
+        return
     q = case.rule.q if isinstance(case.rule, PriorPosterior) else 100
     assert oracle(found, case.rule.p, q) == []
 
@@ -137,9 +127,8 @@ def test_no_cell_of_an_optimal_pattern_could_be_shown(seed: int) -> None:
     if len(np.unique(case.numbers)) == 1 or len(case.table) > 12:
         return
     risk = assess(case.table, case.rule, cost="unity")
-    try:
-        found = protect(risk, Suppress(), respondents=case.rule)
-    except InfeasibleError:
+    found = protected(risk, Suppress(), case.rule)
+    if found is None:
         return
     if found.bound < found.cost:
         return

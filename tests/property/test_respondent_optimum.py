@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import Case, case_of
+from tests.property.respondent_cases import Case, case_of, protected
 from tests.property.respondent_optimum import cheaper_pattern, cheapest_ranges
 
-from celosia.errors import InfeasibleError, MidpointWarning
 from celosia.protect.combined import Combined
 from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.protection import Method, Protection
+from celosia.protect.protection import Method
 from celosia.protect.suppress import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
@@ -32,16 +28,6 @@ def drawn(seed: int, most: int = MOST_CELLS) -> tuple[Case, Risk] | None:
     if risk.respondents is None or not risk.sensitive.any() or len(case.table) > most or largest > MOST_CORNERS + 1:
         return None
     return case, risk
-
-
-def protected(risk: Risk, method: Method) -> Protection | None:
-    """Return a protection, None where there is none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MidpointWarning)
-        try:
-            return protect(risk, method)
-        except InfeasibleError:
-            return None
 
 
 def check_ranges(case: Case, risk: Risk, method: Method) -> None:
