@@ -16,6 +16,7 @@ from tests.property.respondent_oracle import exposed
 from celosia.attack.audit import audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.protect.combined import Combined
@@ -138,3 +139,15 @@ def test_no_cell_of_an_optimal_pattern_could_be_shown(seed: int) -> None:
         if cell not in must:
             less = Pattern.suppressing(case.table, np.setdiff1d(hidden, [cell]))
             assert not (audit(less, risk).safe and audit_respondents(less, case.table, rule=case.rule).safe)
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_where_there_is_no_time_for_corners_ranges_are_safe_all_the_same() -> None:
+    """Two of a coalition against holdings in several cells: exact ranges take half a minute."""
+    case = case_of(3009, coalition=2)
+    try:
+        found = protect(assess(case.table, case.rule, cost="unity"), Combined(), time_limit=4)
+    except OutOfTimeError:
+        return
+    assert open_attacks(found.pattern, case.table, case.rule) == []
+    assert found.bound <= found.cost

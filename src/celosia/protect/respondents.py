@@ -111,6 +111,7 @@ class _Rounds:
     bound: float = 0.0
     rounds: int = 0
     stricter: bool = False
+    hurried: bool = False
     every: Risk | None = None
     corners: dict[str, Corner] = field(default_factory=dict)
     closing: Closing | None = None
@@ -214,7 +215,11 @@ class _Rounds:
             self._keep(mended)
 
     def _complete(self, risk: Risk, last: Protection, audit: RespondentAudit) -> None:
-        """Hide more than the last pattern does until nobody comes too close."""
+        """Hide more than the last pattern does until nobody comes too close.
+
+        There is no time for corners: cells that must move together are asked for more than that, each alone.
+        """
+        self.corners, self.hurried = {}, True
         asked = False
         while not audit.safe:
             told = None if audit.unjudged else self._required(risk, audit)
@@ -229,6 +234,11 @@ class _Rounds:
             try:
                 last = self._found(replace(risk, status=status), 1.0, 1.0)
             except OutOfTimeError:
+                return
+            except (InfeasibleError, SpecError):
+                if not self.stricter:
+                    raise
+                self._open_everything()
                 return
             audit = self._attacked(last)
         self._keep(last)
@@ -261,17 +271,17 @@ class _Rounds:
         """Return the risk with what the last pattern missed, None where all of that was asked for already.
 
         Corners come after what is about single cells: they make the problem larger. Where a method cannot take them,
-        it is asked for more than is needed, and that last: a bound that does not know of it holds.
+        or there is no time, it is asked for more than is needed, and that last: a bound that does not know of it holds.
         """
         hide = isinstance(self.method, Suppress)
         told = requiring(risk, audit, hide=hide, enough=False)
-        new = {}
-        if takes_corners(self.method, self.call) and (self.corners or told.further is risk.further):
+        new, exact = {}, takes_corners(self.method, self.call) and not self.hurried
+        if exact and (self.corners or told.further is risk.further):
             new = {one.name: one for one in corners(audit) if one.name not in self.corners}
             self.corners |= new
         if new or told.further is not risk.further:
             return told
-        if takes_corners(self.method, self.call):
+        if exact:
             return None
         told = requiring(risk, audit, hide=hide)
         self.stricter |= told.further is not risk.further
