@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from hypothesis import reject
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, MidpointWarning
+from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError
 from celosia.pattern.interval import Interval
 from celosia.pattern.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -23,6 +24,8 @@ from celosia.source.tabulate import tabulate
 from celosia.table.fixed import Fixed
 from celosia.table.hierarchy import Hierarchy
 from celosia.table.table import Table
+
+MOST_SECONDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +68,18 @@ def case_of(seed: int, *, intervals: bool = True, coalition: int = 1) -> Case:
 
 
 def protected(risk: Risk, method: Method, rule: PPercent | PriorPosterior | None = None) -> Protection | None:
-    """Return a protection of respondents, None where there is none."""
+    """Return a protection of respondents, None where there is none.
+
+    Holdings in many cells may take long, so there is a limit; `OutOfTimeError` rejects the case.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MidpointWarning)
         try:
-            return protect(risk, method, respondents=rule)
+            return protect(risk, method, respondents=rule, time_limit=MOST_SECONDS)
         except InfeasibleError:
             return None
+        except OutOfTimeError:
+            reject()
 
 
 def _table(rng: np.random.Generator) -> Table:
