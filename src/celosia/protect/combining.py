@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 
@@ -18,7 +19,11 @@ from celosia.protect.protection import Protection
 from celosia.protect.range_modes import Prices, by_ends, by_widths
 from celosia.protect.ranging import Ranging, publish_ranges
 from celosia.risk.risk import Risk
+from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
+
+_LITTLE = 2.0
+"""Seconds: with no more than this a search had better find one good release than improve a bad one."""
 
 _FIRST = 0.25
 """This share of the time goes into ranges without other prices and ways, from which a search starts."""
@@ -27,6 +32,12 @@ _FIRST = 0.25
 def combine(risk: Risk, method: Combined, call: Call) -> Protection:
     """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
     return publish_ranges(risk, method, call, _Combining)
+
+
+def shorter(call: Call, share: float) -> Call:
+    """Return the same call with a share of the time that is left, and with all of it where that is little."""
+    left = call.clock.left
+    return replace(call, clock=Clock(None if math.isinf(left) else max(share * left, min(left, _LITTLE))))
 
 
 class Engaged(Ranging):
@@ -43,8 +54,7 @@ class Engaged(Ranging):
     def _run(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
         plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
-        short = replace(search.call, clock=search.call.clock.share(_FIRST))
-        first = ModeSearch(self.task, plain, backends()[0], short, lambda _: None)
+        first = ModeSearch(self.task, plain, backends()[0], shorter(search.call, _FIRST), lambda _: None)
         self._finished(first)
         self._suggest(search, first.best)
         self._finished(search)

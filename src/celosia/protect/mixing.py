@@ -16,7 +16,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.rounded import rounded_modes
 from celosia.protect.call import Call
-from celosia.protect.combining import Engaged
+from celosia.protect.combining import Engaged, shorter
 from celosia.protect.completing import adds_up
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixed_modes import Choice, MixedModes, NumberPrices
@@ -145,9 +145,8 @@ class _Mixing(Engaged):
 
     def _begin(self, search: ModeSearch) -> None:
         """Let a search begin with the best release without other numbers."""
-        call = replace(self.call, clock=self.call.clock.share(_WITHOUT))
-        modes = by_ends(self.task, self.prices, self.most)
-        without = ModeSearch(self.task, modes, backends()[0], call, partial(self._hear, bound=search.bound))
+        modes, hear = by_ends(self.task, self.prices, self.most), partial(self._hear, bound=search.bound)
+        without = ModeSearch(self.task, modes, backends()[0], shorter(self.call, _WITHOUT), hear)
         self._run(without)
         self._suggest(search, without.best)
 
