@@ -222,8 +222,10 @@ class _Rounds:
         self.corners, self.hurried = {}, True
         asked = False
         while not audit.safe:
-            told = None if audit.unjudged else self._required(risk, audit)
-            if told is None and (asked or audit.unjudged):
+            # Where time is up and the last pattern with more hidden was no help, another one would come too late.
+            late = audit.unjudged > 0 or (self.call.clock.left == 0 and closes(self.method))
+            told = None if late else self._required(risk, audit)
+            if told is None and (asked or late):
                 self._open_everything()
                 return
             asked = True  # what the last pattern missed may have been told, and there was no time for it
@@ -253,9 +255,10 @@ class _Rounds:
         OutOfTimeError
             There is no time for that.
         """
+        late = self.call.clock.left == 0
+        if self.call.clock.stopped or (late and not isinstance(self.method, Suppress | Mixed)):
+            raise self._late()
         if not isinstance(self.method, Suppress | Mixed):
-            if self.call.clock.left == 0:
-                raise self._late()
             message = "could not be protected by ranges: holdings have several cells that hang together."
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
         self.corners, status = {}, np.where(self.risk.status == SAFE, HIDE, self.risk.status)
