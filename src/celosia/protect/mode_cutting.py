@@ -23,6 +23,12 @@ from celosia.solve.backend import Backend
 _WIDER = (0.1, 0.01, 0.001, 0.0)
 """How much wider slacks are taken, in units, one after the other: cuts found so use fewer columns."""
 
+_WIDER_OF_VALUES = (0.03, 0.0)
+"""The same where costs differ much from column to column: there are fewer ties."""
+_DIFFER = 10.0
+"""Costs that differ by more than this factor differ much."""
+_TAIL = 0.02
+"""Where so few cuts are found, as a part of the questions, slacks are taken less wide."""
 _NEARLY = 1e-5
 """A point that no cut is against may miss a level by so much: cuts are rounded, and solvers have tolerances."""
 
@@ -97,10 +103,21 @@ class ModeCutting:
         self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
 
     @cached_property
+    def _price(self) -> NDArray[np.float64]:
+        """What a unit of width of every column costs, ``(n,)``."""
+        return np.asarray((abs(self.modes.up) + abs(self.modes.down)) @ self.modes.program.cost)
+
+    @cached_property
+    def _stages(self) -> tuple[float, ...]:
+        """How much wider slacks are taken, one after the other."""
+        price = self._price[self._price > 0]
+        low, high = np.quantile(price, [0.1, 0.9]) if len(price) else (1.0, 1.0)
+        return _WIDER_OF_VALUES if high > _DIFFER * low and not len(self._integer) else _WIDER
+
+    @cached_property
     def _core(self) -> NDArray[np.float64]:
         """How much of the extra width every column gets: less where width is dear, ``(n,)``."""
-        program = self.modes.program
-        price = np.asarray((abs(self.modes.up) + abs(self.modes.down)) @ program.cost)
+        price = self._price
         usual = np.median(price[price > 0]) if bool((price > 0).any()) else 1.0
         return np.ones(len(price)) if len(self._integer) else np.minimum(1.0, usual / np.maximum(price, 1e-300))
 
@@ -163,23 +180,30 @@ class ModeCutting:
             self._check_time()
             if self._master.recall(point.x):
                 continue
-            if self._cut_at(point.x, stage, whole=whole):
+            new = self._cut_at(point.x, stage, whole=whole)
+            if new:
+                stage = self._next(stage, new)
                 if len(history) % _PURGE_EVERY == 0:
                     self._master.purge()
                 if not whole and len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * abs(history[-1]):
                     return point
             elif whole and self.done:
                 return point
-            elif stage < len(_WIDER) - 1:
+            elif stage < len(self._stages) - 1:
                 stage += 1
             else:
                 return point
 
+    def _next(self, stage: int, new: int) -> int:
+        """Return the stage of the next point, after so many new cuts."""
+        last = len(self._stages) - 1
+        return min(stage + 1, last) if new <= _TAIL * len(self.press.sides) else stage
+
     def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
         """Add cuts that a point violates, return how many; without any keep it, made a little wider, if it is whole."""
-        exact = stage == len(_WIDER) - 1
+        exact = stage == len(self._stages) - 1
         missing = REACHED if exact and whole else _MISSING
-        wider = _WIDER[stage] * self._core
+        wider = self._stages[stage] * self._core
         early = not exact and not len(self._integer)
         found = self.press.attack(v, wider=wider, missing=missing, effort="little" if early else "enough")
         new = self._master.add(found.cuts)

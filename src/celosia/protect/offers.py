@@ -105,13 +105,8 @@ def placed(offer: Offer, relations: sp.csr_array, down: NDArray[np.float64], up:
     """
     n = len(offer.columns)
     half, one, still = sp.eye_array(n) / 2, sp.eye_array(n), np.zeros(relations.shape[0])
-    rows = sp.csr_array(
-        sp.block_array(
-            [[None, relations], [half, one], [half, -one], [half, one], [half, -one]],
-            format="csr",
-        )
-    )
-    open_, none = np.full(n, np.inf), np.zeros(n)
+    rows = sp.csr_array(sp.block_array([[None, relations], [half, one], [half, -one]], format="csr"))
+    none = np.zeros(n)
     wide = replace(
         _wider(offer, n),
         lower=np.concatenate([offer.lower, -down]),
@@ -119,9 +114,7 @@ def placed(offer: Offer, relations: sp.csr_array, down: NDArray[np.float64], up:
         cost=np.concatenate([offer.cost, none]),
         integer=np.zeros(2 * n, dtype=bool),
     )
-    return _with_rows(
-        wide, rows, np.concatenate([still, none, none, -open_, -open_]), np.concatenate([still, open_, open_, up, down])
-    )
+    return _with_rows(wide, rows, np.concatenate([still, none, none]), np.concatenate([still, up, down]))
 
 
 def narrowed(offer: Offer, most: NDArray[np.float64]) -> Offer:
