@@ -32,6 +32,9 @@ _LARGEST = 20_000_000
 _STEPS = 25
 """Ranges are looked at every so many steps, bounds every second time."""
 
+_FEWEST_STEPS = 100
+"""So many steps are taken even without time: by then it is clear which cells matter, and nothing else is as quick."""
+
 _MOST_STEPS = 4000
 """Splitting ends after so many steps at the latest."""
 
@@ -239,7 +242,7 @@ class SplitRun:
     def run(self, gap: float) -> None:
         """Search until the cost is within a share of the bound, or time is up."""
         wanted = gap * _SHARE
-        while not len(self.main.stuck) and self.clock.left > 0 and self.steps < _MOST_STEPS:
+        while not len(self.main.stuck) and (self.clock.left > 0 or not self.steps) and self.steps < _MOST_STEPS:
             self._approach(wanted)
             self._polish(gap)
             self.listen(self)
@@ -253,7 +256,7 @@ class SplitRun:
         Where cells are clipped is no safe range yet, but soon costs nearly as much as the cheapest ones.
         """
         tried, last = 0, 1.0
-        while self.clock.left > 0 and self.steps < _MOST_STEPS:
+        while (self.clock.left > 0 or self.steps < _FEWEST_STEPS) and self.steps < _MOST_STEPS:
             self.main.advance(2 * _STEPS)
             self.steps += 2 * _STEPS
             cuts, near = self.main.cuts(), self.model.cost(*self.main.clipped)

@@ -173,3 +173,9 @@ def test_ranges_next_to_hidden_cells_are_moved_at_random_too() -> None:
         places.append((truth[cell] - lower[cell]) / (upper[cell] - lower[cell]))
     assert len(set(places)) > 1
     assert any(0 < place < 1 for place in places)
+
+
+def test_without_time_there_are_ranges_all_the_same() -> None:
+    found = protect(instance("d3a", sliding=True), Intervals(secret=1, search="splitting"), time_limit=0.01)
+    assert found.safe
+    assert found.gap < 0.5
