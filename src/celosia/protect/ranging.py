@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import secrets
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,8 @@ from celosia.protect.split_search import FLOOR, SplitSearch, splits
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import HIDE, Risk
 from celosia.solve.registry import backends
+
+_T = TypeVar("_T")
 
 _SECRET_BITS = 64
 
@@ -210,11 +214,15 @@ class Ranging:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
         call = replace(self.call, clock=self.call.clock.whole)
         placing = Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
+        return self._whatever_is_pressed(lambda: placing.place(slacks))
+
+    def _whatever_is_pressed(self, work: Callable[[], _T]) -> _T:
+        """Return what is done after the search; the first Ctrl-C ends what is optional, and it begins again."""
         try:
-            return placing.place(slacks)
+            return work()
         except KeyboardInterrupt:
             self.call.clock.stop()
-            return placing.place(slacks)
+            return work()
 
     def _everywhere(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return prices of columns as those of all cells, ``(n_cells,)``."""
@@ -226,8 +234,13 @@ class Ranging:
         """Return ranges moved at random at the same cost where levels are sliding; None where they cannot be placed."""
         if not self.sliding:
             return None
-        random = np.random.default_rng(self.method.secret) if self.method.shift else None
-        return shifted(self.task, slacks, (self.prices.down, self.prices.up), backends()[0], random, freely=freely)
+        prices = self.prices.down, self.prices.up
+
+        def moved() -> Slacks | None:
+            random = np.random.default_rng(self.method.secret) if self.method.shift else None
+            return shifted(self.task, slacks, prices, backends()[0], random, freely=freely)
+
+        return self._whatever_is_pressed(moved)
 
     def _product(self) -> Product | None:
         """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,15 @@ from scipy.optimize import linprog
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protect.conftest import GRID, make_risk
 
+from celosia.protect import ranging
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.mixed import Mixed
+from celosia.protect.placing import Slacks
 from celosia.protect.product import product_of, relations_of
 from celosia.protect.product_blocks import blocks_of
 from celosia.protect.protection import Protection
+from celosia.protect.shifting import shifted
 from celosia.protect.split_search import SplitRun, cut_bound, scaled_bound
 from celosia.protect.splitting import Projector, Split, Splitting
 from celosia.risk.risk import Risk
@@ -179,3 +183,17 @@ def test_without_time_there_are_ranges_all_the_same() -> None:
     found = protect(instance("d3a", sliding=True), Intervals(secret=1, search="splitting"), time_limit=0.01)
     assert found.safe
     assert found.gap < 0.5
+
+
+def test_ctrl_c_while_ranges_are_moved_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    presses = iter([KeyboardInterrupt])
+
+    def pressed(*arguments: Any, **options: Any) -> Slacks | None:  # noqa: ANN401
+        for press in presses:
+            raise press
+        return shifted(*arguments, **options)
+
+    monkeypatch.setattr(ranging, "shifted", pressed)
+    found = protect(instance("t20x10", sliding=True), Intervals(secret=1))
+    assert found.safe
+    assert found.cost == pytest.approx(protect(instance("t20x10", sliding=True), Intervals(secret=1)).cost)
