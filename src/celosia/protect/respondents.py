@@ -116,6 +116,7 @@ class _Rounds:
     corners: dict[str, Corner] = field(default_factory=dict)
     closing: Closing | None = None
     memory: Memory = field(default_factory=Memory)
+    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     def protection(self) -> Protection:
         """Return the best pattern that nobody attacks with success."""
@@ -128,9 +129,11 @@ class _Rounds:
             pass
         if self.best is None:
             raise self._late()
-        bound = min(self.bound, self.best.cost)
+        self.bound = min(self.bound, self.best.cost)
         closing = None if self.closing is None else replace(self.closing, rounds=self.rounds)
-        return replace(self.best, bound=bound, seconds=self.call.clock.seconds, closing=closing)
+        self._note()
+        seconds, trace = self.call.clock.seconds, tuple(self.trace)
+        return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
         share = _FIRST if closes(self.method) else _FIRST_OF_MANY
@@ -304,18 +307,28 @@ class _Rounds:
 
     def _found(self, risk: Risk, gap: float, share: float, memory: Memory | None = None) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
-        left = self._left(share)
+        left, began = self._left(share), self.call.clock.seconds
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         call = replace(self.call, gap=gap, clock=clock, memory=memory)
         try:
             if not self.corners:
-                return self.engine(risk, self.method, call)
-            wider = Cornered(risk, self.method, tuple(self.corners.values()))
-            return wider.without(self.engine(wider.risk, wider.wider(call), call), call)
+                found = self.engine(risk, self.method, call)
+            else:
+                wider = Cornered(risk, self.method, tuple(self.corners.values()))
+                found = wider.without(self.engine(wider.risk, wider.wider(call), call), call)
         finally:
             if clock.stopped:  # somebody pressed Ctrl-C
                 self.call.clock.stop()
+        for seconds, _, bound, cuts in found.trace:  # its costs are of patterns that nobody has attacked yet
+            known = self.bound if self.stricter else max(self.bound, bound)
+            self.trace.append((began + seconds, None if self.best is None else self.best.cost, known, cuts))
+        return found
+
+    def _note(self) -> None:
+        """Note how far the search has come: the best pattern that nobody attacks with success, and the bound."""
+        cuts = self.trace[-1][3] if self.trace else 0
+        self.trace.append((self.call.clock.seconds, None if self.best is None else self.best.cost, self.bound, cuts))
 
     def _left(self, share: float) -> float:
         clock = self.call.clock
@@ -359,6 +372,7 @@ class _Rounds:
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:
             self.best, self.memory.pattern = found, found.pattern.status != SHOWN
+            self._note()
 
     def _gap(self, *, loose: bool) -> float:
         return max(self.call.gap, _LOOSE) if loose else self.call.gap

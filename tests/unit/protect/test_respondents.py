@@ -40,6 +40,17 @@ def test_the_cure_for_tables_4_and_7_hides_more_and_leaves_nobody_exposed(table:
     assert found.cost >= found.closing.cost
 
 
+def test_the_trace_knows_costs_of_patterns_that_nobody_attacks_with_success_only() -> None:
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Suppress(), respondents=TWENTY)
+    assert found.closing is not None
+    assert found.cost > found.closing.cost
+    assert found.trace[-1][1:3] == (found.cost, found.bound)
+    assert all(cost is None or cost >= found.cost for _, cost, _, _ in found.trace)
+    assert all(bound <= found.cost for _, _, bound, _ in found.trace)
+    times = [seconds for seconds, *_ in found.trace]
+    assert times == sorted(times)
+
+
 def test_certificates_cover_the_requirements_of_respondents(tmp_path: Path) -> None:
     found = protect(assess(TABLE_3, TWENTY, cost="unity"), Suppress(), respondents=TWENTY)
     assert found.risk.further is not None
