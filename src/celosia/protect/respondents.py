@@ -35,9 +35,9 @@ from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.clock import Clock
 
 _LOOSE = 0.02  # the gap of rounds that only look for open pairs
-# Shares of the time: for the first pattern, and the first of a method whose patterns cannot be completed at once; for
-# one that is safe as it is; after which patterns are completed rather than improved; and what every pattern has.
-_FIRST, _FIRST_OF_MANY, _LONG, _EXACT, _LEAST = 0.65, 0.4, 0.9, 0.75, 0.1
+# Shares of the time: for the first pattern; for one that is safe as it is; after which patterns are completed rather
+# than improved; and what every pattern has.
+_FIRST, _LONG, _EXACT, _LEAST = 0.4, 0.9, 0.75, 0.1
 _LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
@@ -136,8 +136,7 @@ class _Rounds:
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        share = _FIRST if closes(self.method) else _FIRST_OF_MANY
-        first = self._found(self.risk, self._gap(loose=True), share, self.memory)
+        first = self._found(self.risk, self._gap(loose=True), _FIRST, self.memory)
         self.bound = first.bound
         audit = self._attacked(first)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
@@ -175,6 +174,7 @@ class _Rounds:
                     return
                 loose = False
             if self._used() > _EXACT:
+                self._mend(last, audit)
                 break
         if self.best is None:
             self._complete(risk, last, audit)
@@ -201,7 +201,7 @@ class _Rounds:
         Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again.
         """
         method = self.method
-        if not isinstance(method, Suppress) or not closes(method):
+        if audit.safe or not isinstance(method, Suppress) or not closes(method):
             return
         hidden = last.pattern.status != SHOWN
         while not audit.safe:
