@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, SpecError, listed
+from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
@@ -198,17 +199,38 @@ class Ranging:
     def _placed(self, slacks: Slacks) -> Placed:
         """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
 
-        Next to hidden cells and other numbers they may be moved further, if an audit finds that to cost no more.
+        What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
+        and other numbers, and ranges of whole numbers, which are moved after they have been widened to whole ones.
         """
-        placed = self._audited(self._shifted(slacks) or slacks)
-        further = self._shifted(slacks, freely=True) if bool(slacks.still(self.task.cells).any()) else None
-        if further is None or not self.method.shift or self.call.clock.left <= 0:
+        whole, random = self.call.integer, self.method.shift
+        placed = self._audited(self._shifted(slacks, random=random and not whole) or slacks)
+        if not (random and self.sliding) or self.call.clock.left <= 0:
+            return placed
+        if whole:
+            further = self._shifted(self._whole_slacks(slacks, placed.pattern), step=10**self.task.decimals)
+        elif bool(slacks.still(self.task.cells).any()):
+            further = self._shifted(slacks, freely=True)
+        else:
+            further = None
+        if further is None:
             return placed
         try:
             other = self._audited(further)
         except InfeasibleError:
             return placed
         return other if self._loss(other.pattern) <= self._loss(placed.pattern) * (1 + _SAME) else placed
+
+    def _whole_slacks(self, slacks: Slacks, pattern: Pattern) -> Slacks:
+        """Return how far ranges of whole numbers reach in a pattern, in counts."""
+        cells, scale = self.task.cells, 10.0**self.task.decimals
+        truth = self.asked.table.values[cells]
+        lower, upper = (side.floats[cells] for side in pattern.bounds())
+        ranges, still = pattern.status[cells] == INTERVAL, slacks.still(cells)
+        down, up = (
+            np.where(still, own, np.where(ranges, np.rint(far) * scale, 0.0))
+            for own, far in ((slacks.down, truth - lower), (slacks.up, upper - truth))
+        )
+        return replace(slacks, down=down, up=up)
 
     def _audited(self, slacks: Slacks) -> Placed:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
@@ -230,15 +252,20 @@ class Ranging:
         wide[self.task.cells] = prices
         return wide
 
-    def _shifted(self, slacks: Slacks, *, freely: bool = False) -> Slacks | None:
-        """Return ranges moved at random at the same cost where levels are sliding; None where they cannot be placed."""
+    def _shifted(
+        self, slacks: Slacks, *, random: bool = True, freely: bool = False, step: int | None = None
+    ) -> Slacks | None:
+        """Return ranges moved at the same cost where levels are sliding, at random if that is asked for.
+
+        None where they cannot be placed.
+        """
         if not self.sliding:
             return None
         prices = self.prices.down, self.prices.up
 
         def moved() -> Slacks | None:
-            random = np.random.default_rng(self.method.secret) if self.method.shift else None
-            return shifted(self.task, slacks, prices, backends()[0], random, freely=freely)
+            source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
+            return shifted(self.task, slacks, prices, backends()[0], source, freely=freely, step=step)
 
         return self._whatever_is_pressed(moved)
 

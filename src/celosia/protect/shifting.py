@@ -33,6 +33,9 @@ _DRAWS = 5
 _TOUCH = 1e-9
 """Rooms are taken to be so much larger, in widest ranges: rounding errors must not rule out a shift."""
 
+_WHOLE = 1e-6
+"""Ends that miss whole numbers by no more are whole."""
+
 _ADDS_UP = 1e-6
 """Centres add up to zero that do so but for this, in widest ranges."""
 
@@ -81,6 +84,16 @@ class Shifts:
             total += x
         return np.asarray(total / _DRAWS)
 
+    def whole(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return a vertex of a smaller box with whole ends, drawn around no shift; None where it is not whole."""
+        low, high = (np.floor(np.maximum(side, 0.0) + _WHOLE) for side in (-self.low, self.high))
+        below, above = (np.floor(random.random(len(side)) * (side + 1)) for side in (low, high))
+        none = np.zeros(self.rows.shape[0])
+        cost = random.normal(size=len(low))
+        x = backend.open(LinearProgram(self.rows, none, none, -below, above, cost)).solve(duals=False).x
+        near = None if x is None else np.rint(x)
+        return near if near is not None and not bool((self.rows @ near).any()) else None
+
     def least(self, backend: Backend) -> NDArray[np.float64] | None:
         """Return the shift that moves ranges the least in all; None where there is none."""
         m, n = self.rows.shape
@@ -108,6 +121,7 @@ def shifted(
     random: np.random.Generator | None,
     *,
     freely: bool = False,
+    step: int | None = None,
 ) -> Slacks | None:
     """Return ranges moved at the same cost; None where no place is safe.
 
@@ -124,6 +138,8 @@ def shifted(
     freely
         Values of cells that are hidden or published as other numbers, whose ranges stay where they are, may be moved in
         them as well. Whether attackers' tables leave room for that is not known: the result must be attacked.
+    step
+        Ends are multiples of so many counts, and so is the shift, because that is what attackers know of values.
     """
     still = slacks.still(task.cells)
     ranges = (slacks.down + slacks.up > 0) & ~still
@@ -132,9 +148,11 @@ def shifted(
         return slacks
     relations = sp.csr_array(task.matrix[~task.implied][:, moving], dtype=np.float64)
     down, up, fixed = slacks.down[moving], slacks.up[moving], still[moving]
-    unit, dearer = float(np.max((down + up)[~fixed])), np.where(fixed, 0.0, (costs[1] - costs[0])[moving])
+    unit, dearer = float(step or np.max((down + up)[~fixed])), np.where(fixed, 0.0, (costs[1] - costs[0])[moving])
     adds_up = bool(np.all(np.abs(relations @ (up - down)) <= _ADDS_UP * unit))
-    if adds_up and not freely and task.n_attackers == 1 and not bool(dearer.any()):  # ends are rounder numbers
+    if (
+        adds_up and not freely and step is None and task.n_attackers == 1 and not bool(dearer.any())
+    ):  # ends are rounder numbers
         down = up = (down + up) / 2
     low, high = np.maximum(-up, -_room(task.down[:, moving], down)), np.minimum(down, _room(task.up[:, moving], up))
     if freely:
@@ -149,7 +167,10 @@ def shifted(
     else:
         own = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
         shifts = Shifts(_filled(sp.vstack([relations, *own])), low / unit - _TOUCH, high / unit + _TOUCH)
-        found = shifts.least(backend) if random is None else shifts.drawn(backend, random)
+        if random is None:
+            found = shifts.least(backend)
+        else:
+            found = shifts.drawn(backend, random) if step is None else shifts.whole(backend, random)
     if found is None:
         return None
     shift = np.where(fixed, 0.0, np.clip(found * unit, low, high))

@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protect.conftest import GRID, make_risk
 
+from celosia.pattern.midpoint import midpoint_share
 from celosia.protect import ranging
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
@@ -197,3 +198,18 @@ def test_ctrl_c_while_ranges_are_moved_ends_nothing(monkeypatch: pytest.MonkeyPa
     found = protect(instance("t20x10", sliding=True), Intervals(secret=1))
     assert found.safe
     assert found.cost == pytest.approx(protect(instance("t20x10", sliding=True), Intervals(secret=1)).cost)
+
+
+def test_ranges_of_whole_numbers_are_moved_by_whole_numbers_at_the_same_cost() -> None:
+    risk = instance("t20x10", unity=True, sliding=True)
+    moved, still, other = (
+        protect(risk, Intervals(secret=secret, shift=shift), integer=True)
+        for secret, shift in ((1, True), (1, False), (2, True))
+    )
+    assert moved.safe
+    assert moved.cost == still.cost == other.cost
+    ends = [found.pattern.bounds()[0].floats for found in (moved, still, other)]
+    assert all(np.array_equal(end[np.isfinite(end)], np.rint(end[np.isfinite(end)])) for end in ends)
+    assert not np.array_equal(ends[0], ends[1])
+    assert not np.array_equal(ends[0], ends[2])
+    assert midpoint_share(moved) < midpoint_share(still)
