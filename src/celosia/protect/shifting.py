@@ -85,14 +85,20 @@ class Shifts:
         return np.asarray(total / _DRAWS)
 
     def whole(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
-        """Return a vertex of a smaller box with whole ends, drawn around no shift; None where it is not whole."""
+        """Return the sum of some steps, vertices of boxes with whole ends drawn in what is left; None if not whole."""
+        m, n = self.rows.shape
         low, high = (np.floor(np.maximum(side, 0.0) + _WHOLE) for side in (-self.low, self.high))
-        below, above = (np.floor(random.random(len(side)) * (side + 1)) for side in (low, high))
-        none = np.zeros(self.rows.shape[0])
-        cost = random.normal(size=len(low))
-        x = backend.open(LinearProgram(self.rows, none, none, -below, above, cost)).solve(duals=False).x
-        near = None if x is None else np.rint(x)
-        return near if near is not None and not bool((self.rows @ near).any()) else None
+        none, total, columns = np.zeros(m), np.zeros(n), np.arange(n)
+        model = backend.open(LinearProgram(self.rows, none, none, -low, high, np.zeros(n)))
+        for _ in range(_DRAWS):
+            below, above = (np.floor(random.random(n) * (side + 1)) for side in (low + total, high - total))
+            model.change_bounds(columns, -below, above)
+            model.change_costs(columns, random.normal(size=n))
+            x = model.solve(duals=False).x
+            if x is None or bool((self.rows @ np.rint(x)).any()):
+                return None
+            total += np.rint(x)
+        return total
 
     def least(self, backend: Backend) -> NDArray[np.float64] | None:
         """Return the shift that moves ranges the least in all; None where there is none."""
