@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.progress import SILENT, Progress
 from celosia.protect.memory import Memory
+from celosia.protect.suppress import Suppress
+from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What would have stopped an attack on a pattern.
+
+    Parameters
+    ----------
+    risk, method
+        The problem that asks for it, too.
+    needed
+        No safe pattern does without it; otherwise no bound may rest on it.
+    """
+
+    risk: Risk
+    method: Suppress
+    needed: bool
+
+
+Watch = Callable[[NDArray[np.bool_]], Told | None]
+"""Attacks a pattern by its hidden cells, ``(n_cells,)``, of the last problem told; None where that has no success.
+
+It raises `celosia.protect.relaxed.TimeUpError` where there is no time to find out.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +65,8 @@ class Call:
         The solver was asked for by its name.
     memory
         What earlier searches of the problem, which asked for less, have found; None where nothing is to be kept.
+    watch
+        Attacks suppression patterns by more than their requirements; None where these are all.
     """
 
     clock: Clock
@@ -46,6 +78,7 @@ class Call:
     progress: Progress = SILENT
     named: bool = False
     memory: Memory | None = None
+    watch: Watch | None = None
 
     @property
     def solver_name(self) -> str:
@@ -54,4 +87,4 @@ class Call:
 
     def shortly(self, seconds: float) -> Call:
         """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
-        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT, memory=None)
+        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT, memory=None, watch=None)

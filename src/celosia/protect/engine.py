@@ -6,7 +6,6 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from celosia.presses import answered, waiting
 from celosia.protect.call import Call
 from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
+from celosia.protect.growing import Grown, OutgrownError
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.protection import Protection
 from celosia.protect.search import Search
@@ -67,11 +67,18 @@ class _Work:
     explain: bool = True
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
     searches: list[tuple[Search, NDArray[np.int64]]] = field(default_factory=list)
+    task: Task = field(init=False)
+    rows: list[Cut] = field(init=False)
+    _outside: float = 0.0
+    _begun: bool = False
+    _needed: bool = True
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @cached_property
-    def task(self) -> Task:
-        """What is to be done; cells that could never keep their width if they were hidden are shown."""
+    def __post_init__(self) -> None:
+        self.task = self._task()
+
+    def _task(self) -> Task:
+        """Return what is to be done; cells that could never keep their width if they were hidden are shown."""
         task = task_of(self.risk, widths=self.method.widths, integer=self.call.integer)
         shown = np.zeros(len(task), dtype=bool)
         shown[task.goals.columns[task.beyond]] = True
@@ -86,27 +93,15 @@ class _Work:
             return self._protection()
 
     def _protection(self) -> Protection:
-        task = self.task
-        rows = self.rows
-        parts = [(task, np.arange(len(task)))] if rows else _components(task)
-        self._refuse_cells_that_follow(task, parts)
-        self.searches = [
-            (
-                Search(part, backends()[0], self.call.solver, self.call.clock, self._listen, rows, self.call.seed),
-                columns,
-            )
-            for part, columns in parts
-        ]
-        memory = self.call.memory
-        if memory is not None:
-            for search, _ in self.searches:
-                search.begin(memory.cuts(search.task), memory.mask(search.task))
+        self._open()
         while True:
-            self._search()
-            if memory is not None:
-                for search, _ in self.searches:
-                    refuted = {cut.key for cut in search.refuted}  # perhaps not proved
-                    memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
+            try:
+                self._search()
+            except OutgrownError:
+                self._remember()
+                self._open()
+                continue
+            self._remember()
             found = self._hidden()
             if found is None:
                 raise self._failure()
@@ -115,11 +110,59 @@ class _Work:
                 return self._result(checked)
             self._forbid(checked)
 
+    def _open(self) -> None:
+        """Open a search for every component; one for all where they share rows, or may grow together."""
+        task, self.rows = self.task, self._rows()
+        apart = not self.rows and self.call.watch is None
+        parts = _components(task) if apart else [(task, np.arange(len(task)))]
+        self._refuse_cells_that_follow(task, parts)
+        backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
+        rows, grow = self.rows, None if self.call.watch is None else self._grown
+        self.searches = [
+            (Search(part, backend, solver, clock, self._listen, rows, seed, grow), columns) for part, columns in parts
+        ]
+        forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
+        # what cells cost that are hidden in any case, and of which no search knows
+        self._outside = forced - math.fsum(search.base for search, _ in self.searches)
+        self._begun = False
+        for search, _ in self.searches:
+            search.freeze(unless=self._needed)
+
+    def _begin(self) -> None:
+        """Begin with what is known."""
+        memory = self.call.memory
+        if memory is not None and not self._begun:
+            for search, _ in self.searches:
+                search.begin(memory.cuts(search.task), memory.mask(search.task))
+        self._begun = True
+
+    def _remember(self) -> None:
+        """Remember the pattern and cuts for other searches; those of refuted patterns are perhaps not proved."""
+        if self.call.memory is not None:
+            for search, _ in self.searches:
+                refuted = {cut.key for cut in search.refuted}
+                self.call.memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
+                if search.pattern is not None and self.call.watch is not None:
+                    self.call.memory.pattern = np.isin(self.risk.status, (SENSITIVE, HIDE))
+                    self.call.memory.pattern[search.task.cells[search.pattern]] = True
+
+    def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
+        """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe."""
+        assert self.call.watch is not None  # noqa: S101  (searches that are not watched do not grow)
+        told = self.call.watch(self._mask(pattern))
+        if told is None:
+            return None
+        self.risk, self.method = told.method.applied(told.risk), told.method
+        self.task = self._task()
+        self._needed &= told.needed
+        return Grown(self.task, told.needed)
+
     def _search(self) -> None:
         """Let every search run; one after the other they leave the rest its share of the time."""
         todo = [search for search, _ in self.searches if not (search.done or search.exhausted)]
         try:
-            if self.call.executor is not None:
+            self._begin()
+            if self.call.executor is not None and self.call.watch is None:
                 jobs = [
                     (
                         search.task,
@@ -163,10 +206,14 @@ class _Work:
             hidden[columns] |= search.pattern
         return hidden
 
-    def _audited(self, hidden: NDArray[np.bool_]) -> Audit:
-        mask = np.zeros(len(self.risk), dtype=bool)
+    def _mask(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which cells of the table are hidden if these columns of the task are, ``(n_cells,)``."""
+        mask = np.isin(self.risk.status, (SENSITIVE, HIDE))
         mask[self.task.cells[hidden]] = True
-        mask |= np.isin(self.risk.status, (SENSITIVE, HIDE))
+        return mask
+
+    def _audited(self, hidden: NDArray[np.bool_]) -> Audit:
+        mask = self._mask(hidden)
         risk = self.method.conditional(self.risk, mask)
         return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.call.integer)
 
@@ -183,12 +230,6 @@ class _Work:
             raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
         for search, own in hit:
             search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
-
-    @cached_property
-    def _outside(self) -> float:
-        """What cells cost that are hidden in any case, and of which no search knows."""
-        forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
-        return forced - math.fsum(search.base for search, _ in self.searches)
 
     def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
@@ -217,9 +258,8 @@ class _Work:
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
 
-    @cached_property
-    def rows(self) -> list[Cut]:
-        """Further rows of the master: at most so many cells are hidden."""
+    def _rows(self) -> list[Cut]:
+        """Return further rows of the master: at most so many cells are hidden."""
         if self.method.at_most is None:
             return []
         free = np.flatnonzero(~self.task.forced)

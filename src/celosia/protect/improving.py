@@ -45,6 +45,11 @@ def halved(sides: Sides, workshop: Workshop) -> Sides:
     return split.take(levels > 0)
 
 
+def prices(task: Task, point: Point) -> NDArray[np.float64]:
+    """Return what cells cost, less where the point hides them."""
+    return np.asarray(task.cost * (1.0 - _TRUST * point.x + _FLOOR))
+
+
 def _likely(point: Point, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the columns that the point hides, and half as many others: those of the least reduced cost."""
     hidden = point.x[columns] > 0
@@ -129,9 +134,8 @@ class Improver:
         return one if self._cost(one) <= self._cost(other) else other
 
     def _prices(self, spread: float) -> NDArray[np.float64]:
-        cost = self._task.cost
-        trusted = cost * (1.0 - _TRUST * self.point.x) + _FLOOR * cost
-        return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(cost))))
+        trusted = prices(self._task, self.point)
+        return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(trusted))))
 
     def _built(self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False) -> Built | None:
         few, all_ = self.builders

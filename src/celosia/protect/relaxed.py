@@ -66,13 +66,22 @@ class Relaxed(Standing):
         super().__init__(task, rows)
         self.clock = clock
         self.pool = Pool()
-        until = clock.seconds + max(_SHARE_OF_PRESSING * clock.left, _PRESSING)
-        everything = Separator(Workshop.of(task), sides_of(task.goals), backend)
-        self.separator = everything.pressing(lambda: clock.seconds > until)
+        self.separator = self._separator(task, backend)
         self._master = Master(_program(task), backend, self.pool)
         self._gap = 0.0
         self._until = np.inf
         self._point = self._no_point
+
+    def _separator(self, task: Task, backend: Backend) -> Separator:
+        """Return what attacks points: it asks what forced cells do not answer by themselves."""
+        until = self.clock.seconds + max(_SHARE_OF_PRESSING * self.clock.left, _PRESSING)
+        everything = Separator(Workshop.of(task), sides_of(task.goals), backend)
+        return everything.pressing(lambda: self.clock.seconds > until)
+
+    def ask(self, task: Task) -> None:
+        """Ask for what another task of the same columns says from now on; cells that it forces cost what they did."""
+        self.task = task
+        self.separator = self._separator(task, self.separator.backend)
 
     @property
     def _no_point(self) -> Point:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.attack.respondent_requirements import Corner, corners, requiring
 from celosia.attack.respondents import RespondentAudit, audit_respondents
@@ -22,12 +23,13 @@ from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
-from celosia.protect.call import Call
+from celosia.protect.call import Call, Told, Watch
 from celosia.protect.closing import GRACE, closes, hiding, more_hidden
 from celosia.protect.corners import Cornered, takes_corners
 from celosia.protect.memory import Memory
 from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
+from celosia.protect.relaxed import TimeUpError
 from celosia.protect.suppress import Suppress
 from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.risk import HIDE, SAFE, Risk
@@ -113,6 +115,9 @@ class _Rounds:
     stricter: bool = False
     hurried: bool = False
     every: Risk | None = None
+    told: Risk | None = None
+    last: tuple[NDArray[np.bool_], RespondentAudit] | None = None
+    safe: set[bytes] = field(default_factory=set)
     corners: dict[str, Corner] = field(default_factory=dict)
     closing: Closing | None = None
     memory: Memory = field(default_factory=Memory)
@@ -150,7 +155,66 @@ class _Rounds:
             if audit.safe:
                 self._keep(first)
         if not audit.safe:
-            self._close(first, audit)
+            if isinstance(self.method, Suppress):
+                self._grow(first, audit)
+            else:
+                self._close(first, audit)
+
+    def _grow(self, first: Protection, audit: RespondentAudit) -> None:
+        """Search in one tree, with whoever comes too close to anybody in a pattern that would be kept."""
+        if not audit.unjudged:
+            self.told = self._required(self.risk, audit) or self.risk
+            self.memory.pattern = first.pattern.status != SHOWN
+            self.last = self.memory.pattern, audit
+            strict = self.stricter
+            try:
+                found = self._found(self.told, self.call.gap, _LONG, self.memory, self._watch)
+            except OutOfTimeError:
+                found = None
+            except (InfeasibleError, SpecError):
+                if not self.stricter:
+                    raise
+                found = None
+            if found is not None:
+                if not strict:
+                    self.bound = max(self.bound, found.bound)
+                self._keep(found)
+        if self.best is None:
+            self._complete(self.told or self.risk, first, audit)
+
+    def _exposed_in(self, hidden: NDArray[np.bool_]) -> list[int] | None:
+        """Return who may be exposed in a pattern, None where nobody knows.
+
+        Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again.
+        """
+        if self.last is None or bool((self.last[0] & ~hidden).any()) or self.last[1].unjudged:
+            return None
+        audit = self.last[1]
+        return audit.respondents.numbers[[one.target for one in audit.open]].tolist()
+
+    def _watch(self, hidden: NDArray[np.bool_]) -> Told | None:
+        """Return what would have kept respondents from each other in a pattern, None where they are."""
+        hidden = hidden[: len(self.risk)]
+        if hidden.tobytes() in self.safe:
+            return None
+        try:
+            audit = self._attacked(Pattern.suppressing(self.risk.table, hidden), self._exposed_in(hidden))
+        except _StoppedError:
+            raise TimeUpError from None
+        self.rounds += 1
+        self.last = hidden, audit
+        if audit.safe:
+            self.safe.add(hidden.tobytes())
+            return None
+        if not audit.open:
+            raise TimeUpError
+        assert self.told is not None and isinstance(self.method, Suppress)
+        self.told = self._required(self.told, audit) or self.told
+        risk, method = self.told, self.method
+        if self.corners:
+            wider = Cornered(risk, method, tuple(self.corners.values()))
+            risk, method = wider.risk, wider.wider(self.call)
+        return Told(risk, method, not self.stricter)
 
     def _close(self, first: Protection, audit: RespondentAudit) -> None:
         """Make patterns until one is safe and good enough, or there is no more time."""
@@ -305,18 +369,20 @@ class _Rounds:
         labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
         return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
 
-    def _found(self, risk: Risk, gap: float, share: float, memory: Memory | None = None) -> Protection:
+    def _found(self, risk: Risk, gap: float, share: float, memory: Memory | None = None, watch: Watch | None = None) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
         left, began = self._left(share), self.call.clock.seconds
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
-        call = replace(self.call, gap=gap, clock=clock, memory=memory)
+        call = replace(self.call, gap=gap, clock=clock, memory=memory, watch=watch)
         try:
             if not self.corners:
                 found = self.engine(risk, self.method, call)
             else:
                 wider = Cornered(risk, self.method, tuple(self.corners.values()))
-                found = wider.without(self.engine(wider.risk, wider.wider(call), call), call)
+                found = self.engine(wider.risk, wider.wider(call), call)
+            if self.corners:
+                found = Cornered(self.told if watch else risk, self.method, tuple(self.corners.values())).without(found, call)
         finally:
             if clock.stopped:  # somebody pressed Ctrl-C
                 self.call.clock.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,11 @@ class Rounded(Relaxed):
         self._random = np.random.default_rng(seed)
         self._built_until = np.inf
 
+    def ask(self, task: Task) -> None:
+        """Ask for something else from now on, and clean up accordingly."""
+        super().ask(task)
+        self._cleaner = Cleaner(self.separator, self.pool, self._late)
+
     def _late(self) -> bool:
         """Return whether patterns must do as they are: time is up, or that which goes into building them."""
         return self._left <= 0 or (self.pattern is not None and self.clock.seconds > self._built_until)
@@ -55,7 +60,7 @@ class Rounded(Relaxed):
         if self._good_enough:
             return
         start = self._point.x > HIDDEN
-        if self.separator.is_network or self._cleans_quickly(start):
+        if self._cleans_quickly(start):
             self._clean_up(start)
             if self.pattern is None and not self.separator.is_network:
                 self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
@@ -64,6 +69,8 @@ class Rounded(Relaxed):
 
     def _cleans_quickly(self, pattern: NDArray[np.bool_]) -> bool:
         """Return whether what a pattern hides falls into networks and small parts, or is too much to build anew."""
+        if self.separator.is_network:
+            return True
         parts = Hidden.of(self.task, np.flatnonzero(pattern)).parts
         sizes = np.diff(parts.starts)[~parts.network]
         return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > MOST_BUILT
@@ -105,21 +112,29 @@ class Rounded(Relaxed):
         columns = self._candidates()
         if len(columns) > MOST_BUILT:
             return
-        improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
         self._built_until, idle = self.clock.seconds + seconds, 0
-        for found in improver.patterns(self.pattern):
-            before = self.cost
+        patterns = self._built(columns)
+        while True:
+            before, cleaner = self.cost, self._cleaner
+            found = next(patterns)
             if found is not None:
-                self._keep(found)
+                self._used(found, self.task.cost)
             idle = 0 if self.cost < before else idle + 1
             if self._good_enough or idle >= most or self._late():
                 break
+            if self._cleaner is not cleaner:  # more is asked for since
+                patterns = self._built(columns)
         self._built_until = np.inf
+
+    def _built(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
+        """Return patterns of some columns without end, each None where nothing came of it."""
+        improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
+        return improver.patterns(self.pattern)
 
     def _repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the master, where that is quick."""
         together = np.maximum(x, self._point.x) > HIDDEN
-        if self.separator.is_network or self._cleans_quickly(together):
+        if self._cleans_quickly(together):
             weight = self.task.cost * (1.0 - x)
             self._offer(together, weight)
             self._draw(self.task.cost * (1.0 - self._point.x), together, _FEW_RESTARTS)
@@ -131,10 +146,12 @@ class Rounded(Relaxed):
         cleaned = self._cleaner.cleaned(pattern, weight)
         if cleaned is None:
             return None
-        if self._keep(cleaned):
-            return cleaned
-        settled = self._cleaner.settled(pattern)
-        return settled if self._keep(settled) else None
+        used = self._used(cleaned, weight)
+        return self._used(self._cleaner.settled(pattern), weight) if used is None else used
+
+    def _used(self, pattern: NDArray[np.bool_], _weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Return a pattern if it was kept, or is no better than the best; None where it is not allowed."""
+        return pattern if self._keep(pattern) else None
 
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
         """Keep a safe pattern where it is the best so far; return whether it is allowed."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protect.cuts import Cut
+from celosia.protect.growing import Grow, Growing
 from celosia.protect.relaxed import HIDDEN, TimeUpError
-from celosia.protect.rounded import Rounded
 from celosia.protect.standing import Outcome
 from celosia.protect.starting import one_row_cuts
 from celosia.protect.task import Task
@@ -38,7 +38,7 @@ _EASY_ROUNDS = 5
 """The first rounds go to the solver of the linear masters, which opens faster than a tree."""
 
 
-class Search(Rounded):
+class Search(Growing):
     """A search for the cheapest safe pattern of a task, which can be left at any moment.
 
     Parameters
@@ -57,6 +57,8 @@ class Search(Rounded):
         Further rows of the master, such as a greatest number of hidden cells.
     seed
         From which restarts draw.
+    grow
+        Attacks every pattern that would be kept; None where the goals of the task are all that is asked for.
 
     Its attributes are those of `celosia.protect.standing.Standing`.
     """
@@ -70,8 +72,9 @@ class Search(Rounded):
         listen: Callable[[Search], None],
         rows: Sequence[Cut] = (),
         seed: int = 0,
+        grow: Grow | None = None,
     ) -> None:
-        super().__init__(task, backend, clock, rows, seed)
+        super().__init__(task, backend, clock, rows, seed, grow)
         self._tree = tree
         self._tell = listen
 
@@ -103,10 +106,16 @@ class Search(Rounded):
         self._master.add([*cuts, *refuted])
 
     def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None) -> None:
-        """Begin with cuts that hold, and with a pattern, where it is safe."""
+        """Begin with cuts that hold, and with a pattern; more is hidden where it is not safe."""
         self._master.add(cuts)
-        if pattern is not None and not len(self.separator.missed(pattern)):
-            self._keep(pattern)
+        if pattern is None:
+            return
+        try:
+            start = self._mended(pattern) if len(self.separator.missed(pattern)) else pattern
+            if start is not None:
+                self._used(start, self.task.cost)
+        except TimeUpError:
+            return
 
     def adopt(self, found: Outcome) -> None:
         """Take over what was found elsewhere."""
@@ -128,15 +137,22 @@ class Search(Rounded):
         self._until = self.clock.seconds + time_limit
         try:
             self._first_pattern()
-            self._cut_off_root(deep=False)
-            self._round()
+            self._cut_while_growing()
             if not self._one_step_left or not self.separator.is_network:
                 self._cut_off_root(deep=not self.separator.is_network, halves=True)
                 self._round()
             self._branch()
         except TimeUpError:
-            if self.pattern is None:
+            if self.pattern is None and self._grow is None:
                 self._keep(self._cleaner.settled(np.ones(len(self.task), dtype=bool)))
+
+    def _cut_while_growing(self) -> None:
+        """Cut again as long as patterns are attacked with success, and more is asked for."""
+        asked = None
+        while asked is not self.task and not self._good_enough:
+            asked = self.task
+            self._cut_off_root(deep=False)
+            self._round()
 
     def _first_pattern(self) -> None:
         """Hide everything, and show again what need not be hidden, where that is quick and needed soon."""
@@ -164,8 +180,7 @@ class Search(Rounded):
             x = self._concluded(whole, solution)
             if x is None:
                 return
-            if not self._add(x, whole=True):
-                self._take(x)
+            if not self._add(x, whole=True) and self._take(x):
                 return
             self._repair(x)
             self._cut_off_root(deep=False, halves=not self.separator.is_network)
@@ -208,13 +223,17 @@ class Search(Rounded):
         self.pool.add(cuts)
         if cuts and self.separator.is_network:
             self._offer(np.maximum(x, self._point.x) > HIDDEN, self.task.cost * (1.0 - x))
-        return cuts
+        return cuts or self._opposed(x > _HALF)
 
-    def _take(self, x: NDArray[np.float64]) -> None:
-        """Keep the cheapest pattern against which nothing was found.
+    def _take(self, x: NDArray[np.float64]) -> bool:
+        """Keep the cheapest pattern against which nothing was found, and conclude; False where somebody attacks it.
 
         It may miss a level by so little that no cut shows it in doubles: then the audit decides.
         """
-        if self._offer(x > _HALF, self.task.cost) is None:
-            self._keep(x > _HALF)
+        pattern = x > _HALF
+        if self._opposed(pattern):
+            return False
+        self._offer(pattern, self.task.cost)
+        self._keep(pattern)
         self.conclude()
+        return True

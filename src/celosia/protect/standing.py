@@ -122,6 +122,10 @@ class Standing:
             self.bound = self._proved_bound = self.cost
         self._listen()
 
+    def freeze(self, *, unless: bool = False) -> None:
+        """Let the bound stay where it is from now on, unless all that is asked for is needed."""
+        self._frozen |= not unless
+
     def take_over(self, found: Outcome) -> None:
         """Take over a bound that was found elsewhere."""
         self.exhausted = found.exhausted
@@ -140,7 +144,7 @@ class Standing:
         cuts = refusals(self.task, self.pattern, missed)
         self.refuted += cuts
         self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
-        self._frozen = self._frozen or not proved
+        self.freeze(unless=proved)
         self.exhausted = False
         self.bound = min(self.bound, self._proved_bound)
         self._earlier = [pattern for pattern in self._earlier if self.allows(pattern)]
