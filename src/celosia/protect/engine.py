@@ -97,8 +97,8 @@ class _Work:
         while True:
             try:
                 self._search()
-            except OutgrownError:
-                self._remember()
+            except OutgrownError as outgrown:
+                self._remember(outgrown.pattern)
                 self._open()
                 continue
             self._remember()
@@ -136,15 +136,16 @@ class _Work:
                 search.begin(memory.cuts(search.task), memory.mask(search.task))
         self._begun = True
 
-    def _remember(self) -> None:
+    def _remember(self, last: NDArray[np.bool_] | None = None) -> None:
         """Remember the pattern and cuts for other searches; those of refuted patterns are perhaps not proved."""
         if self.call.memory is not None:
             for search, _ in self.searches:
                 refuted = {cut.key for cut in search.refuted}
                 self.call.memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
-                if search.pattern is not None and self.call.watch is not None:
+                pattern = last if search.pattern is None else search.pattern
+                if pattern is not None and self.call.watch is not None:
                     self.call.memory.pattern = np.isin(self.risk.status, (SENSITIVE, HIDE))
-                    self.call.memory.pattern[search.task.cells[search.pattern]] = True
+                    self.call.memory.pattern[search.task.cells[pattern]] = True
 
     def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
         """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe."""

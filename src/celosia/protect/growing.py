@@ -26,11 +26,24 @@ from celosia.solve.clock import Clock
 GRACE = (5.0, 0.5)
 """Seconds, and a share of the limit, by which attacks on a first pattern, and the cure for them, may be late."""
 
+_SHARE_OF_CLEANING = 0.5
+"""Of the time that is left goes into cleaning up what was mended in haste."""
+
 _HALF = 0.5
 
 
 class OutgrownError(Exception):
-    """A task has other columns since more is asked for: a search must begin anew, with what is known."""
+    """A task has other columns since more is asked for: a search must begin anew, with what is known.
+
+    Parameters
+    ----------
+    pattern
+        Which columns of the search were hidden when that happened, ``(n,)``.
+    """
+
+    def __init__(self, pattern: NDArray[np.bool_]) -> None:
+        super().__init__()
+        self.pattern = pattern
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +82,8 @@ class Growing(Rounded):
     ) -> None:
         super().__init__(task, backend, clock, rows, seed)
         self._grow = grow
+        self._newest = self.separator
+        self._rough = False
 
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
         """Keep a pattern that nobody attacks with success, where it is the best; return whether it is allowed."""
@@ -88,22 +103,36 @@ class Growing(Rounded):
         now: NDArray[np.bool_] | None = pattern
         while now is not None and not self._keep(now):
             self._check_time()
-            now = self._mended(now)
-            if now is not None and self._cleans_quickly(now):
-                now = self._cleaner.cleaned(now, weight)
+            before, now = now, self._mended(now, weight)
+            if now is before:  # it is refused for other reasons
+                return None
+            self._rough = now is not None and not self._cleans_quickly(now)
         return now
 
-    def _mended(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-        """Return a pattern that hides more, and meets all goals; None where it is not found, or misses none."""
-        workshop, sides = self.separator.workshop, self.separator.sides
-        missed = sides.take(np.isin(sides.goals, self.separator.missed(pattern)))
-        asked = halved(missed, workshop)
+    def _round(self) -> None:
+        """Make patterns of the point; what was mended in haste is cleaned up first, for a while."""
+        if self._rough and self.pattern is not None and not self._good_enough:
+            self._rough = False
+            self._built_until = self.clock.seconds + _SHARE_OF_CLEANING * self._left
+            self._offer(self.pattern, self.task.cost * (1.0 - self._point.x))
+            self._built_until = np.inf
+        super()._round()
+
+    def _mended(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Return a pattern that hides more where the newest goals are missed; None where it is not found.
+
+        It is cleaned up where that is quick.
+        """
+        workshop, sides = self._newest.workshop, self._newest.sides
+        asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern))), workshop)
         if not len(asked):
-            return None
+            return pattern
         builder = Builder.of(workshop, asked, np.arange(len(self.task)), self.separator.backend)
         order = np.argsort(-asked.levels, kind="stable")
         built = builder.built(pattern, prices(self.task, self._point), order, self._late)
-        return None if built is None else built.pattern
+        if built is None or not self._cleans_quickly(built.pattern):
+            return None if built is None else built.pattern
+        return self._cleaner.cleaned(built.pattern, weight)
 
     def _opposed(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Return cuts against a pattern that somebody attacks with success, none where nobody does.
@@ -115,8 +144,9 @@ class Growing(Rounded):
         if grown is None:
             return []
         self.freeze(unless=grown.needed)
-        self._extend(grown.task)
-        cuts = self._against(pattern.astype(np.float64))
+        self._extend(grown.task, pattern)
+        x = pattern.astype(np.float64)
+        cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
         if not cuts:
             cuts = refusals(self.task, pattern, np.zeros(0, dtype=np.int64))
             self.refuted += cuts
@@ -124,8 +154,8 @@ class Growing(Rounded):
         self._master.add(cuts)
         return cuts
 
-    def _extend(self, task: Task) -> None:
-        """Ask for more from now on.
+    def _extend(self, task: Task, pattern: NDArray[np.bool_]) -> None:
+        """Ask for more from now on, because of a pattern.
 
         Raises
         ------
@@ -133,10 +163,10 @@ class Growing(Rounded):
             The task has other columns.
         """
         if not np.array_equal(task.cells, self.task.cells):
-            raise OutgrownError
+            raise OutgrownError(pattern)
         forced = task.forced & ~self.task.forced
-        self.ask(task)
-        self._master.add([*_hiding(forced), *one_row_cuts(self.separator)])
+        self._newest = self.ask(task)
+        self._master.add([*_hiding(forced), *one_row_cuts(self._newest)])
 
     def _against(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
         """Return cuts against a pattern, none where it is safe: first it must hide what is forced since."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +13,10 @@ from celosia.protect.cuts import Cut, Workshop
 from celosia.protect.halves import zero_half_cuts
 from celosia.protect.master import Master, Point, Pool
 from celosia.protect.separation import Separator
-from celosia.protect.sides import sides_of
+from celosia.protect.sides import Sides, sides_of
 from celosia.protect.standing import Standing, refusals
 from celosia.protect.starting import bridgeless_cuts
-from celosia.protect.task import Task
+from celosia.protect.task import Goals, Task
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
@@ -66,22 +67,29 @@ class Relaxed(Standing):
         super().__init__(task, rows)
         self.clock = clock
         self.pool = Pool()
-        self.separator = self._separator(task, backend)
+        self.separator = self._pressing(Separator(Workshop.of(task), sides_of(task.goals), backend))
         self._master = Master(_program(task), backend, self.pool)
         self._gap = 0.0
         self._until = np.inf
         self._point = self._no_point
 
-    def _separator(self, task: Task, backend: Backend) -> Separator:
-        """Return what attacks points: it asks what forced cells do not answer by themselves."""
+    def _pressing(self, everything: Separator) -> Separator:
+        """Return the same with those questions only that forced cells do not answer by themselves."""
         until = self.clock.seconds + max(_SHARE_OF_PRESSING * self.clock.left, _PRESSING)
-        everything = Separator(Workshop.of(task), sides_of(task.goals), backend)
         return everything.pressing(lambda: self.clock.seconds > until)
 
-    def ask(self, task: Task) -> None:
-        """Ask for what another task of the same columns says from now on; cells that it forces cost what they did."""
-        self.task = task
-        self.separator = self._separator(task, self.separator.backend)
+    def ask(self, task: Task) -> Separator:
+        """Ask for more from now on, as another task of the same columns does; return what asks that alone.
+
+        Cells that it forces cost what they did.
+        """
+        everything = Separator(Workshop.of(task), sides_of(task.goals), self.separator.backend)
+        own = _pairs(everything.sides, len(task))
+        known, before = _pairs(self.task.goals, len(task)), _pairs(self.separator.sides, len(task))
+        more = self._pressing(replace(everything, sides=everything.sides.take(~np.isin(own, known))))
+        asked = np.isin(own, before) | np.isin(own, _pairs(more.sides, len(task)))
+        self.task, self.separator = task, replace(everything, sides=everything.sides.take(asked))
+        return more
 
     @property
     def _no_point(self) -> Point:
@@ -165,7 +173,11 @@ class Relaxed(Standing):
 
         Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
         """
-        found = self.separator.attack(x, whole=True, check=check)
+        return self._attacked(self.separator, x, check)
+
+    def _attacked(self, separator: Separator, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
+        """Return cuts against a pattern by some questions."""
+        found = separator.attack(x, whole=True, check=check)
         if not found.cuts and len(found.open):
             return refusals(self.task, x > HIDDEN, self.task.goals.columns[found.open])
         return found.cuts
@@ -185,6 +197,11 @@ class Relaxed(Standing):
             self._master.fix(shown, 0.0)
         if len(hidden):
             self._master.fix(hidden, 1.0)
+
+
+def _pairs(asked: Sides | Goals, n: int) -> NDArray[np.int64]:
+    """Return who is asked about which of n columns, as a number."""
+    return np.asarray(asked.attackers * n + asked.columns)
 
 
 def _hardly_rises(history: list[float], base: float) -> bool:

@@ -39,7 +39,7 @@ from celosia.solve.clock import Clock
 _LOOSE = 0.02  # the gap of rounds that only look for open pairs
 # Shares of the time: for the first pattern; for one that is safe as it is; after which patterns are completed rather
 # than improved; and what every pattern has.
-_FIRST, _LONG, _EXACT, _LEAST = 0.4, 0.9, 0.75, 0.1
+_FIRST, _LONG, _EXACT, _LEAST = 0.3, 0.9, 0.75, 0.1
 _LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long

@@ -12,6 +12,7 @@ from celosia.protect.cuts import Cut
 from celosia.protect.hidden import Hidden
 from celosia.protect.improving import Improver
 from celosia.protect.relaxed import HIDDEN, MOST_BUILT, Relaxed
+from celosia.protect.separation import Separator
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -46,10 +47,11 @@ class Rounded(Relaxed):
         self._random = np.random.default_rng(seed)
         self._built_until = np.inf
 
-    def ask(self, task: Task) -> None:
-        """Ask for something else from now on, and clean up accordingly."""
-        super().ask(task)
+    def ask(self, task: Task) -> Separator:
+        """Ask for more from now on, and clean up accordingly; see `Relaxed`."""
+        more = super().ask(task)
         self._cleaner = Cleaner(self.separator, self.pool, self._late)
+        return more
 
     def _late(self) -> bool:
         """Return whether patterns must do as they are: time is up, or that which goes into building them."""

@@ -111,9 +111,9 @@ class Search(Growing):
         if pattern is None:
             return
         try:
-            start = self._mended(pattern) if len(self.separator.missed(pattern)) else pattern
-            if start is not None:
-                self._used(start, self.task.cost)
+            safe = self._mended(pattern, self.task.cost)
+            if safe is not None:
+                self._used(safe, self.task.cost)
         except TimeUpError:
             return
 
