@@ -12,7 +12,7 @@ from tests.unit.job.test_respondents import job
 
 from celosia.attack.respondents import audit_respondents
 from celosia.cli.main import status
-from celosia.protect import respondents
+from celosia.protect import watching
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -78,7 +78,7 @@ def test_ctrl_c_during_their_attack_leaves_no_file_and_says_why(
         signal.raise_signal(signal.SIGINT)
         return audit_respondents(*release, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(respondents, "audit_respondents", pressed)
+    monkeypatch.setattr(watching, "audit_respondents", pressed)
     code, said, complained = run("protect", str(job(tmp_path)), "--output", str(tmp_path / "release.csv"))
     assert (code, said) == (3, "")
     assert "error: respondents: were still attacking when the search was ended" in complained

@@ -55,15 +55,16 @@ class Cleaner:
         Parameters
         ----------
         pattern
-            Which columns are hidden, ``(n,)``; those that would miss their width (`settled`) are shown first.
+            Which columns are hidden, ``(n,)``, forced ones at the end perhaps left out; those that would miss their
+            width (`settled`) are shown first.
         weight
             The heaviest are tried first, ``(n,)``.
         known
             Tables that answer the questions, where no level slides.
         """
-        workshop = self.separator.workshop
+        workshop, n = self.separator.workshop, len(pattern)
         task = workshop.task
-        pattern = self.settled(pattern)
+        pattern, weight = workshop.wide(self.settled(pattern)), workshop.wide(weight)
         asked = self._targets(pattern)
         if asked is None:
             return None
@@ -77,7 +78,7 @@ class Cleaner:
         if stays is None:
             return None
         kept[stays] = True
-        return kept
+        return kept[:n]
 
     def _clean_parts(
         self, pattern: NDArray[np.bool_], asked: Sides, order: NDArray[np.int64], known: Known | None

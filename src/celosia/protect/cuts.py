@@ -13,6 +13,7 @@ The inequality is computed from the multipliers, so it holds whatever the accura
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 from celosia.attack.system import ENDLESS
 from celosia.protect.task import Task
+
+_Number = TypeVar("_Number", np.bool_, np.float64)
 
 _GRID = 2.0**-40
 """Multipliers are rounded to this grid, so that sums over relations of a table are exact in doubles."""
@@ -121,6 +124,11 @@ class Workshop:
             np.where(task.up >= ENDLESS, np.inf, task.up.astype(np.float64)),
             np.where(task.down >= ENDLESS, np.inf, task.down.astype(np.float64)),
         )
+
+    def wide(self, hidden: NDArray[_Number]) -> NDArray[_Number]:
+        """Return what is hidden for all columns of the task: those beyond some first ones are in any case."""
+        more = len(self.task) - len(hidden)
+        return hidden if not more else np.concatenate([hidden, np.ones(more, dtype=hidden.dtype)])
 
     def ratios(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int

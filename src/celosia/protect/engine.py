@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -153,10 +153,18 @@ class _Work:
         told = self.call.watch(self._mask(pattern))
         if told is None:
             return None
+        known = {goal: place for place, goal in enumerate(self._goals())}
         self.risk, self.method = told.method.applied(told.risk), told.method
         self.task = self._task()
         self._needed &= told.needed
-        return Grown(self.task, told.needed)
+        before = [known.get(goal, -1) for goal in self._goals()]
+        return Grown(self.task, np.array(before, dtype=np.int64), told.needed)
+
+    def _goals(self) -> Iterator[tuple[int, str]]:
+        """Yield what tells goals from each other: the cell, and who attacks."""
+        goals, names = self.task.goals, [attacker.name for attacker in self.risk.attackers]
+        cells = self.task.cells[goals.columns].tolist()
+        return ((cell, names[who]) for cell, who in zip(cells, goals.attackers.tolist(), strict=True))
 
     def _search(self) -> None:
         """Let every search run; one after the other they leave the rest its share of the time."""
@@ -210,7 +218,7 @@ class _Work:
     def _mask(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which cells of the table are hidden if these columns of the task are, ``(n_cells,)``."""
         mask = np.isin(self.risk.status, (SENSITIVE, HIDE))
-        mask[self.task.cells[hidden]] = True
+        mask[self.task.cells[np.flatnonzero(hidden)]] = True
         return mask
 
     def _audited(self, hidden: NDArray[np.bool_]) -> Audit:
@@ -226,7 +234,8 @@ class _Work:
         cells = {verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET}
         proved = all(verdict.finding.exact for verdict in checked.verdicts if verdict.result != MET)
         columns = np.flatnonzero(np.isin(self.task.cells, list(cells)))
-        hit = [(search, own) for search, own in self.searches if np.isin(own, columns).any()]
+        alone = len(self.searches) == 1
+        hit = [(search, own) for search, own in self.searches if alone or np.isin(own, columns).any()]
         if not hit:
             raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
         for search, own in hit:

@@ -53,12 +53,15 @@ class Grown:
     Parameters
     ----------
     task
-        The task, with the same columns.
+        The task. Columns more come last, and are forced.
+    before
+        Which goal every goal was before, -1 for new ones, ``(q,)``.
     needed
         Every pattern that nobody attacks with success meets its goals; otherwise no bound rests on them.
     """
 
     task: Task
+    before: NDArray[np.int64]
     needed: bool
 
 
@@ -106,7 +109,6 @@ class Growing(Rounded):
             before, now = now, self._mended(now, weight)
             if now is before:  # it is refused for other reasons
                 return None
-            self._rough = now is not None and not self._cleans_quickly(now)
         return now
 
     def _round(self) -> None:
@@ -127,12 +129,14 @@ class Growing(Rounded):
         asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern))), workshop)
         if not len(asked):
             return pattern
-        builder = Builder.of(workshop, asked, np.arange(len(self.task)), self.separator.backend)
-        order = np.argsort(-asked.levels, kind="stable")
-        built = builder.built(pattern, prices(self.task, self._point), order, self._late)
-        if built is None or not self._cleans_quickly(built.pattern):
-            return None if built is None else built.pattern
-        return self._cleaner.cleaned(built.pattern, weight)
+        builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), self.separator.backend)
+        order, price = np.argsort(-asked.levels, kind="stable"), workshop.wide(prices(self.task, self._point))
+        built = builder.built(workshop.wide(pattern), price, order, self._late)
+        if built is None:
+            return None
+        more = built.pattern[: len(pattern)]
+        self._rough = not self._cleans_quickly(more)
+        return more if self._rough else self._cleaner.cleaned(more, weight)
 
     def _opposed(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Return cuts against a pattern that somebody attacks with success, none where nobody does.
@@ -144,7 +148,7 @@ class Growing(Rounded):
         if grown is None:
             return []
         self.freeze(unless=grown.needed)
-        self._extend(grown.task, pattern)
+        self._extend(grown, pattern)
         x = pattern.astype(np.float64)
         cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
         if not cuts:
@@ -154,18 +158,19 @@ class Growing(Rounded):
         self._master.add(cuts)
         return cuts
 
-    def _extend(self, task: Task, pattern: NDArray[np.bool_]) -> None:
+    def _extend(self, grown: Grown, pattern: NDArray[np.bool_]) -> None:
         """Ask for more from now on, because of a pattern.
 
         Raises
         ------
         OutgrownError
-            The task has other columns.
+            The task has other columns that may be hidden or shown.
         """
-        if not np.array_equal(task.cells, self.task.cells):
+        n, task = len(self.task), grown.task
+        if not np.array_equal(task.cells[:n], self.task.cells) or not bool(task.forced[n:].all()):
             raise OutgrownError(pattern)
-        forced = task.forced & ~self.task.forced
-        self._newest = self.ask(task)
+        forced = task.forced[:n] & ~self.task.forced
+        self._newest = self.ask(task, grown.before)
         self._master.add([*_hiding(forced), *one_row_cuts(self._newest)])
 
     def _against(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:

@@ -16,7 +16,7 @@ from celosia.protect.separation import Separator
 from celosia.protect.sides import Sides, sides_of
 from celosia.protect.standing import Standing, refusals
 from celosia.protect.starting import bridgeless_cuts
-from celosia.protect.task import Goals, Task
+from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
@@ -78,17 +78,23 @@ class Relaxed(Standing):
         until = self.clock.seconds + max(_SHARE_OF_PRESSING * self.clock.left, _PRESSING)
         return everything.pressing(lambda: self.clock.seconds > until)
 
-    def ask(self, task: Task) -> Separator:
-        """Ask for more from now on, as another task of the same columns does; return what asks that alone.
+    def ask(self, task: Task, before: NDArray[np.int64]) -> Separator:
+        """Ask for more from now on; return what asks that alone. Cells that are forced since cost what they did.
 
-        Cells that it forces cost what they did.
+        Parameters
+        ----------
+        task
+            What is asked for: columns more, if any, come last, and are forced.
+        before
+            Which goal of the task so far every goal was, -1 for new ones, ``(q,)``.
         """
         everything = Separator(Workshop.of(task), sides_of(task.goals), self.separator.backend)
-        own = _pairs(everything.sides, len(task))
-        known, before = _pairs(self.task.goals, len(task)), _pairs(self.separator.sides, len(task))
-        more = self._pressing(replace(everything, sides=everything.sides.take(~np.isin(own, known))))
-        asked = np.isin(own, before) | np.isin(own, _pairs(more.sides, len(task)))
-        self.task, self.separator = task, replace(everything, sides=everything.sides.take(asked))
+        was = before[everything.sides.goals]
+        more = self._pressing(replace(everything, sides=everything.sides.take(was < 0)))
+        asked = np.isin(_kinds(everything.sides, was), _kinds(self.separator.sides, self.separator.sides.goals))
+        asked |= np.isin(_kinds(everything.sides, everything.sides.goals), _kinds(more.sides, more.sides.goals))
+        self.task = replace(self.task, forced=task.forced[: len(self.task)])
+        self.separator = replace(everything, sides=everything.sides.take(asked))
         return more
 
     @property
@@ -179,7 +185,8 @@ class Relaxed(Standing):
         """Return cuts against a pattern by some questions."""
         found = separator.attack(x, whole=True, check=check)
         if not found.cuts and len(found.open):
-            return refusals(self.task, x > HIDDEN, self.task.goals.columns[found.open])
+            task, pattern = separator.task, separator.workshop.wide(x) > HIDDEN
+            return refusals(task, pattern, task.goals.columns[found.open])
         return found.cuts
 
     def _fix(self) -> None:
@@ -199,9 +206,9 @@ class Relaxed(Standing):
             self._master.fix(hidden, 1.0)
 
 
-def _pairs(asked: Sides | Goals, n: int) -> NDArray[np.int64]:
-    """Return who is asked about which of n columns, as a number."""
-    return np.asarray(asked.attackers * n + asked.columns)
+def _kinds(sides: Sides, goals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what tells the questions of some goals from each other, as a number."""
+    return np.asarray(goals * 4 + sides.upward * 2 + sides.sliding)
 
 
 def _hardly_rises(history: list[float], base: float) -> bool:

@@ -11,6 +11,7 @@ from celosia.protect.cleaning import Cleaner
 from celosia.protect.cuts import Cut
 from celosia.protect.hidden import Hidden
 from celosia.protect.improving import Improver
+from celosia.protect.master import Point
 from celosia.protect.relaxed import HIDDEN, MOST_BUILT, Relaxed
 from celosia.protect.separation import Separator
 from celosia.protect.task import Task
@@ -47,9 +48,9 @@ class Rounded(Relaxed):
         self._random = np.random.default_rng(seed)
         self._built_until = np.inf
 
-    def ask(self, task: Task) -> Separator:
+    def ask(self, task: Task, before: NDArray[np.int64]) -> Separator:
         """Ask for more from now on, and clean up accordingly; see `Relaxed`."""
-        more = super().ask(task)
+        more = super().ask(task, before)
         self._cleaner = Cleaner(self.separator, self.pool, self._late)
         return more
 
@@ -73,7 +74,8 @@ class Rounded(Relaxed):
         """Return whether what a pattern hides falls into networks and small parts, or is too much to build anew."""
         if self.separator.is_network:
             return True
-        parts = Hidden.of(self.task, np.flatnonzero(pattern)).parts
+        workshop = self.separator.workshop
+        parts = Hidden.of(workshop.task, np.flatnonzero(workshop.wide(pattern))).parts
         sizes = np.diff(parts.starts)[~parts.network]
         return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > MOST_BUILT
 
@@ -130,8 +132,12 @@ class Rounded(Relaxed):
 
     def _built(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
         """Return patterns of some columns without end, each None where nothing came of it."""
-        improver = Improver.of(self._cleaner, self._point, columns, self.separator.backend, self._random)
-        return improver.patterns(self.pattern)
+        wide, n = self.separator.workshop.wide, len(self.task)
+        point = Point(wide(self._point.x), self._point.bound, wide(self._point.reduced))
+        among = np.concatenate([columns, np.arange(n, len(point.x))])
+        improver = Improver.of(self._cleaner, point, among, self.separator.backend, self._random)
+        start = None if self.pattern is None else wide(self.pattern)
+        return (None if found is None else found[:n] for found in improver.patterns(start))
 
     def _repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the master, where that is quick."""

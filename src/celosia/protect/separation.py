@@ -126,7 +126,7 @@ class Separator:
         Parameters
         ----------
         x
-            By how much every cell is hidden, ``(n,)``; 1 for forced ones.
+            By how much every cell is hidden, ``(n,)``; 1 for forced ones, of which the last may be left out.
         whole
             The point is a pattern: rooms are taken as they are, and every cut that is missed at all counts.
         deep
@@ -134,7 +134,7 @@ class Separator:
         check
             Is called before every program; what it raises ends the attack.
         """
-        asked = self.sides
+        asked, x = self.sides, self.workshop.wide(x)
         found = self._attack_networks(x, asked, whole=whole)
         if self.is_network or not deep or len(found.cuts) >= _ENOUGH or (whole and found.cuts):
             return found
@@ -180,11 +180,11 @@ class Separator:
 
     def reached(self, pattern: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return how far every question gets in a pattern, as a part of its level, no more than 1, ``(s,)``."""
-        return self._furthest(pattern.astype(np.float64), self.sides)
+        return self._furthest(self.workshop.wide(pattern).astype(np.float64), self.sides)
 
     def missed(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the goals that a pattern misses."""
-        x = pattern.astype(np.float64)
+        x = self.workshop.wide(pattern).astype(np.float64)
         return self._open(x, self.sides, self._furthest(x, self.sides))
 
     def _furthest(

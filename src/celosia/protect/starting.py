@@ -80,7 +80,7 @@ def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:
     They hold for every pattern that hides no cell in vain, as at least one optimal pattern does; so relations with a
     cell that is hidden anyway say nothing.
     """
-    matrix, forced = workshop.task.matrix, workshop.task.forced
+    matrix, forced, x = workshop.task.matrix, workshop.task.forced, workshop.wide(x)
     total = (abs(matrix) > 0) @ x
     with_forced = (abs(matrix) > 0) @ forced.astype(np.float64) > 0
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -12,7 +12,7 @@ from celosia.attack.respondents import RespondentAudit, audit_respondents
 from celosia.attack.single_contributions import open_attacks
 from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
-from celosia.protect import respondents
+from celosia.protect import watching
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.protection import Protection
@@ -56,7 +56,7 @@ def pressing(call: int) -> Attacks:
 
 
 def protected(monkeypatch: pytest.MonkeyPatch, attacks: Attacks, limit: float | None = None) -> Protection:
-    monkeypatch.setattr(respondents, "audit_respondents", attacks)
+    monkeypatch.setattr(watching, "audit_respondents", attacks)
     return protect(assess(TABLE_3, TWENTY, cost="unity"), Suppress(), respondents=TWENTY, time_limit=limit)
 
 
@@ -85,7 +85,7 @@ def test_a_later_pattern_that_was_not_judged_is_not_the_result(monkeypatch: pyte
 
 
 def test_ranges_that_were_not_judged_are_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(respondents, "audit_respondents", late(lambda _: True))
+    monkeypatch.setattr(watching, "audit_respondents", late(lambda _: True))
     risk = assess(TABLE_3, TWENTY, levels="sliding")
     with pytest.raises(OutOfTimeError, match="safe against respondents"):
         protect(risk, Intervals(), respondents=TWENTY, time_limit=1e-6)
@@ -105,6 +105,6 @@ def test_ctrl_c_during_a_later_attack_leaves_what_was_proved(monkeypatch: pytest
 def test_a_first_pattern_that_is_safe_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is short of the gap a better one is sought, and Ctrl-C ends that."""
     rule = PPercent(1)
-    monkeypatch.setattr(respondents, "audit_respondents", pressing(2))
+    monkeypatch.setattr(watching, "audit_respondents", pressing(2))
     found = protect(assess(TABLE_6, rule, cost="unity"), Suppress(), respondents=rule)
     assert open_attacks(found.pattern, TABLE_6, rule) == []
