@@ -166,7 +166,7 @@ def _clean_network(
         return None
     rooms = (workshop.up, workshop.down)
     if len(hidden.columns) < len(workshop.task):
-        rooms = (workshop.up[:, hidden.columns], workshop.down[:, hidden.columns])
+        rooms = workshop.rooms(hidden.columns)
     share = np.ones(len(hidden.columns))
     safe = _reverse_delete(put, place[order], Rooms(*rooms, share), network)
     return order[share[place[order]] > 0] if safe else None

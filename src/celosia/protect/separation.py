@@ -247,7 +247,7 @@ class Separator:
         mine, places = mine.take(order), places[order]
         got, ends, nodes = minimum_cuts(
             Asked(place[mine.columns], mine.attackers, mine.upward, mine.levels),
-            Rooms(self.workshop.up[:, hidden.columns], self.workshop.down[:, hidden.columns], share[hidden.columns]),
+            Rooms(*self.workshop.rooms(hidden.columns), share[hidden.columns]),
             hidden.network,
             0.0,
         )
