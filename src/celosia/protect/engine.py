@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
 from celosia.protect.growing import Grown, OutgrownError
 from celosia.protect.levels import refuse_levels_that_nobody_meets
+from celosia.protect.memory import Goal
 from celosia.protect.protection import Protection
 from celosia.protect.search import Search
 from celosia.protect.standing import Outcome
@@ -72,6 +73,7 @@ class _Work:
     _outside: float = 0.0
     _begun: bool = False
     _needed: bool = True
+    _before: Collection[Goal] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -98,13 +100,12 @@ class _Work:
             try:
                 self._search()
             except OutgrownError as outgrown:
-                self._remember(outgrown.pattern)
-                self._open()
+                self._outgrown(outgrown.pattern)
                 continue
-            self._remember()
             found = self._hidden()
             if found is None:
                 raise self._failure()
+            self._remember(self._mask(found), self._goals())
             checked = self._audited(found)
             if checked.safe:
                 return self._result(checked)
@@ -129,23 +130,22 @@ class _Work:
             search.freeze(unless=self._needed)
 
     def _begin(self) -> None:
-        """Begin with what is known."""
+        """Begin with what is known, where somebody watches: then there is one search."""
         memory = self.call.memory
-        if memory is not None and not self._begun:
+        if memory is not None and self.call.watch is not None and not self._begun:
+            new = [place for place, goal in enumerate(self._goals()) if goal not in memory.met]
             for search, _ in self.searches:
-                search.begin(memory.cuts(search.task), memory.mask(search.task))
+                search.begin(memory.cuts(search.task), memory.mask(search.task), np.array(new, dtype=np.int64))
         self._begun = True
 
-    def _remember(self, last: NDArray[np.bool_] | None = None) -> None:
-        """Remember the pattern and cuts for other searches; those of refuted patterns are perhaps not proved."""
-        if self.call.memory is not None:
+    def _remember(self, hidden: NDArray[np.bool_], met: Iterable[Goal]) -> None:
+        """Remember a pattern, the goals that it meets, and cuts but those of refuted patterns: they may not be proved."""
+        memory = self.call.memory
+        if memory is not None:
             for search, _ in self.searches:
                 refuted = {cut.key for cut in search.refuted}
-                self.call.memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
-                pattern = last if search.pattern is None else search.pattern
-                if pattern is not None and self.call.watch is not None:
-                    self.call.memory.pattern = np.isin(self.risk.status, (SENSITIVE, HIDE))
-                    self.call.memory.pattern[search.task.cells[pattern]] = True
+                memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
+            memory.pattern, memory.met = hidden, frozenset(met)
 
     def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
         """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe."""
@@ -157,11 +157,20 @@ class _Work:
         self.risk, self.method = told.method.applied(told.risk), told.method
         self.task = self._task()
         self._needed &= told.needed
+        self._before = known.keys()
         before = [known.get(goal, -1) for goal in self._goals()]
         return Grown(self.task, np.array(before, dtype=np.int64), told.needed)
 
-    def _goals(self) -> Iterator[tuple[int, str]]:
-        """Yield what tells goals from each other: the cell, and who attacks."""
+    def _outgrown(self, pattern: NDArray[np.bool_]) -> None:
+        """Open another search, which begins with the best pattern, or with the one that was attacked with success."""
+        ((search, _),) = self.searches
+        hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
+        hidden[search.task.cells[pattern if search.pattern is None else search.pattern]] = True
+        self._remember(hidden, self._before)
+        self._open()
+
+    def _goals(self) -> Iterator[Goal]:
+        """Yield what tells goals from each other."""
         goals, names = self.task.goals, [attacker.name for attacker in self.risk.attackers]
         cells = self.task.cells[goals.columns].tolist()
         return ((cell, names[who]) for cell, who in zip(cells, goals.attackers.tolist(), strict=True))

@@ -126,7 +126,7 @@ class Growing(Rounded):
         It is cleaned up where that is quick.
         """
         workshop, sides = self._newest.workshop, self._newest.sides
-        asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern))), workshop)
+        asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern, self._late))), workshop)
         if not len(asked):
             return pattern
         builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), self.separator.backend)

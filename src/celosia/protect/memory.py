@@ -15,18 +15,24 @@ from numpy.typing import NDArray
 from celosia.protect.cuts import ROUNDING, UP, Cut
 from celosia.protect.task import Task
 
+Goal = tuple[int, str]
+"""What tells a goal from others: the cell, and who attacks."""
+
 
 @dataclass(eq=False)
 class Memory:
-    """Cuts by cells of the table, and a pattern that meets all that will be asked for.
+    """Cuts by cells of the table, and a pattern that meets a part of what will be asked for.
 
     Parameters
     ----------
     pattern
         Which cells it hides, ``(n_cells,)``; None where none is known. Cells beyond are hidden.
+    met
+        The goals that the pattern meets: cells, and who attacks them.
     """
 
     pattern: NDArray[np.bool_] | None = None
+    met: frozenset[Goal] = frozenset()
     _cuts: dict[bytes, Cut] = field(default_factory=dict)
 
     def keep(self, task: Task, cuts: Iterable[Cut]) -> None:

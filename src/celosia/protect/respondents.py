@@ -142,7 +142,6 @@ class _Rounds:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
         if not audit.unjudged:
             self.watchers.require(audit)
-            self.memory.pattern = first.pattern.status != SHOWN
             found = self._tried(self.call.gap, _WATCHED, self.watchers.watch)
             if found is not None:
                 self._keep(found)
@@ -295,7 +294,7 @@ class _Rounds:
 
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:
-            self.best, self.memory.pattern = found, found.pattern.status != SHOWN
+            self.best = found
             self._note()
 
     def _gap(self, *, loose: bool) -> float:

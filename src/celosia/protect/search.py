@@ -12,6 +12,7 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +106,24 @@ class Search(Growing):
         self.refuted += refuted
         self._master.add([*cuts, *refuted])
 
-    def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None) -> None:
-        """Begin with cuts that hold, and with a pattern; more is hidden where it is not safe."""
+    def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None, new: NDArray[np.int64]) -> None:
+        """Begin with cuts that hold, and with a pattern; more is hidden where it misses one of the new goals.
+
+        Parameters
+        ----------
+        cuts
+            What safe patterns satisfy.
+        pattern
+            A pattern that meets the other goals, ``(n,)``; None where none is known.
+        new
+            Those goals that it may miss.
+        """
         self._master.add(cuts)
         if pattern is None:
             return
+        self._newest = replace(
+            self.separator, sides=self.separator.sides.take(np.isin(self.separator.sides.goals, new))
+        )
         try:
             safe = self._mended(pattern, self.task.cost)
             if safe is not None:

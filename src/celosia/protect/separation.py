@@ -182,10 +182,10 @@ class Separator:
         """Return how far every question gets in a pattern, as a part of its level, no more than 1, ``(s,)``."""
         return self._furthest(self.workshop.wide(pattern).astype(np.float64), self.sides)
 
-    def missed(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the goals that a pattern misses."""
+    def missed(self, pattern: NDArray[np.bool_], late: Callable[[], bool] = lambda: False) -> NDArray[np.int64]:
+        """Return the goals that a pattern misses, with those for which it is too late."""
         x = self.workshop.wide(pattern).astype(np.float64)
-        return self._open(x, self.sides, self._furthest(x, self.sides))
+        return self._open(x, self.sides, self._furthest(x, self.sides, late))
 
     def _furthest(
         self, x: NDArray[np.float64], asked: Sides, late: Callable[[], bool] = lambda: False
