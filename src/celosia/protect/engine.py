@@ -139,7 +139,7 @@ class _Work:
         self._begun = True
 
     def _remember(self, hidden: NDArray[np.bool_], met: Iterable[Goal]) -> None:
-        """Remember a pattern, the goals that it meets, and cuts but those of refuted patterns: they may not be proved."""
+        """Remember a pattern, the goals that it meets, and cuts; those of refuted patterns may not be proved."""
         memory = self.call.memory
         if memory is not None:
             for search, _ in self.searches:
