@@ -168,12 +168,14 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
     """
     table = risk.table
     hidden = publish(Pattern.suppressing(table, risk.status != SHOW)).bounds()
+    redundant = implied(table.relations.matrix)
     systems = [
         system_of(
             table,
             [hidden, (attacker.lower, attacker.upper)],
             names=["release", f"attacker {attacker.name!r}"],
             integer=integer,
+            redundant=redundant,
         )
         for attacker in risk.attackers
     ]
@@ -191,7 +193,7 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
     return Task(
         cells=cells,
         matrix=sp.csr_array(matrix[rows]),
-        implied=implied(table.relations.matrix)[rows],
+        implied=redundant[rows],
         up=up,
         down=down,
         cost=risk.cost[cells],
