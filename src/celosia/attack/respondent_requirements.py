@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents import OpenPair, RespondentAudit
+from celosia.attack.coalitions import OpenPair
+from celosia.attack.respondents import RespondentAudit
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, Risk

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.findings import Findings
-from celosia.attack.system import ENDLESS
 from celosia.errors import SolverError, SpecError, counted, listed
 from celosia.pattern.interval import Interval
 from celosia.pattern.mode import Mode
@@ -25,20 +24,12 @@ from celosia.pattern.pattern import Pattern
 from celosia.pattern.suppressed import Suppressed
 from celosia.protect.call import Call
 from celosia.protect.completing import adds_up, completion
+from celosia.protect.grid import NEAR, NEAR_SHARE, SEARCHED, Grid
 from celosia.protect.intervals import Intervals
 from celosia.protect.mending import mended
 from celosia.protect.task import Task
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
-
-_NEAR = 1e-5
-"""A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
-
-_NEAR_SHARE = 1e-9
-"""The same relative to the slack."""
-
-_SEARCHED = 5e-7
-"""The same for slacks that a search proposes: it reaches levels to no more than this part."""
 
 _LOSS = 1e-4
 """Decimals are added until rounding ends outward costs no more than this share of the whole."""
@@ -160,7 +151,7 @@ class Placing:
         self.most = np.where(self.still, 0.0, self.most)
         grid = self._grid(slacks)
         rooms = grid.room(self.task.down), grid.room(self.task.up)
-        near = _NEAR_SHARE if self.numbers else _SEARCHED  # no audit widens what does not add up
+        near = NEAR_SHARE if self.numbers else SEARCHED  # no audit widens what does not add up
         down, up = (
             np.where(self.hidden, room, grid.outward(slack, room, near))
             for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
@@ -185,7 +176,7 @@ class Placing:
         ranges = int(np.count_nonzero((down + up > 0) & ~self.still))
         return self.call.clock.left < seconds * max(1.0, ranges / asked)
 
-    def _notes(self, grid: _Grid, *, hurried: bool) -> Iterator[str]:
+    def _notes(self, grid: Grid, *, hurried: bool) -> Iterator[str]:
         """Yield why ranges are wider than what can be concluded."""
         if self.method.base is not None:
             yield f"Ends are rounded outward to multiples of {self.method.base}: ranges are wider than need be."
@@ -204,27 +195,27 @@ class Placing:
             few = counted(self.eased, "range")
             yield f"So that published numbers add up, {few} may be wider than what can be concluded."
 
-    def _grid(self, slacks: Slacks) -> _Grid:
+    def _grid(self, slacks: Slacks) -> Grid:
         """Return the decimals in which ends are published."""
         task = self.task
         counts = self.risk.table.is_count[task.cells]
         if self.call.integer:
-            return _Grid(task, self.risk.table.decimals, 0, counts)
+            return Grid(task, self.risk.table.decimals, 0, counts)
         if self.method.decimals is not None:
-            return _Grid(task, max(task.decimals, self.method.decimals), self.method.decimals, counts)
+            return Grid(task, max(task.decimals, self.method.decimals), self.method.decimals, counts)
         unit = 10.0**-task.decimals
         below, above = (np.where(counts, 0.0, cost[task.cells]) for cost in self.costs)
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
         for more in range(_MOST_DECIMALS):
             decimals = max(self.risk.table.decimals, self.method.base_decimals) + more
-            grid = _Grid(task, max(task.decimals, decimals), decimals, counts)
+            grid = Grid(task, max(task.decimals, decimals), decimals, counts)
             exact = all(grid.exact(side) for side in (slacks.down, slacks.up))
             if exact or ends * 10.0**-decimals <= _LOSS * whole:
                 break
         return grid
 
-    def _pattern(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
+    def _pattern(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
         wide = np.flatnonzero((down + up > 0) & ~self.still)
         table, cells = self.risk.table, self.task.cells[wide]
         truth = table.amounts[cells].to(grid.fine).counts
@@ -240,7 +231,7 @@ class Placing:
         return Pattern.of(table, ranges, *hidden, *self.numbers)
 
     def _widened(
-        self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
+        self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], Audit]:
         """Return ranges that pass the audit, widened where they must be."""
         down, up = self._on_grid(grid, down, up)
@@ -252,7 +243,7 @@ class Placing:
             down, up = self._on_grid(grid, *self._mended(grid, down, up, missed))
         raise SolverError.one("intervals", "could not be widened until they are safe.", "Report this.")
 
-    def _mended(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]) -> Ends:
+    def _mended(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]) -> Ends:
         factor = float(grid.factor)
         for goal in missed.tolist():
             wider = mended(
@@ -268,7 +259,7 @@ class Placing:
             up = np.maximum(up, grid.outward(wider[1], grid.room(self.task.up)))
         return down, up
 
-    def _dearness(self, grid: _Grid, wide: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _dearness(self, grid: Grid, wide: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a count more costs below and above, where ranges have a price each: new ones are dear."""
         down, up = (cost[self.task.cells] for cost in self.costs)
         if self.fixed is None:
@@ -276,7 +267,7 @@ class Placing:
         more = np.where(wide, 0.0, self.fixed[self.task.cells] * grid.factor)
         return down + more, up + more
 
-    def _on_grid(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
+    def _on_grid(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
         """Return ends that have no more decimals than are published; ends at the attackers' bounds stay there."""
         step = grid.step
         if bool((step == 1).all()):
@@ -293,7 +284,7 @@ class Placing:
             np.minimum(upper - truth, np.maximum(grid.room(self.task.up), up)),
         )
 
-    def _concluded(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> Ends:
+    def _concluded(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> Ends:
         """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
         column[self.task.cells] = np.arange(len(self.task))
@@ -317,7 +308,7 @@ class Placing:
         self.coarse, self.unknown = int(off.sum()), int(unknown.sum())
         return self._completed(grid, (ends[0], ends[1]), (down, up)) if self.numbers else (ends[0], ends[1])
 
-    def _completed(self, grid: _Grid, ends: Ends, wide: Ends) -> Ends:
+    def _completed(self, grid: Grid, ends: Ends, wide: Ends) -> Ends:
         """Return ends next to other numbers, widened where nothing would add up: towards wider ones, where it does."""
         narrow, open_ = self._pattern(grid, *ends), self._pattern(grid, *wide)
         table = None if adds_up(narrow) else completion(open_, narrow.bounds())
@@ -326,7 +317,7 @@ class Placing:
         cells = self.task.cells
         above = (table - self.risk.table.values)[cells] * 10.0**grid.fine
         down, up = (
-            np.where(self.still, end, np.maximum(end, np.minimum(np.ceil(far - _NEAR), most))).astype(np.int64)
+            np.where(self.still, end, np.maximum(end, np.minimum(np.ceil(far - NEAR), most))).astype(np.int64)
             for end, far, most in zip(ends, (-above, above), wide, strict=True)
         )
         if not adds_up(self._pattern(grid, down, up)):
@@ -334,7 +325,7 @@ class Placing:
         self.eased = int(np.count_nonzero((down > ends[0]) | (up > ends[1])))
         return down, up
 
-    def _rounded(self, grid: _Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
+    def _rounded(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Ends:
         """Return ends rounded outward as was asked.
 
         Raises
@@ -359,44 +350,6 @@ class Placing:
                 name, f"would round ends beyond what attackers know anyway: {labels}.", "Round less, or not at all."
             )
         return new_down, new_up
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Grid:
-    """The decimals in which ends are counted (`fine`) and published, and which columns have whole ends anyway."""
-
-    task: Task
-    fine: int
-    published: int
-    counts: NDArray[np.bool_]
-
-    @property
-    def step(self) -> NDArray[np.int64]:
-        """The grid in fine counts, ``(n,)``."""
-        coarse, fine = np.int64(10**self.fine), np.int64(10 ** (self.fine - self.published))
-        return np.where(self.counts, coarse, fine)
-
-    @property
-    def factor(self) -> int:
-        """How many fine counts a count of the task is."""
-        return int(10 ** (self.fine - self.task.decimals))
-
-    def room(self, rooms: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the widest room of any attacker in fine counts."""
-        widest = rooms.max(axis=0)
-        return np.where(widest >= ENDLESS // self.factor, ENDLESS, widest * self.factor)
-
-    def outward(
-        self, slack: NDArray[np.float64], room: NDArray[np.int64], near: float = _NEAR_SHARE
-    ) -> NDArray[np.int64]:
-        """Return slacks in fine counts, rounded up unless they exceed a count by next to nothing."""
-        counts = slack * self.factor
-        return np.minimum(np.ceil(counts - (_NEAR + near * counts)), room).astype(np.int64).clip(0)
-
-    def exact(self, slack: NDArray[np.float64]) -> bool:
-        """Return whether slacks lie on the published decimals; those of counts will."""
-        counts = slack[~self.counts] * self.factor / 10 ** (self.fine - self.published)
-        return bool(np.all(np.abs(counts - np.rint(counts)) <= _NEAR + _SEARCHED * counts))
 
 
 def _outward(count: int, decimals: int, method: Intervals, *, up: bool) -> int:

@@ -11,6 +11,7 @@ far and the bound bracket the optimum (Fischetti and Salazar 2000, section 4).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -124,12 +125,10 @@ class Search(Growing):
         self._newest = replace(
             self.separator, sides=self.separator.sides.take(np.isin(self.separator.sides.goals, new))
         )
-        try:
+        with contextlib.suppress(TimeUpError):
             safe = self._mended(pattern, self.task.cost)
             if safe is not None:
                 self._used(safe, self.task.cost)
-        except TimeUpError:
-            return
 
     def adopt(self, found: Outcome) -> None:
         """Take over what was found elsewhere."""
@@ -140,7 +139,8 @@ class Search(Growing):
 
     def any_pattern(self) -> None:
         """Hide everything, and show again what need not be hidden, without regard to time."""
-        self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
+        with contextlib.suppress(TimeUpError):  # whoever watches may have no time
+            self._offer(np.ones(len(self.task), dtype=bool), self.task.cost)
 
     def run(self, gap: float, time_limit: float = np.inf) -> None:
         """Search until the pattern is optimal, or closer to the bound than the gap, or time is up.
