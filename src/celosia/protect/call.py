@@ -6,12 +6,10 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
 from celosia.protect.memory import Memory
-from celosia.protect.suppress import Suppress
+from celosia.protect.protection import Method
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -30,12 +28,12 @@ class Told:
     """
 
     risk: Risk
-    method: Suppress
+    method: Method
     needed: bool
 
 
-Watch = Callable[[NDArray[np.bool_]], Told | None]
-"""Attacks a pattern by its hidden cells, ``(n_cells,)``, of the last problem told; None where that has no success.
+Watch = Callable[[Pattern], Told | None]
+"""Attacks a pattern of the last problem told; None where that has no success.
 
 It raises `celosia.protect.relaxed.TimeUpError` where there is no time to find out.
 """
@@ -66,7 +64,7 @@ class Call:
     memory
         What earlier searches of the problem, which asked for less, have found; None where nothing is to be kept.
     watch
-        Attacks suppression patterns by more than their requirements; None where these are all.
+        Attacks patterns by more than their requirements; None where these are all.
     """
 
     clock: Clock

@@ -45,22 +45,23 @@ class Engaged(Ranging):
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model and a bound."""
-        search = ModeSearch(self.task, by_ends(self.task, self.prices, self.most), backends()[0], self.call, self._hear)
+        search = self._search(by_ends(self.task, self.prices, self.most))
         self._run(search)
         if search.best is None:
             raise self._failure()
-        return self._slacks(search), search.bound
+        return self._found(search)
 
     def _run(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
         plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
-        first = ModeSearch(self.task, plain, backends()[0], shorter(search.call, _FIRST), lambda _: None)
+        first = self._search(plain, shorter(search.call, _FIRST), lambda _: None)
         self._finished(first)
         self._suggest(search, first.best)
         self._finished(search)
 
     def _suggest(self, search: ModeSearch, first: NDArray[np.float64] | None) -> None:
         """Suggest a point by its first variables: ends of ranges, and what hides columns."""
+        self._tell(search)
         if first is None:
             return
         program, opening, n = search.modes.program, search.modes.opening, len(self.task)
@@ -124,4 +125,4 @@ class _Combining(Engaged):
         modes = by_ends(self.task, self.prices, self.most)
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
         search = self._engaged(self.task, modes, start, bound)
-        return None if search.best is None else (self._slacks(search), search.bound)
+        return None if search.best is None else self._found(search)

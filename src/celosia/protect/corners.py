@@ -226,7 +226,7 @@ class Cornered:
     def without(self, found: Protection, call: Call) -> Protection:
         """Return a protection of the problem with cells more as one of the plain problem, which is audited."""
         asked = self._asked
-        pattern = Pattern.of(asked.table, *_kept(found.pattern.modes, len(asked)))
+        pattern = without_corners(found.pattern, asked.table)
         checked = audit(pattern, asked, integer=call.integer)
         return replace(found, risk=asked, method=self.method, pattern=pattern, found=checked)
 
@@ -234,6 +234,11 @@ class Cornered:
 def _largest(corner: Corner) -> int:
     """Return the largest need of a corner: the cell that raises it goes so far."""
     return max(abs(need) for _, need in corner.needs)
+
+
+def without_corners(pattern: Pattern, table: Table) -> Pattern:
+    """Return a pattern of a table with cells more as one of the table."""
+    return Pattern.of(table, *_kept(pattern.modes, len(table)))
 
 
 def _kept(modes: Sequence[Mode], n: int) -> Iterator[Mode]:

@@ -150,9 +150,10 @@ class _Work:
     def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
         """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe."""
         assert self.call.watch is not None  # noqa: S101  (searches that are not watched do not grow)
-        told = self.call.watch(self._mask(pattern))
+        told = self.call.watch(Pattern.suppressing(self.risk.table, self._mask(pattern)))
         if told is None:
             return None
+        assert isinstance(told.method, Suppress)  # noqa: S101  (what is told is about the same method)
         known = {goal: place for place, goal in enumerate(self._goals())}
         self.risk, self.method = told.method.applied(told.risk), told.method
         self.task = self._task()

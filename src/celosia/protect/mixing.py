@@ -21,6 +21,7 @@ from celosia.protect.completing import adds_up
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixed_modes import Choice, MixedModes, NumberPrices
 from celosia.protect.mode_search import ModeSearch
+from celosia.protect.modes import Modes
 from celosia.protect.numbers import Moves, Numbers, Roundings, moves_of, steps_of
 from celosia.protect.perturb import Perturb
 from celosia.protect.perturb_room import Room
@@ -30,7 +31,6 @@ from celosia.protect.range_modes import Prices, by_ends
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.round import grains_of
 from celosia.risk.risk import HIDE, Risk
-from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 
 _SECRET_BITS = 64
@@ -40,6 +40,9 @@ _WITHOUT = 0.5
 
 _TRIES = 20
 """So many choices that the audit refuses are forbidden before something must be wrong."""
+
+_WITHOUT_NUMBERS = 3
+"""So many places begin or end the variables of modes that have only ranges and hidden cells."""
 
 _NEAR = 1e-3
 """A slack this close to the decimals of the table, in steps, is there: search reaches levels to doubles only."""
@@ -119,7 +122,7 @@ class _Mixing(Engaged):
             return super().protection()
         self._refuse_cells_that_follow()
         mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices)
-        search = ModeSearch(self.task, mixed.modes, backends()[0], self.call, self._hear)
+        search = self._search(mixed.modes)
         self._begin(search)
         ceiling = np.inf
         for _ in range(_TRIES):
@@ -127,13 +130,19 @@ class _Mixing(Engaged):
             self._finished(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
-            placed = self._checked(self._chosen(mixed.read(search.best)))
+            placed = self._checked(self._slacks(search.modes, search.best))
             if placed is not None:
                 return self._result(placed, min(search.bound, ceiling))
             ceiling = min(ceiling, search.bound)
             if not search.forbid(search.best):
                 break
         raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
+
+    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> Slacks:
+        """Return what a point publishes, with other numbers or without."""
+        if len(modes.starts) <= _WITHOUT_NUMBERS:
+            return super()._slacks(modes, v)
+        return self._chosen(MixedModes(modes, self.numbers).read(v))
 
     def _checked(self, slacks: Slacks) -> Placed | None:
         """Return a release that passes the audit and adds up, None where solvers' tolerances promised too much."""
@@ -146,7 +155,7 @@ class _Mixing(Engaged):
     def _begin(self, search: ModeSearch) -> None:
         """Let a search begin with the best release without other numbers."""
         modes, hear = by_ends(self.task, self.prices, self.most), partial(self._hear, bound=search.bound)
-        without = ModeSearch(self.task, modes, backends()[0], shorter(self.call, _WITHOUT), hear)
+        without = self._search(modes, shorter(self.call, _WITHOUT), hear)
         self._run(without)
         self._suggest(search, without.best)
 

@@ -2,11 +2,16 @@
 
 Without whole numbers that is all that a search needs (`celosia.protect.mode_search` has the rest). Points count as safe
 when every level is reached in doubles; what is published is audited afterwards.
+
+A search may be asked for more while it runs, as in `celosia.protect.growing`: somebody attacks the points that it would
+keep, and what would have stopped him is asked for from then on. Cuts hold on: each follows from one level, from what an
+attacker knows, and from how far variables reach, and none of these changes when there are more levels and attackers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +22,7 @@ from celosia.protect.cuts import Cut
 from celosia.protect.master import Master, Point, Pool
 from celosia.protect.modes import Modes
 from celosia.protect.pressing import REACHED, Press
+from celosia.protect.relaxed import TimeUpError
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 
@@ -63,6 +69,29 @@ class TimeIsUpError(Exception):
     """Time is up."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class More:
+    """A task that asks for more than before: more levels, of more attackers, who come last.
+
+    Parameters
+    ----------
+    task
+        The task, with the same columns.
+    needed
+        Every point that nobody attacks with success meets its goals; otherwise no bound rests on them.
+    """
+
+    task: Task
+    needed: bool
+
+
+Grow = Callable[[Modes, NDArray[np.float64]], More | None]
+"""Attacks a point of modes that meets all goals; returns what would have stopped it, None where it is safe.
+
+It raises `celosia.protect.relaxed.TimeUpError` where there is no time to find out.
+"""
+
+
 class ModeCutting:
     """A search for the cheapest safe point of the modes of a task, as far as cuts of the relaxed master lead.
 
@@ -76,6 +105,8 @@ class ModeCutting:
         When to stop, and the solver of masters with whole numbers.
     listen
         Hears of every better point or bound.
+    grow
+        Attacks points; None where what is asked for is all.
 
     Attributes
     ----------
@@ -88,7 +119,13 @@ class ModeCutting:
     """
 
     def __init__(
-        self, task: Task, modes: Modes, backend: Backend, call: Call, listen: Callable[[ModeCutting], None]
+        self,
+        task: Task,
+        modes: Modes,
+        backend: Backend,
+        call: Call,
+        listen: Callable[[ModeCutting], None],
+        grow: Grow | None = None,
     ) -> None:
         self.modes, self.call = modes, call
         self.press = Press(task, modes, backend)
@@ -98,6 +135,8 @@ class ModeCutting:
         self.impossible = False
         self._last: NDArray[np.float64] | None = None
         self._listen = listen
+        self.grow = grow
+        self._frozen = False
         self._master = Master(modes.program, backend, self.pool)
         integer = modes.program.integer
         self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
@@ -141,6 +180,11 @@ class ModeCutting:
             return self.impossible
         close = 2 * BRANCHED if len(self._integer) else _STEADY
         return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
+
+    @property
+    def attacked(self) -> bool:
+        """Whether the best point was attacked by all who may do so."""
+        return self.best is not None and (self.grow is None or self.done or len(self._integer) > 0)
 
     def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
         """Take over cuts and a bound that are known, and a point that is known to be safe."""
@@ -201,7 +245,7 @@ class ModeCutting:
 
     def _cut_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
         """Add cuts that a point violates, return how many; without any keep it, made a little wider, if it is whole."""
-        exact = stage == len(self._stages) - 1
+        press, exact = self.press, stage == len(self._stages) - 1
         missing = REACHED if exact and whole else _MISSING
         wider = self._stages[stage] * self._core
         early = not exact and not len(self._integer)
@@ -215,19 +259,49 @@ class ModeCutting:
         elif whole and (exact or not new):
             least = found.least if exact else self.press.attack(v).least
             self._offer_scaled(v, least, _NEARLY if exact and not new else REACHED)
+        if self.press is not press:  # more is asked for since it was offered
+            return self._cut_at(v, stage, whole=whole)
         return 0 if self.done else new
 
     def _raise_bound(self, bound: float) -> None:
         """Take note of a bound, unless it holds for a part of all points only."""
         bound += self.modes.constant
-        if bound > self.bound and not self._fixed:
+        if bound > self.bound and not self._fixed and not self._frozen:
             self.bound = min(bound, self.cost)
             self._listen(self)
 
     def _offer(self, v: NDArray[np.float64]) -> None:
-        if self.modes.cost(v) < self.cost:
-            self.best = v.copy()
+        """Keep a point that is the cheapest so far, unless somebody attacks it with success.
+
+        Without whole numbers points are many, and only the last is worth an attack.
+        """
+        if self.modes.cost(v) >= self.cost:
+            return
+        before, self.best = self.best if len(self._integer) else None, v.copy()
+        if (self.done or len(self._integer)) and self._opposed(v):
+            self.best = before
+        else:
             self._listen(self)
+
+    def _opposed(self, v: NDArray[np.float64]) -> bool:
+        """Return whether somebody attacks a point with success, or there is no time to find out.
+
+        What would have stopped him is asked for from now on.
+        """
+        try:
+            more = None if self.grow is None else self.grow(self.modes, v)
+        except TimeUpError:
+            return True
+        if more is not None:
+            self.ask(more)
+        return more is not None
+
+    def ask(self, more: More) -> None:
+        """Ask for more from now on; cells with a level are ranges where they may be nothing else."""
+        self.press = Press(more.task, self.modes, self.press.backend)
+        opening = self.modes.opening[np.unique(self.press.sides.columns)]
+        self._master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])
+        self._frozen |= not more.needed
 
     def _offer_scaled(self, v: NDArray[np.float64], least: float, missing: float) -> None:
         """Keep a point whose widths are raised so that every level is reached, where that is allowed.

@@ -59,10 +59,18 @@ class ModeSearch(ModeCutting):
             if point is None:
                 self.impossible = self.best is None
             elif len(self._integer):
-                self._dive(point)
+                self._dive_safely(point)
                 self._branch()
         except TimeIsUpError:
             self._offer_something()
+
+    def _dive_safely(self, point: Point) -> None:
+        """Dive again as long as more is asked for at the bottom: the cuts are known, and nobody opposes the last."""
+        at: Point | None = point
+        while at is not None:
+            press = self.press
+            self._dive(at)
+            at = None if self.press is press else self._cut_off(whole=False)
 
     def _dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
@@ -143,12 +151,14 @@ class ModeSearch(ModeCutting):
             self._raise_bound(_lowered(whole.bound(solution.bound), self.modes.constant))
             if solution.x is None:
                 raise TimeIsUpError
-            v = self.modes.tidied(whole.point(solution.x))
+            v, press = self.modes.tidied(whole.point(solution.x)), self.press
             found = self.press.attack(v)
             new = self._master.add(found.cuts)
             if found.least >= 1 - REACHED:
                 self._offer(v)
-            elif solution.status is not Status.STOPPED:
+            if self.press is not press:
+                new += self._master.add(self.press.attack(v).cuts)
+            if solution.status is not Status.STOPPED and (found.least < 1 - REACHED or self.press is not press):
                 self._complete(v)
             if solution.status is Status.STOPPED:
                 raise TimeIsUpError
@@ -167,7 +177,11 @@ class ModeSearch(ModeCutting):
         return max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / _GAP_OF_ROUNDS)
 
     def _separate(self, whole: Whole, x: NDArray[np.float64]) -> list[Row]:
-        cuts = self.press.attack(whole.point(x)).cuts
+        v, press = self.modes.tidied(whole.point(x)), self.press
+        found = press.attack(v)
+        if found.least >= 1 - REACHED:
+            self._offer(v)
+        cuts = found.cuts if self.press is press else self.press.attack(v).cuts
         self.pool.add(cuts)
         return [whole.row(cut) for cut in cuts]
 
@@ -175,7 +189,7 @@ class ModeSearch(ModeCutting):
         """Conclude that the best point is optimal, or that there is none."""
         if self.best is None:
             self.impossible = True
-        else:
+        elif not self._frozen:
             self.bound = max(self.bound, self.cost - BRANCHED * abs(self.cost))
         self._listen(self)
 

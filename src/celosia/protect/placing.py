@@ -144,18 +144,7 @@ class Placing:
         Guarantee: the audit calls every requirement met. Without rounding on request every end is what an attacker can
         conclude, rounded outward to the grid.
         """
-        if slacks.hidden is not None:
-            self.hidden = slacks.hidden
-        self.numbers = slacks.numbers
-        self.still = slacks.still(self.task.cells)
-        self.most = np.where(self.still, 0.0, self.most)
-        grid = self._grid(slacks)
-        rooms = grid.room(self.task.down), grid.room(self.task.up)
-        near = NEAR_SHARE if self.numbers else SEARCHED  # no audit widens what does not add up
-        down, up = (
-            np.where(self.hidden, room, grid.outward(slack, room, near))
-            for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
-        )
+        grid, down, up = self._begun(slacks)
         limited = self.call.clock.left < self.call.clock.seconds  # less time is left than the search took
         began = self.call.clock.seconds
         down, up, checked = self._widened(grid, down, up, intervals=not limited)
@@ -169,6 +158,27 @@ class Placing:
         if not (np.array_equal(ends[0], down) and np.array_equal(ends[1], up)):
             down, up, checked = self._widened(grid, *ends, intervals=False)
         return Placed(self._pattern(grid, down, up), checked, tuple(self._notes(grid, hurried=hurried)))
+
+    def drafted(self, slacks: Slacks) -> Pattern:
+        """Return ranges as they would be published if no audit widened or narrowed them."""
+        grid, down, up = self._begun(slacks)
+        return self._pattern(grid, *self._on_grid(grid, down, up))
+
+    def _begun(self, slacks: Slacks) -> tuple[Grid, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the decimals in which ends are published, and slacks on them."""
+        if slacks.hidden is not None:
+            self.hidden = slacks.hidden
+        self.numbers = slacks.numbers
+        self.still = slacks.still(self.task.cells)
+        self.most = np.where(self.still, 0.0, self.most)
+        grid = self._grid(slacks)
+        rooms = grid.room(self.task.down), grid.room(self.task.up)
+        near = NEAR_SHARE if self.numbers else SEARCHED  # no audit widens what does not add up
+        down, up = (
+            np.where(self.hidden, room, grid.outward(slack, room, near))
+            for slack, room in zip((slacks.down, slacks.up), rooms, strict=True)
+        )
+        return grid, down, up
 
     def _late(self, seconds: float, down: NDArray[np.int64], up: NDArray[np.int64]) -> bool:
         """Return whether there is no time to ask what can be concluded about every range, after an audit of so long."""

@@ -18,19 +18,19 @@ from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, SpecE
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
-from celosia.protect.call import Call
+from celosia.protect.call import Call, Told
 from celosia.protect.cuts import Cut
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.mending import mended
-from celosia.protect.mode_cutting import ModeCutting
+from celosia.protect.mode_cutting import ModeCutting, More
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
 from celosia.protect.placing import Placed, Placing, Slacks
 from celosia.protect.pressing import REACHED, Press
 from celosia.protect.product import Product, product_of
 from celosia.protect.protection import Protection
-from celosia.protect.range_modes import Prices, by_ends, by_placed_widths
+from celosia.protect.range_modes import Prices, by_ends, by_placed_widths, ranged_offer
 from celosia.protect.shifting import shifted
 from celosia.protect.split_search import FLOOR, SplitSearch, splits
 from celosia.protect.task import Task, task_of
@@ -62,6 +62,14 @@ _MANY = 100_000
 """With fewer cells times sensitive cells cuts find the optimum within seconds, those of the general model as well."""
 
 
+class OutgrownError(Exception):
+    """What would have stopped an attack has other variables: a search must begin anew."""
+
+    def __init__(self, told: Told) -> None:
+        super().__init__()
+        self.told = told
+
+
 def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging] | None = None) -> Protection:
     """Return ranges that are safe, as narrow as time allows, with a bound on what any safe ranges cost.
 
@@ -77,7 +85,12 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging
     refuse_levels_that_nobody_meets(required)
     _refuse_hidden(required, method)
     searching = replace(call, clock=call.clock.share(_SEARCHING))
-    return (work or Ranging)(asked, required, method, searching).protection()
+    try:
+        return (work or Ranging)(asked, required, method, searching).protection()
+    except OutgrownError as outgrown:
+        told = outgrown.told
+        assert isinstance(told.method, Intervals)  # noqa: S101  (what is told is about the same method)
+        return publish_ranges(told.risk, replace(told.method, secret=method.secret), call, work)
 
 
 def _refuse_widths(risk: Risk, method: Intervals) -> None:
@@ -138,6 +151,7 @@ class Ranging:
     method: Intervals
     call: Call
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+    needed: bool = True
 
     @cached_property
     def task(self) -> Task:
@@ -233,10 +247,13 @@ class Ranging:
         return replace(slacks, down=down, up=up)
 
     def _audited(self, slacks: Slacks) -> Placed:
+        return self._whatever_is_pressed(lambda: self._placing.place(slacks))
+
+    @property
+    def _placing(self) -> Placing:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
         call = replace(self.call, clock=self.call.clock.whole)
-        placing = Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
-        return self._whatever_is_pressed(lambda: placing.place(slacks))
+        return Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
 
     def _whatever_is_pressed(self, work: Callable[[], _T]) -> _T:
         """Return what is done after the search; the first Ctrl-C ends what is optional, and it begins again."""
@@ -306,10 +323,10 @@ class Ranging:
         if width.best is not None:
             half, centre = width.best[:n] / 2, width.best[n:] if self.sliding else 0.0
             start = np.concatenate([half + centre, half - centre]) * same
-        search = ModeSearch(self.task, modes, backends()[0], self.call, self._hear)
+        search = self._search(modes)
         search.learn([_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
         self._finished(search)
-        return (self._one_by_one() if search.best is None else self._slacks(search)), search.bound
+        return self._found(search)
 
     @property
     def _least_cost(self) -> float:
@@ -321,24 +338,69 @@ class Ranging:
 
     def _in_general(self) -> tuple[Slacks, float]:
         """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        search = self._engaged(self.task, by_ends(self.task, self.prices, self.most))
-        return (self._one_by_one() if search.best is None else self._slacks(search)), search.bound
+        search = self._search(by_ends(self.task, self.prices, self.most))
+        self._finished(search)
+        return self._found(search)
+
+    def _search(
+        self, modes: Modes, call: Call | None = None, hear: Callable[[ModeCutting], None] | None = None
+    ) -> ModeSearch:
+        """Return a search whose points publish ranges by both ends, and may be attacked by more than is asked for."""
+        grow = None if self.call.watch is None else self._grown
+        return ModeSearch(self.task, modes, backends()[0], call or self.call, hear or self._hear, grow)
+
+    def _found(self, search: ModeSearch) -> tuple[Slacks, float]:
+        """Return what the best point of a search publishes, and a bound; without one, ranges made one by one."""
+        best = search.best
+        return (self._one_by_one() if best is None else self._slacks(search.modes, best)), search.bound
 
     def _finished(self, search: ModeSearch) -> None:
         """Let a search run to its end."""
+        self._tell(search)
         try:
             search.run()
         except KeyboardInterrupt:
             self.call.clock.stop()
 
-    def _slacks(self, search: ModeSearch) -> Slacks:
-        """Return what the best point of a search publishes, whose variables are both ends of every range."""
-        if search.best is None:
-            raise ValueError("there is no point")
-        modes = search.modes
-        up, down = modes.slacks(search.best)
-        hidden = None if self.prices.hide is None else modes.hidden(search.best) > _HALF
+    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> Slacks:
+        """Return what a point of modes publishes whose variables are both ends of every range."""
+        up, down = modes.slacks(v)
+        hidden = None if self.prices.hide is None else modes.hidden(v) > _HALF
         return Slacks(down * modes.unit, up * modes.unit, hidden)
+
+    def _grown(self, modes: Modes, v: NDArray[np.float64]) -> More | None:
+        """Return the task that asks for what would have stopped an attack on a point, None where it is safe.
+
+        What is asked for already, and missed by next to nothing, is left to placing.
+
+        Raises
+        ------
+        OutgrownError
+            The task has other columns or counts, or ranges may be wider.
+        """
+        told = None if self.call.watch is None else self.call.watch(self._placing.drafted(self._slacks(modes, v)))
+        if told is None:
+            return None
+        if len(told.risk) > len(self.asked):
+            raise OutgrownError(told)
+        asked = self.method.applied(told.risk)
+        required = self.method.required(asked)
+        task = task_of(required, integer=self.call.integer)
+        if len(task.goals) == len(self.task.goals):
+            return None
+        if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
+            raise OutgrownError(told)
+        self.asked, self.required, self.task, self.needed = asked, required, task, told.needed
+        return More(task, self.needed)
+
+    def _furthest(self, task: Task) -> NDArray[np.float64]:
+        """Return how far ranges may reach, ``(2 n,)``."""
+        return ranged_offer(task, self.prices, self.most, 1.0).upper
+
+    def _tell(self, search: ModeSearch) -> None:
+        """Ask a search for what others were asked for since it was made."""
+        if search.grow is not None and search.press.task is not self.task:
+            search.ask(More(self.task, self.needed))
 
     def _engaged(
         self, task: Task, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
@@ -384,7 +446,7 @@ class Ranging:
 
     def _hear(self, search: ModeCutting, bound: float | None = None) -> None:
         """Note how far a search has come; its bound may hold for a part of all ranges only, and another for all."""
-        cost = search.cost if np.isfinite(search.cost) else None
+        cost = search.cost if search.attacked else None
         cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
         self.trace.append((self.call.clock.seconds, cost, least, cuts))
         self.call.progress.search(cost, least, cuts)

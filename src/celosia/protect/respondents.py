@@ -149,20 +149,18 @@ class _Rounds:
             self._complete(first, audit)
 
     def _close(self, first: Protection, audit: RespondentAudit) -> None:
-        """Make ranges until some are safe and good enough, or there is no more time."""
-        last, loose = first, not audit.safe
+        """Make ranges while respondents look on, until what is published of them is safe, or there is no more time."""
+        last = first
         while self.rounds < _MOST_ROUNDS and not audit.unjudged:
             if not audit.safe and (self.call.clock.left == 0 or not self.watchers.require(audit)):
                 break
-            found = self._tried(self._gap(loose=loose), _EXACT)
+            found = self._tried(self.call.gap, _EXACT, self.watchers.watch)
             if found is None:
                 break
             last, audit = found, self.watchers.attack(found.pattern)
             if audit.safe:
                 self._keep(last)
-                if self._good_enough() or not loose:
-                    return
-                loose = False
+                return
             if self._used() > _EXACT:
                 break
         if self.best is None:

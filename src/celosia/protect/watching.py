@@ -18,7 +18,7 @@ from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
 from celosia.protect.call import Call, Told
-from celosia.protect.corners import Cornered, takes_corners
+from celosia.protect.corners import Cornered, takes_corners, without_corners
 from celosia.protect.growing import GRACE
 from celosia.protect.protection import Method, Protection
 from celosia.protect.relaxed import TimeUpError
@@ -139,13 +139,15 @@ class Watchers:
             return found
         return Cornered(risk, self.method, tuple(self.corners.values())).without(found, call)
 
-    def watch(self, hidden: NDArray[np.bool_]) -> Told | None:
+    def watch(self, pattern: Pattern) -> Told | None:
         """Attack a pattern, and say what would have kept respondents from each other; see `celosia.protect.call`."""
-        hidden = hidden[: len(self.risk)]
-        if hidden.tobytes() in self._safe:
+        if len(pattern.table) > len(self.risk):
+            pattern = without_corners(pattern, self.risk.table)
+        hidden, shown = pattern.status != SHOWN, isinstance(self.method, Suppress)
+        if shown and hidden.tobytes() in self._safe:
             return None
         try:
-            audit = self.attack(Pattern.suppressing(self.risk.table, hidden), self._exposed(hidden))
+            audit = self.attack(pattern, self._exposed(hidden) if shown else None)
         except StoppedError:
             raise TimeUpError from None
         if audit.safe:
@@ -154,11 +156,10 @@ class Watchers:
             raise TimeUpError
         self.require(audit)
         risk, method = self.problem(self.told, self.call)
-        assert isinstance(method, Suppress)  # noqa: S101  (others are not watched)
         return Told(risk, method, needed=not self.stricter)
 
     def _exposed(self, hidden: NDArray[np.bool_]) -> list[int] | None:
-        """Return who may be exposed in a pattern, None where anybody may.
+        """Return who may be exposed in a pattern that hides cells or shows them, None where anybody may.
 
         Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again.
         """
