@@ -126,17 +126,21 @@ class Growing(Rounded):
         It is cleaned up where that is quick.
         """
         workshop, sides = self._newest.workshop, self._newest.sides
-        asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern, self._late))), workshop)
+        asked = halved(sides.take(np.isin(sides.goals, self._newest.missed(pattern, self._over))), workshop)
         if not len(asked):
             return pattern
         builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), self.separator.backend)
         order, price = np.argsort(-asked.levels, kind="stable"), workshop.wide(prices(self.task, self._point))
-        built = builder.built(workshop.wide(pattern), price, order, self._late)
+        built = builder.built(workshop.wide(pattern), price, order, self._over)
         if built is None:
             return None
         more = built.pattern[: len(pattern)]
         self._rough = not self._cleans_quickly(more)
         return more if self._rough else self._cleaner.cleaned(more, weight)
+
+    def _over(self) -> bool:
+        """Return whether time is up; what a pattern is worth that took long is known only when it is mended."""
+        return self._left <= 0
 
     def _opposed(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Return cuts against a pattern that somebody attacks with success, none where nobody does.
