@@ -11,6 +11,7 @@ from tests.unit.protect.conftest import make_risk
 
 from celosia.attack.audit import MET, audit
 from celosia.errors import OutOfTimeError
+from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protect import search
 from celosia.protect.call import Call, Told
@@ -74,8 +75,9 @@ class Reluctant:
             self.everything, status=status, levels=replace(levels, **{name: Fixed(own) for name, own in counts.items()})
         )
 
-    def watch(self, hidden: NDArray[np.bool_]) -> Told | None:
+    def watch(self, pattern: Pattern) -> Told | None:
         """Attack a pattern."""
+        hidden = pattern.status != SHOWN
         cells = np.union1d(np.flatnonzero(hidden), np.flatnonzero(self.everything.sensitive))
         found = audit(Pattern.suppressing(self.everything.table, cells), self.everything)
         missed = {one.requirement.cell for one in found.verdicts if one.result != MET}
@@ -146,8 +148,8 @@ def test_no_bound_rests_on_what_is_not_needed() -> None:
     everything = drawn(2)
     teller = Reluctant(everything)
 
-    def watch(hidden: NDArray[np.bool_]) -> Told | None:
-        told = teller.watch(hidden)
+    def watch(pattern: Pattern) -> Told | None:
+        told = teller.watch(pattern)
         return None if told is None else replace(told, needed=False)
 
     found = suppress(teller.risk, Suppress(), call_with("highs", watch=watch))
@@ -170,9 +172,8 @@ def test_a_task_that_gets_other_columns_begins_anew(monkeypatch: pytest.MonkeyPa
     extend = Growing._extend
     monkeypatch.setattr(Growing, "_extend", extended)
 
-    def watch(hidden: NDArray[np.bool_]) -> Told | None:
-        safe = audit(Pattern.suppressing(both.table, hidden), both).safe
-        return None if safe else Told(both, Suppress(), needed=True)
+    def watch(pattern: Pattern) -> Told | None:
+        return None if audit(pattern, both).safe else Told(both, Suppress(), needed=True)
 
     found = suppress(first, Suppress(), call_with("highs", watch=watch, memory=Memory()))
     assert begun == [len(task_of(first, integer=False))]
