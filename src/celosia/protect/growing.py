@@ -89,7 +89,11 @@ class Growing(Rounded):
         self._rough = False
 
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
-        """Keep a pattern that nobody attacks with success, where it is the best; return whether it is allowed."""
+        """Keep a pattern that nobody attacks with success, where it is the best; return whether it is allowed.
+
+        It is attacked with all that is forced since it was made, so it must hide and cost that as well.
+        """
+        pattern = pattern | self.task.forced
         if self.allows(pattern) and float(self.task.cost[pattern].sum()) < self.cost and self._opposed(pattern):
             return False
         return super()._keep(pattern)
@@ -103,13 +107,18 @@ class Growing(Rounded):
 
     def _used(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Keep a pattern, with more hidden while somebody attacks it with success; see `Rounded`."""
-        now: NDArray[np.bool_] | None = pattern
-        while now is not None and not self._keep(now):
+        now = pattern | self.task.forced
+        while not self._keep(now):
             self._check_time()
-            before, now = now, self._mended(now, weight)
-            if now is before:  # it is refused for other reasons
+            more = self._mended(now | self.task.forced, weight)
+            if more is None or np.array_equal(more, now):  # it is refused for other reasons
                 return None
+            now = more
         return now
+
+    def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Clean a pattern, which hides all that is forced since it was made; see `Rounded`."""
+        return super()._offer(pattern | self.task.forced, weight)
 
     def _round(self) -> None:
         """Make patterns of the point; what was mended in haste is cleaned up first, for a while."""
