@@ -154,22 +154,23 @@ class Growing(Rounded):
     def _opposed(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Return cuts against a pattern that somebody attacks with success, none where nobody does.
 
-        What would have stopped him is asked for from now on. Where doubles find nothing against the pattern even so,
-        it is left out, and no bound rests on that.
+        What would have stopped him is asked for from now on. Where the pattern meets that, he is asked again: several
+        cells may have to move together, which is told last. Where doubles find nothing against the pattern even so, it
+        is left out, and no bound rests on that.
         """
-        grown = None if self._grow is None else self._grow(pattern)
-        if grown is None:
-            return []
-        self.freeze(unless=grown.needed)
-        self._extend(grown, pattern)
-        x = pattern.astype(np.float64)
-        cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
-        if not cuts:
-            cuts = refusals(self.task, pattern, np.zeros(0, dtype=np.int64))
-            self.refuted += cuts
-            self.freeze()
-        self._master.add(cuts)
-        return cuts
+        while self._grow is not None and (grown := self._grow(pattern)) is not None:
+            self.freeze(unless=grown.needed)
+            self._extend(grown, pattern)
+            x = pattern.astype(np.float64)
+            cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
+            if not cuts and not bool((grown.before < 0).any()):
+                cuts = refusals(self.task, pattern, np.zeros(0, dtype=np.int64))
+                self.refuted += cuts
+                self.freeze()
+            if cuts:
+                self._master.add(cuts)
+                return cuts
+        return []
 
     def _extend(self, grown: Grown, pattern: NDArray[np.bool_]) -> None:
         """Ask for more from now on, because of a pattern.

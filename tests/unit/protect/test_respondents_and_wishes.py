@@ -73,3 +73,12 @@ def test_widths_of_hidden_cells_and_respondents_go_together() -> None:
     found = protect(risk, Suppress(width_if_hidden={int(cell): 4 for cell in cells}), respondents=TWENTY)
     assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
     assert (found.pattern.status[risk.sensitive] != SHOWN).all()
+
+
+def test_cells_that_must_move_together_leave_no_gap() -> None:
+    """The first pattern met what was told of each cell alone; it was left out then, and the bound stayed behind."""
+    case = case_of(109)
+    risk = replace(assess(case.table, PPercent(max(case.rule.p // 4, 1)), cost="unity"), respondents=None)
+    cost = [0.869, 0.314, 0.012, 0.124, 0.307, 0.242, 0.739, 0.773, 0.463, 0.328, 0.763, 0.906]
+    found = protect(risk, Suppress(cost=cost), respondents=case.rule)
+    assert found.optimal
