@@ -12,8 +12,10 @@ from tests.property.suppression_cases import KINDS, drawn, put, seeded
 
 from celosia.protect import offers
 from celosia.protect.call import Call
+from celosia.protect.mode_cutting import Grow, More
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes, Offer
+from celosia.protect.pressing import REACHED, Press
 from celosia.protect.task import Task, task_of
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -54,7 +56,20 @@ def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Of
     return [one(word, np.arange(n)) for word in mix.split(" and ")]
 
 
-def compare(name: str, kind: str, mix: str, solver: int) -> None:
+def told_later(task: Task) -> tuple[Task, Grow]:
+    """Return a task with one goal only, and somebody who tells of another one where a point misses it."""
+    every, known = np.arange(len(task)), [0]
+
+    def grow(modes: Modes, v: NDArray[np.float64]) -> More | None:
+        press = Press(task, modes, backends()[0])
+        missed = np.setdiff1d(press.sides.goals[press.attack(v).reached < 1 - REACHED], known)
+        known.extend(missed[:1].tolist())
+        return More(task.part(every, np.sort(known)), needed=True) if len(missed) else None
+
+    return task.part(every, np.array(known)), grow
+
+
+def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False) -> None:
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
     task = task_of(risk, integer=False)
@@ -65,7 +80,8 @@ def compare(name: str, kind: str, mix: str, solver: int) -> None:
     unit = float(np.median(levels))
     modes = Modes.of(task, offered(chance, task, mix, unit), unit)
     call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
-    search = ModeSearch(task, modes, backends()[0], call, lambda _: None)
+    first, grow = told_later(task) if later else (task, None)
+    search = ModeSearch(first, modes, backends()[0], call, lambda _: None, grow)
     search.run()
     wanted = cheapest(task, modes)
     if np.isnan(wanted):
@@ -74,7 +90,7 @@ def compare(name: str, kind: str, mix: str, solver: int) -> None:
     if search.best is not None:
         assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
         assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
-        assert search.press.attack(search.best).least >= 1 - 1e-6
+        assert Press(task, modes, backends()[0]).attack(search.best).least >= 1 - 1e-6
 
 
 @pytest.mark.parametrize("mix", MIXES)
@@ -82,6 +98,12 @@ def compare(name: str, kind: str, mix: str, solver: int) -> None:
 def test_the_search_finds_what_one_large_program_finds(kind: str, mix: str) -> None:
     for number in range(_ROUNDS):
         compare(f"{kind} {mix} {number}", kind, mix, len(mix + kind) % len(backends()))
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_a_search_that_is_told_of_goals_one_by_one_finds_the_same(mix: str) -> None:
+    for number, kind in enumerate(KINDS):
+        compare(f"{kind} {mix} {number}", kind, mix, number % len(backends()), later=True)
 
 
 @pytest.mark.slow

@@ -25,8 +25,11 @@ from celosia.solve.registry import backends
 _LITTLE = 2.0
 """Seconds: with no more than this a search had better find one good release than improve a bad one."""
 
-_FIRST = 0.25
-"""This share of the time goes into ranges without other prices and ways, from which a search starts."""
+_FIRST, _SAFE_FIRST = 0.25, 0.5
+"""This share of the time goes into ranges without other prices and ways, from which a search starts.
+
+More where somebody attacks them: the first release that he has nothing against is worth waiting for.
+"""
 
 
 def combine(risk: Risk, method: Combined, call: Call) -> Protection:
@@ -54,7 +57,8 @@ class Engaged(Ranging):
     def _run(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
         plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
-        first = self._search(plain, shorter(search.call, _FIRST), lambda _: None)
+        share = _FIRST if self.call.watch is None else _SAFE_FIRST
+        first = self._search(plain, shorter(search.call, share), lambda _: None)
         self._finished(first)
         self._suggest(search, first.best)
         self._finished(search)

@@ -52,9 +52,7 @@ def takes_corners(method: Method, call: Call) -> bool:
         return False
     if isinstance(method, Mixed):
         return method.round_base is None and method.reach is None
-    if isinstance(method, Suppress):
-        return not method.width_if_hidden
-    return getattr(method, "at_most", None) is None
+    return getattr(method, "at_most", None) is None and not getattr(method, "width_if_hidden", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +204,7 @@ class Cornered:
         """Return the method with its wishes about cells more: they cost nothing."""
         method, asked = self.method, self._asked
         if isinstance(method, Suppress):
-            most = None if method.at_most is None else method.at_most + len(self._owner)
-            return replace(method, cost=None, zeros_known=False, at_most=most)
+            return replace(method, cost=None, zeros_known=False)
         assert isinstance(method, Intervals)  # noqa: S101  (`takes_corners`)
         below, above = (self._padded(cost) for cost in method.costs(asked))
         options: dict[str, Any] = {"cost": None, "lower_cost": below, "upper_cost": above, "zeros_known": False}

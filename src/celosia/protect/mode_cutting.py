@@ -299,7 +299,8 @@ class ModeCutting:
     def ask(self, more: More) -> None:
         """Ask for more from now on; cells with a level are ranges where they may be nothing else."""
         self.press = Press(more.task, self.modes, self.press.backend)
-        opening = self.modes.opening[np.unique(self.press.sides.columns)]
+        columns = np.unique(self.press.sides.columns)
+        opening = self.modes.opening[columns[self.modes.hiding[columns] < 0]]
         self._master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])
         self._frozen |= not more.needed
 

@@ -377,6 +377,8 @@ class Ranging:
         ------
         OutgrownError
             The task has other columns or counts, or ranges may be wider.
+        InfeasibleError
+            No ranges would have stopped it.
         """
         told = None if self.call.watch is None else self.call.watch(self._placing.drafted(self._slacks(modes, v)))
         if told is None:
@@ -391,6 +393,8 @@ class Ranging:
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
             raise OutgrownError(told)
         self.asked, self.required, self.task, self.needed = asked, required, task, told.needed
+        refuse_levels_that_nobody_meets(required)
+        self._refuse_cells_that_follow()
         return More(task, self.needed)
 
     def _furthest(self, task: Task) -> NDArray[np.float64]:

@@ -1,12 +1,11 @@
 """Protection of respondents: patterns that leave nobody too close to anybody.
 
-A first pattern protects cells alone, and shows what respondents cost. Suppression then is one search, in which they
-attack every pattern that would be kept, and requirements are as lazy as cuts (`celosia.protect.growing`). Ranges are
-made in rounds: a pattern is found, respondents attack it, and the engine finds another that meets what they require;
-first rounds are short of optimal, which costs little and finds a safe pattern soon, the last ones are as exact as was
-asked for. Either way a part of what is needed is asked for, so bounds hold for the whole. When time runs out before a
-safe pattern is known, what is hidden stays so, and more is added; where attacks themselves take too long, everything is
-hidden, and shown to be safe or not published.
+A first pattern protects cells alone, and shows what respondents cost. What follows is one search, in which they attack
+every pattern that would be kept, and requirements are as lazy as cuts (`celosia.protect.growing`, and for ranges
+`celosia.protect.mode_cutting`). Ranges are widened and rounded after a search, so they are attacked once more as they
+are published, and where that finds anything, there is another search. At any time a part of what is needed is asked
+for, so bounds hold for the whole. When time runs out before a safe pattern is known, what is hidden stays so, and more
+is added; where attacks themselves take too long, everything is hidden, and shown to be safe or not published.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from celosia.attack.respondents import RespondentAudit
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.protect.call import Call, Watch
 from celosia.protect.memory import Memory
@@ -26,14 +25,13 @@ from celosia.protect.protection import Closing, Method, Protection
 from celosia.protect.suppress import Suppress
 from celosia.protect.watching import StoppedError, Watchers
 from celosia.risk.respondents import Knowledge, respondents_of
-from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
+from celosia.risk.risk import HIDE, SAFE, Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.clock import Clock
 
-_LOOSE = 0.02  # the gap of rounds that only look for open pairs
-# Shares of the time: for the first pattern; for those that are watched; after which ranges are completed rather than
-# improved; and what every pattern has.
-_FIRST, _WATCHED, _EXACT, _LEAST = 0.3, 0.9, 0.75, 0.1
+_LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
+# Shares of the time: for the first pattern; for those that are watched; and what every pattern has.
+_FIRST, _WATCHED, _LEAST = 0.3, 0.9, 0.1
 _LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
@@ -124,7 +122,7 @@ class _Rounds:
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        first = self._found(self.risk, self._gap(loose=True), _FIRST, self.memory)
+        first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.memory)
         self.bound = first.bound
         audit = self.watchers.attack(first.pattern)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
@@ -154,14 +152,14 @@ class _Rounds:
         while self.rounds < _MOST_ROUNDS and not audit.unjudged:
             if not audit.safe and (self.call.clock.left == 0 or not self.watchers.require(audit)):
                 break
-            found = self._tried(self.call.gap, _EXACT, self.watchers.watch)
+            found = self._tried(self.call.gap, _WATCHED, self.watchers.watch)
             if found is None:
                 break
             last, audit = found, self.watchers.attack(found.pattern)
             if audit.safe:
                 self._keep(last)
                 return
-            if self._used() > _EXACT:
+            if self._used() > _WATCHED:
                 break
         if self.best is None:
             self._complete(last, audit)
@@ -231,13 +229,7 @@ class _Rounds:
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
         self.watchers.hurry()
         status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
-        everything = replace(self.risk, status=status)
-        if isinstance(self.method, Suppress) and self.method.at_most is not None:
-            hides = int((self.method.applied(everything).status != SHOW).sum())
-            if hides > self.method.at_most:
-                message = f"could not be protected with at most {counted(self.method.at_most, 'cell')} hidden."
-                raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
-        last = self._found(everything, 1.0, 1.0)
+        last = self._found(replace(self.risk, status=status), 1.0, 1.0)
         audit = self.watchers.attack(last.pattern, grace=_LAST_GRACE)
         if audit.open:
             raise self._exposed(audit)
@@ -300,13 +292,6 @@ class _Rounds:
         if self.best is None or found.cost < self.best.cost:
             self.best = found
             self._note()
-
-    def _gap(self, *, loose: bool) -> float:
-        return max(self.call.gap, _LOOSE) if loose else self.call.gap
-
-    def _good_enough(self) -> bool:
-        assert self.best is not None  # noqa: S101  (something was kept)
-        return self.best.cost - self.bound <= self.call.gap * self.best.cost
 
 
 def _hides_all(method: Method) -> bool:

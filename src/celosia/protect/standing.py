@@ -141,8 +141,7 @@ class Standing:
         """
         if self.pattern is None:
             return []
-        # A cell that is shown, and misses what is asked for, must be hidden: that is to hide more.
-        cuts = refusals(self.task, self.pattern, missed if bool(self.pattern[missed].all()) else missed[:0])
+        cuts = refusals(self.task, self.pattern, missed)
         self.refuted += cuts
         self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
         self.freeze(unless=proved)
