@@ -133,8 +133,11 @@ def freed(risk: Risk, conflict: Conflict) -> Risk:
 
 
 def _freed(risk: Risk, cells: NDArray[np.int64], *, cost: NDArray[np.float64]) -> Risk:
+    """Return the risk in which some cells may be hidden; those about which there are requirements must be."""
     status = risk.status.copy()
     status[cells] = SAFE
+    if risk.further is not None:
+        status[np.intersect1d(cells, risk.further.cells)] = HIDE
     return replace(risk, status=status, cost=cost)
 
 
@@ -149,7 +152,7 @@ def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
 def _unmet(
     risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the cells that are hidden in any case and not protected, even when all that may be hidden is.
+    """Return the cells that are not protected, even when all that may be hidden is; one may have to be shown itself.
 
     Cells that keep a width if they are hidden, and cannot, are shown, one round after another. Also return on which
     cells the protection of the others rests, ``(n_cells,)``.
@@ -161,7 +164,7 @@ def _unmet(
         checked = audit(Pattern.suppressing(risk.table, hidden), method.conditional(opened, hidden), integer=integer)
         missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
         missed = missed.astype(np.int64)
-        narrow = missed[~forced[missed]]
+        narrow = missed[hidden[missed] & ~forced[missed]]
         if not len(narrow):
             return missed, rests_on(checked)
         hidden[narrow] = False

@@ -52,7 +52,9 @@ def takes_corners(method: Method, call: Call) -> bool:
         return False
     if isinstance(method, Mixed):
         return method.round_base is None and method.reach is None
-    return getattr(method, "at_most", None) is None and not getattr(method, "width_if_hidden", None)
+    if isinstance(method, Suppress):
+        return not method.width_if_hidden
+    return getattr(method, "at_most", None) is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +206,8 @@ class Cornered:
         """Return the method with its wishes about cells more: they cost nothing."""
         method, asked = self.method, self._asked
         if isinstance(method, Suppress):
-            return replace(method, cost=None, zeros_known=False)
+            most = None if method.at_most is None else method.at_most + len(self._owner)
+            return replace(method, cost=None, zeros_known=False, at_most=most)
         assert isinstance(method, Intervals)  # noqa: S101  (`takes_corners`)
         below, above = (self._padded(cost) for cost in method.costs(asked))
         options: dict[str, Any] = {"cost": None, "lower_cost": below, "upper_cost": above, "zeros_known": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,7 +27,7 @@ from celosia.protect.search import Search
 from celosia.protect.standing import Outcome
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
-from celosia.risk.risk import HIDE, SENSITIVE, Risk
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
@@ -148,7 +149,13 @@ class _Work:
             memory.pattern, memory.met = hidden, frozenset(met)
 
     def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
-        """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe."""
+        """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe.
+
+        Raises
+        ------
+        InfeasibleError
+            Somebody is exposed in a cell that must be shown.
+        """
         assert self.call.watch is not None  # noqa: S101  (searches that are not watched do not grow)
         told = self.call.watch(Pattern.suppressing(self.risk.table, self._mask(pattern)))
         if told is None:
@@ -158,6 +165,8 @@ class _Work:
         self.risk, self.method = told.method.applied(told.risk), told.method
         self.task = self._task()
         self._needed &= told.needed
+        if told.needed and self._asks_for_what_is_shown:
+            raise self._refusal()
         self._before = known.keys()
         before = [known.get(goal, -1) for goal in self._goals()]
         return Grown(self.task, np.array(before, dtype=np.int64), told.needed)
@@ -174,7 +183,10 @@ class _Work:
         """Yield what tells goals from each other."""
         goals, names = self.task.goals, [attacker.name for attacker in self.risk.attackers]
         cells = self.task.cells[goals.columns].tolist()
-        return ((cell, names[who]) for cell, who in zip(cells, goals.attackers.tolist(), strict=True))
+        seen: Counter[tuple[int, str]] = Counter()
+        for cell, who in zip(cells, goals.attackers.tolist(), strict=True):
+            yield cell, names[who], seen[cell, names[who]]
+            seen[cell, names[who]] += 1
 
     def _search(self) -> None:
         """Let every search run; one after the other they leave the rest its share of the time."""
@@ -260,7 +272,7 @@ class _Work:
             method=self.method,
             pattern=Pattern.suppressing(self.risk.table, checked.release.status != "shown"),
             cost=cost,
-            bound=cost if done else min(bound, cost),
+            bound=cost if done and self._needed else min(bound, cost),
             found=checked,
             seconds=self.call.clock.seconds,
             solver=self.call.solver_name,
@@ -297,8 +309,14 @@ class _Work:
         for _, columns in parts:
             reached[columns] = True
         hopeless = ~reached[task.goals.columns] | task.beyond
-        if bool((hopeless & task.forced[task.goals.columns]).any()):
+        if bool((hopeless & task.forced[task.goals.columns]).any()) or self._asks_for_what_is_shown:
             raise self._refusal()
+
+    @property
+    def _asks_for_what_is_shown(self) -> bool:
+        """Whether there are requirements about cells that must be shown: somebody is exposed in them."""
+        further = self.risk.further
+        return further is not None and bool((self.risk.status[further.cells] == SHOW).any())
 
     def _failure(self) -> CelosiaError:
         if any(search.impossible for search, _ in self.searches):

@@ -89,7 +89,11 @@ class Growing(Rounded):
         self._rough = False
 
     def _keep(self, pattern: NDArray[np.bool_]) -> bool:
-        """Keep a pattern that nobody attacks with success, where it is the best; return whether it is allowed."""
+        """Keep a pattern that nobody attacks with success, where it is the best; return whether it is allowed.
+
+        It is attacked with all that is forced since it was made, so it must hide and cost that as well.
+        """
+        pattern = pattern | self.task.forced
         if self.allows(pattern) and float(self.task.cost[pattern].sum()) < self.cost and self._opposed(pattern):
             return False
         return super()._keep(pattern)
@@ -103,13 +107,18 @@ class Growing(Rounded):
 
     def _used(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Keep a pattern, with more hidden while somebody attacks it with success; see `Rounded`."""
-        now: NDArray[np.bool_] | None = pattern
-        while now is not None and not self._keep(now):
+        now = pattern | self.task.forced
+        while not self._keep(now):
             self._check_time()
-            before, now = now, self._mended(now, weight)
-            if now is before:  # it is refused for other reasons
+            more = self._mended(now | self.task.forced, weight)
+            if more is None or np.array_equal(more, now):  # it is refused for other reasons
                 return None
+            now = more
         return now
+
+    def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Clean a pattern, which hides all that is forced since it was made; see `Rounded`."""
+        return super()._offer(pattern | self.task.forced, weight)
 
     def _round(self) -> None:
         """Make patterns of the point; what was mended in haste is cleaned up first, for a while."""
@@ -145,22 +154,23 @@ class Growing(Rounded):
     def _opposed(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Return cuts against a pattern that somebody attacks with success, none where nobody does.
 
-        What would have stopped him is asked for from now on. Where doubles find nothing against the pattern even so,
-        it is left out, and no bound rests on that.
+        What would have stopped him is asked for from now on. Where the pattern meets that, he is asked again: several
+        cells may have to move together, which is told last. Where doubles find nothing against the pattern even so, it
+        is left out, and no bound rests on that.
         """
-        grown = None if self._grow is None else self._grow(pattern)
-        if grown is None:
-            return []
-        self.freeze(unless=grown.needed)
-        self._extend(grown, pattern)
-        x = pattern.astype(np.float64)
-        cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
-        if not cuts:
-            cuts = refusals(self.task, pattern, np.zeros(0, dtype=np.int64))
-            self.refuted += cuts
-            self.freeze()
-        self._master.add(cuts)
-        return cuts
+        while self._grow is not None and (grown := self._grow(pattern)) is not None:
+            self.freeze(unless=grown.needed)
+            self._extend(grown, pattern)
+            x = pattern.astype(np.float64)
+            cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
+            if not cuts and not bool((grown.before < 0).any()):
+                cuts = refusals(self.task, pattern, np.zeros(0, dtype=np.int64))
+                self.refuted += cuts
+                self.freeze()
+            if cuts:
+                self._master.add(cuts)
+                return cuts
+        return []
 
     def _extend(self, grown: Grown, pattern: NDArray[np.bool_]) -> None:
         """Ask for more from now on, because of a pattern.

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from celosia.protect.cuts import ROUNDING, UP, Cut
 from celosia.protect.task import Task
 
-Goal = tuple[int, str]
-"""What tells a goal from others: the cell, and who attacks."""
+Goal = tuple[int, str, int]
+"""What tells a goal from others: the cell, who attacks, and how many goals of both came before: a width if hidden."""
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from celosia.attack.respondents import RespondentAudit
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
 from celosia.pattern.entries import SHOWN
 from celosia.protect.call import Call, Watch
 from celosia.protect.memory import Memory
@@ -25,7 +25,7 @@ from celosia.protect.protection import Closing, Method, Protection
 from celosia.protect.suppress import Suppress
 from celosia.protect.watching import StoppedError, Watchers
 from celosia.risk.respondents import Knowledge, respondents_of
-from celosia.risk.risk import HIDE, SAFE, Risk
+from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules import PPercent, PriorPosterior
 from celosia.solve.clock import Clock
 
@@ -229,7 +229,13 @@ class _Rounds:
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
         self.watchers.hurry()
         status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
-        last = self._found(replace(self.risk, status=status), 1.0, 1.0)
+        everything = replace(self.risk, status=status)
+        if isinstance(self.method, Suppress) and self.method.at_most is not None:
+            hides = int((self.method.applied(everything).status != SHOW).sum())
+            if hides > self.method.at_most:
+                message = f"could not be protected with at most {counted(self.method.at_most, 'cell')} hidden."
+                raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
+        last = self._found(everything, 1.0, 1.0)
         audit = self.watchers.attack(last.pattern, grace=_LAST_GRACE)
         if audit.open:
             raise self._exposed(audit)

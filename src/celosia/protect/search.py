@@ -247,7 +247,9 @@ class Search(Growing):
         pattern = x > _HALF
         if self._opposed(pattern):
             return False
-        self._offer(pattern, self.task.cost)
-        self._keep(pattern)
-        self.conclude()
+        try:
+            self._offer(pattern, self.task.cost)
+        finally:  # there may be no time to attack it once more without what it hides in vain
+            self._keep(pattern)
+            self.conclude()
         return True

@@ -141,7 +141,8 @@ class Standing:
         """
         if self.pattern is None:
             return []
-        cuts = refusals(self.task, self.pattern, missed)
+        # A cell that is shown, and misses what is asked for, must be hidden: that is to hide more.
+        cuts = refusals(self.task, self.pattern, missed if bool(self.pattern[missed].all()) else missed[:0])
         self.refuted += cuts
         self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
         self.freeze(unless=proved)

@@ -208,19 +208,25 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
 
 
 def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
-    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden."""
+    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden.
+
+    Attackers with requirements of their own, such as respondents, are asked for nothing else.
+    """
     required = risk.requirements
     cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
     if not len(cells):
         return required
-    n = len(risk.attackers)
+    who = np.arange(len(risk.attackers), dtype=np.int32)
+    if risk.further is not None:
+        who = np.setdiff1d(who, risk.further.attackers)
+    n = len(who)
     decimals = max(required.sliding.decimals, width_decimals(widths.values()))
     wide = [math.ceil(widths[cell] * 10**decimals) for cell in cells.tolist()] * n
     levels = required.sliding.to(decimals).counts.astype(object).tolist()
     none = np.zeros(len(cells) * n, dtype=np.int64)
     return Requirements(
         np.concatenate([required.cells, np.tile(cells, n)]),
-        np.concatenate([required.attackers, np.repeat(np.arange(n, dtype=np.int32), len(cells))]),
+        np.concatenate([required.attackers, np.repeat(who, len(cells))]),
         Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
         Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
         Fixed.of_counts(np.array([*levels, *wide], dtype=object), decimals),

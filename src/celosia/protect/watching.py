@@ -112,6 +112,8 @@ class Watchers:
         """
         before, hide = self.told, isinstance(self.method, Suppress)
         self.told = requiring(before, audit, hide=hide, enough=False)
+        # Tables of respondents' attacks need not be whole.
+        self.stricter |= self.call.integer and self.told is not before
         new, exact = {}, takes_corners(self.method, self.call) and not self._hurried
         if exact and (self.corners or self.told is before):
             new = {one.name: one for one in corners(audit) if one.name not in self.corners}

@@ -195,3 +195,23 @@ def test_rooms_lie_in_memory_as_compiled_code_expects() -> None:
     part = task.part(np.arange(0, len(task), 2), np.zeros(0, dtype=np.int64))
     for room in (part.up, part.down, *Workshop.of(task).rooms(np.arange(5))):
         assert room.flags.c_contiguous
+
+
+def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
+    """It is attacked with that hidden, so it must cost that, too."""
+    risk = drawn(5)
+    task = task_of(risk, integer=False)
+    cell = int(np.flatnonzero(~task.forced)[0])
+    forced = task.forced.copy()
+    forced[cell] = True
+    told = [Grown(replace(task, forced=forced), np.arange(len(task.goals)), needed=True)]
+    own = search.Search(
+        *(task, backends()[0], backends()[0], Clock(None), lambda _: None), grow=lambda _: told.pop() if told else None
+    )
+    without = np.ones(len(task), dtype=bool)
+    without[cell] = False
+    assert not own._keep(without)
+    assert own._keep(without)
+    assert own.pattern is not None
+    assert own.pattern.all()
+    assert own.cost == task.cost.sum()
