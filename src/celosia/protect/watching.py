@@ -112,8 +112,7 @@ class Watchers:
         """
         before, hide = self.told, isinstance(self.method, Suppress)
         self.told = requiring(before, audit, hide=hide, enough=False)
-        # Tables of respondents' attacks need not be whole.
-        self.stricter |= self.call.integer and self.told is not before
+        self.stricter |= self._engine_knows_more and self.told is not before
         new, exact = {}, takes_corners(self.method, self.call) and not self._hurried
         if exact and (self.corners or self.told is before):
             new = {one.name: one for one in corners(audit) if one.name not in self.corners}
@@ -123,6 +122,14 @@ class Watchers:
         self.told = requiring(before, audit, hide=hide)
         self.stricter |= self.told is not before
         return self.told is not before
+
+    @property
+    def _engine_knows_more(self) -> bool:
+        """Whether attackers of the engine know what those of `attack` do not: whole numbers, filled zeros."""
+        if self.call.integer or not getattr(self.method, "zeros_known", False):
+            return self.call.integer
+        said = self.risk.table.contributions
+        return said is not None and bool((said.amount < 0).any())
 
     def hurry(self) -> None:
         """Leave corners out from now on: there is no time for them."""

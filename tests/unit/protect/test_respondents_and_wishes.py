@@ -82,3 +82,11 @@ def test_cells_that_must_move_together_leave_no_gap() -> None:
     cost = [0.869, 0.314, 0.012, 0.124, 0.307, 0.242, 0.739, 0.773, 0.463, 0.328, 0.763, 0.906]
     found = protect(risk, Suppress(cost=cost), respondents=case.rule)
     assert found.optimal
+
+
+def test_zeros_that_respondents_do_not_know_make_nothing_impossible() -> None:
+    """A cell in which contributions cancel out is zero, and respondents are judged without knowing that."""
+    case = case_of(421)
+    risk = replace(assess(case.table, MinFrequency(1), cost="unity"), respondents=None)
+    found = protect(risk, Suppress(zeros_known=True), respondents=case.rule)
+    assert open_attacks(found.pattern, case.table, case.rule) == []
