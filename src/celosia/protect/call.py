@@ -32,6 +32,10 @@ class Told:
     needed: bool
 
 
+class OutgrownError(Exception):
+    """What would have stopped an attack has other columns: a search must begin anew, with what is known."""
+
+
 Watch = Callable[[Pattern], Told | None]
 """Attacks a pattern of the last problem told; None where that has no success.
 

@@ -16,10 +16,10 @@ from celosia.attack.parts import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, waiting
-from celosia.protect.call import Call
+from celosia.protect.call import Call, OutgrownError
 from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
-from celosia.protect.growing import Grown, OutgrownError
+from celosia.protect.growing import Grown
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.memory import Goal
 from celosia.protect.protection import Protection
@@ -75,6 +75,7 @@ class _Work:
     _begun: bool = False
     _needed: bool = True
     _before: Collection[Goal] = ()
+    _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -100,8 +101,8 @@ class _Work:
         while True:
             try:
                 self._search()
-            except OutgrownError as outgrown:
-                self._outgrown(outgrown.pattern)
+            except OutgrownError:
+                self._open_anew()
                 continue
             found = self._hidden()
             if found is None:
@@ -167,15 +168,15 @@ class _Work:
         self._needed &= told.needed
         if told.needed and self._asks_for_what_is_shown:
             raise self._refusal()
-        self._before = known.keys()
+        self._refused, self._before = pattern, known.keys()
         before = [known.get(goal, -1) for goal in self._goals()]
         return Grown(self.task, np.array(before, dtype=np.int64), told.needed)
 
-    def _outgrown(self, pattern: NDArray[np.bool_]) -> None:
+    def _open_anew(self) -> None:
         """Open another search, which begins with the best pattern, or with the one that was attacked with success."""
         ((search, _),) = self.searches
         hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
-        hidden[search.task.cells[pattern if search.pattern is None else search.pattern]] = True
+        hidden[search.task.cells[np.flatnonzero(self._refused if search.pattern is None else search.pattern)]] = True
         self._remember(hidden, self._before)
         self._open()
 

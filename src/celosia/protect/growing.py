@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protect.building import Builder
+from celosia.protect.call import OutgrownError
 from celosia.protect.cuts import Cut
 from celosia.protect.improving import halved, prices
 from celosia.protect.rounded import Rounded
@@ -30,20 +31,6 @@ _SHARE_OF_CLEANING = 0.5
 """Of the time that is left goes into cleaning up what was mended in haste."""
 
 _HALF = 0.5
-
-
-class OutgrownError(Exception):
-    """A task has other columns since more is asked for: a search must begin anew, with what is known.
-
-    Parameters
-    ----------
-    pattern
-        Which columns of the search were hidden when that happened, ``(n,)``.
-    """
-
-    def __init__(self, pattern: NDArray[np.bool_]) -> None:
-        super().__init__()
-        self.pattern = pattern
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +147,7 @@ class Growing(Rounded):
         """
         while self._grow is not None and (grown := self._grow(pattern)) is not None:
             self.freeze(unless=grown.needed)
-            self._extend(grown, pattern)
+            self._extend(grown)
             x = pattern.astype(np.float64)
             cuts = _hiding(self.task.forced & ~pattern) or self._attacked(self._newest, x, lambda: None)
             if not cuts and not bool((grown.before < 0).any()):
@@ -172,8 +159,8 @@ class Growing(Rounded):
                 return cuts
         return []
 
-    def _extend(self, grown: Grown, pattern: NDArray[np.bool_]) -> None:
-        """Ask for more from now on, because of a pattern.
+    def _extend(self, grown: Grown) -> None:
+        """Ask for more from now on.
 
         Raises
         ------
@@ -182,7 +169,7 @@ class Growing(Rounded):
         """
         n, task = len(self.task), grown.task
         if not np.array_equal(task.cells[:n], self.task.cells) or not bool(task.forced[n:].all()):
-            raise OutgrownError(pattern)
+            raise OutgrownError
         forced = task.forced[:n] & ~self.task.forced
         self._newest = self.ask(task, grown.before)
         self._master.add([*_hiding(forced), *one_row_cuts(self._newest)])

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TypeVar
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.parts import parts_of
-from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning, SpecError, listed
-from celosia.pattern.entries import INTERVAL
-from celosia.pattern.midpoint import midpoints
-from celosia.pattern.pattern import Pattern
-from celosia.protect.call import Call, Told
+from celosia.errors import CelosiaError, InfeasibleError, SpecError, listed
+from celosia.protect.call import Call, OutgrownError, Told
 from celosia.protect.cuts import Cut
 from celosia.protect.intervals import Intervals
 from celosia.protect.levels import refuse_levels_that_nobody_meets
@@ -26,18 +21,17 @@ from celosia.protect.mending import mended
 from celosia.protect.mode_cutting import ModeCutting, More
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.modes import Modes
-from celosia.protect.placing import Placed, Placing, Slacks
+from celosia.protect.placing import Slacks
 from celosia.protect.pressing import REACHED, Press
 from celosia.protect.product import Product, product_of
 from celosia.protect.protection import Protection
-from celosia.protect.range_modes import Prices, by_ends, by_placed_widths, ranged_offer
-from celosia.protect.shifting import shifted
+from celosia.protect.range_modes import by_ends, by_placed_widths, ranged_offer
+from celosia.protect.range_publishing import Publishing
+from celosia.protect.range_wishes import refuse_hidden, refuse_widths
 from celosia.protect.split_search import FLOOR, SplitSearch, splits
 from celosia.protect.task import Task, task_of
-from celosia.risk.risk import HIDE, Risk
+from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
-
-_T = TypeVar("_T")
 
 _SECRET_BITS = 64
 
@@ -49,9 +43,6 @@ _SEARCHING = 0.8
 _WIDER = 1e-6
 """Ranges by splitting are widened by this part, more than placing takes away as what doubles make of the same."""
 
-_SAME = 1e-4
-"""By this part ranges may cost more that are moved further: rounding their ends costs as much."""
-
 _STEP = Fraction(1, 1000)
 """Ranges that are widened one by one grow by steps of so many counts."""
 
@@ -60,14 +51,6 @@ _PLANE = 2
 
 _MANY = 100_000
 """With fewer cells times sensitive cells cuts find the optimum within seconds, those of the general model as well."""
-
-
-class OutgrownError(Exception):
-    """What would have stopped an attack has other variables: a search must begin anew."""
-
-    def __init__(self, told: Told) -> None:
-        super().__init__()
-        self.told = told
 
 
 def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging] | None = None) -> Protection:
@@ -81,100 +64,25 @@ def publish_ranges(risk: Risk, method: Intervals, call: Call, work: type[Ranging
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
     method.refuse_base(asked, integer=call.integer)
     required = method.required(asked)
-    _refuse_widths(required, method)
+    refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
-    _refuse_hidden(required, method)
+    refuse_hidden(required, method)
     searching = replace(call, clock=call.clock.share(_SEARCHING))
+    ranging = (work or Ranging)(asked, required, method, searching)
     try:
-        return (work or Ranging)(asked, required, method, searching).protection()
-    except OutgrownError as outgrown:
-        told = outgrown.told
-        assert isinstance(told.method, Intervals)  # noqa: S101  (what is told is about the same method)
+        return ranging.protection()
+    except OutgrownError:
+        told = ranging.told
+        assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
         return publish_ranges(told.risk, replace(told.method, secret=method.secret), call, work)
 
 
-def _refuse_widths(risk: Risk, method: Intervals) -> None:
-    """Refuse widths that contradict the attackers' bounds, the levels, or each other.
-
-    Raises
-    ------
-    SpecError
-        With the cells by their labels.
-    """
-    least, most = method.least, method.most
-    wide: list[str] = []
-    for cell, width in least.items():
-        truth = risk.table.amounts.fraction(cell)
-        for attacker in risk.attackers:
-            lower, upper = attacker.bounds(cell)
-            if lower is not None and upper is not None and upper - lower < width and truth is not None:
-                wide.append(f"{risk.table.label(cell)} (attacker {attacker.name!r})")
-                break
-    if wide:
-        raise SpecError.one(
-            "least_width", f"is more than attackers' bounds leave open: {listed(wide)}.", "Ask for less there."
-        )
-    levels = risk.levels
-    narrow = [
-        cell
-        for cell, width in most.items()
-        if risk.sensitive[cell]
-        and not method.may_be_no_range(risk)[cell]
-        and width < max(levels.sliding.fraction(cell), levels.lower.fraction(cell) + levels.upper.fraction(cell))
-    ]
-    if narrow:
-        labels = listed([risk.table.label(cell) for cell in narrow])
-        raise SpecError.one("most_width", f"is less than what must be reached: {labels}.", "Allow more, or ask less.")
-
-
-def _refuse_hidden(risk: Risk, method: Intervals) -> None:
-    """Refuse cells that must be hidden, where cells are shown or are ranges.
-
-    Raises
-    ------
-    SpecError
-        With the cells by their labels.
-    """
-    hidden = np.flatnonzero(risk.status == HIDE)
-    if len(hidden) and not method.hides:
-        labels = listed([risk.table.label(int(cell)) for cell in hidden])
-        said = f"{method.name!r} shows cells or ranges, but these must be hidden: {labels}."
-        raise SpecError.one("method", said, "Use 'mixed'.")
-
-
 @dataclass(eq=False)
-class Ranging:
-    """One publication of ranges at work."""
+class Ranging(Publishing):
+    """A search for ranges, and their publication."""
 
-    asked: Risk
-    required: Risk
-    method: Intervals
-    call: Call
-    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
     needed: bool = True
-
-    @cached_property
-    def task(self) -> Task:
-        """The cells that may be ranges, and what must be reached."""
-        return task_of(self.required, integer=self.call.integer)
-
-    @cached_property
-    def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a unit below and above the truth costs, of every cell of the table."""
-        return self.method.costs(self.asked)
-
-    @cached_property
-    def most(self) -> NDArray[np.float64]:
-        """The greatest widths in counts of the task."""
-        most = np.full(len(self.task), np.inf)
-        for cell, width in self.method.most.items():
-            most[self.task.cells == cell] = width * 10**self.task.decimals
-        return most
-
-    @property
-    def sliding(self) -> bool:
-        """Whether only sliding levels are asked for."""
-        return not bool(self.task.goals.up.any() or self.task.goals.down.any())
+    told: Told | None = None
 
     @property
     def by_width(self) -> bool:
@@ -203,88 +111,6 @@ class Ranging:
         follows = parts_of(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
         if bool(follows.any()):
             raise self._refusal(goals.columns[follows])
-
-    @cached_property
-    def prices(self) -> Prices:
-        """What ranges of the columns of the task cost."""
-        below, above = (cost[self.task.cells] for cost in self.costs)
-        return Prices(below, above)
-
-    def _placed(self, slacks: Slacks) -> Placed:
-        """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
-
-        What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
-        and other numbers, and ranges of whole numbers, which are moved after they have been widened to whole ones.
-        """
-        whole, random = self.call.integer, self.method.shift
-        placed = self._audited(self._shifted(slacks, random=random and not whole) or slacks)
-        if not (random and self.sliding) or self.call.clock.left <= 0:
-            return placed
-        if whole:
-            further = self._shifted(self._whole_slacks(slacks, placed.pattern), step=10**self.task.decimals)
-        elif bool(slacks.still(self.task.cells).any()):
-            further = self._shifted(slacks, freely=True)
-        else:
-            further = None
-        if further is None:
-            return placed
-        try:
-            other = self._audited(further)
-        except InfeasibleError:
-            return placed
-        return other if self._loss(other.pattern) <= self._loss(placed.pattern) * (1 + _SAME) else placed
-
-    def _whole_slacks(self, slacks: Slacks, pattern: Pattern) -> Slacks:
-        """Return how far ranges of whole numbers reach in a pattern, in counts."""
-        cells, scale = self.task.cells, 10.0**self.task.decimals
-        truth = self.asked.table.values[cells]
-        lower, upper = (side.floats[cells] for side in pattern.bounds())
-        ranges, still = pattern.status[cells] == INTERVAL, slacks.still(cells)
-        down, up = (
-            np.where(still, own, np.where(ranges, np.rint(far) * scale, 0.0))
-            for own, far in ((slacks.down, truth - lower), (slacks.up, upper - truth))
-        )
-        return replace(slacks, down=down, up=up)
-
-    def _audited(self, slacks: Slacks) -> Placed:
-        return self._whatever_is_pressed(lambda: self._placing.place(slacks))
-
-    @property
-    def _placing(self) -> Placing:
-        fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
-        call = replace(self.call, clock=self.call.clock.whole)
-        return Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
-
-    def _whatever_is_pressed(self, work: Callable[[], _T]) -> _T:
-        """Return what is done after the search; the first Ctrl-C ends what is optional, and it begins again."""
-        try:
-            return work()
-        except KeyboardInterrupt:
-            self.call.clock.stop()
-            return work()
-
-    def _everywhere(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return prices of columns as those of all cells, ``(n_cells,)``."""
-        wide = np.zeros(len(self.required))
-        wide[self.task.cells] = prices
-        return wide
-
-    def _shifted(
-        self, slacks: Slacks, *, random: bool = True, freely: bool = False, step: int | None = None
-    ) -> Slacks | None:
-        """Return ranges moved at the same cost where levels are sliding, at random if that is asked for.
-
-        None where they cannot be placed.
-        """
-        if not self.sliding:
-            return None
-        prices = self.prices.down, self.prices.up
-
-        def moved() -> Slacks | None:
-            source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
-            return shifted(self.task, slacks, prices, backends()[0], source, freely=freely, step=step)
-
-        return self._whatever_is_pressed(moved)
 
     def _product(self) -> Product | None:
         """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""
@@ -383,15 +209,16 @@ class Ranging:
         told = None if self.call.watch is None else self.call.watch(self._placing.drafted(self._slacks(modes, v)))
         if told is None:
             return None
+        self.told = told
         if len(told.risk) > len(self.asked):
-            raise OutgrownError(told)
+            raise OutgrownError
         asked = self.method.applied(told.risk)
         required = self.method.required(asked)
         task = task_of(required, integer=self.call.integer)
         if len(task.goals) == len(self.task.goals):
             return None
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
-            raise OutgrownError(told)
+            raise OutgrownError
         self.asked, self.required, self.task, self.needed = asked, required, task, told.needed
         refuse_levels_that_nobody_meets(required)
         self._refuse_cells_that_follow()
@@ -466,29 +293,6 @@ class Ranging:
         if bool(wished.any()):
             return SpecError.one("least_width", said, remedy)
         return InfeasibleError.one("protection", said, remedy)
-
-    def _result(self, placed: Placed, bound: float) -> Protection:
-        said = midpoints(placed.pattern).warning
-        if said is not None:
-            warnings.warn(said, MidpointWarning, stacklevel=2)
-        cost = self._loss(placed.pattern)
-        return Protection(
-            risk=self.asked,
-            method=self.method,
-            pattern=placed.pattern,
-            cost=cost,
-            bound=min(bound, cost),
-            found=placed.audit,
-            seconds=self.call.clock.seconds,
-            solver=f"{backends()[0].name} {backends()[0].version}",
-            trace=tuple(self.trace),
-            seed=self.call.seed,
-            notes=placed.notes,
-        )
-
-    def _loss(self, pattern: Pattern) -> float:
-        """Return what a pattern costs."""
-        return pattern.loss(self.asked.cost)
 
     def _listen(self, search: SplitSearch) -> None:
         """Note how far splitting has come, and in how many steps."""

@@ -165,9 +165,9 @@ def test_a_task_that_gets_other_columns_begins_anew(monkeypatch: pytest.MonkeyPa
     first, both = (replace(risk, attackers=tuple(some)) for some in (attackers[:1], attackers))
     begun = []
 
-    def extended(own: Growing, grown: Grown, pattern: NDArray[np.bool_]) -> None:
+    def extended(own: Growing, grown: Grown) -> None:
         begun.append(len(own.task))
-        extend(own, grown, pattern)
+        extend(own, grown)
 
     extend = Growing._extend
     monkeypatch.setattr(Growing, "_extend", extended)

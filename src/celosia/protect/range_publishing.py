@@ -1,0 +1,180 @@
+"""From how far ranges reach to ranges that are published: placed, moved at random, audited."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import InfeasibleError, MidpointWarning
+from celosia.pattern.entries import INTERVAL
+from celosia.pattern.midpoint import midpoints
+from celosia.pattern.pattern import Pattern
+from celosia.protect.call import Call
+from celosia.protect.intervals import Intervals
+from celosia.protect.placing import Placed, Placing, Slacks
+from celosia.protect.protection import Protection
+from celosia.protect.range_modes import Prices
+from celosia.protect.shifting import shifted
+from celosia.protect.task import Task, task_of
+from celosia.risk.risk import Risk
+from celosia.solve.registry import backends
+
+_T = TypeVar("_T")
+
+_SAME = 1e-4
+"""By this part ranges may cost more that are moved further: rounding their ends costs as much."""
+
+
+@dataclass(eq=False)
+class Publishing:
+    """One publication of ranges.
+
+    Parameters
+    ----------
+    asked, required
+        The risk with the wishes of the method, and with widths as levels.
+    method, call
+        How to publish.
+    trace
+        How a search went so far.
+    """
+
+    asked: Risk
+    required: Risk
+    method: Intervals
+    call: Call
+    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+
+    @cached_property
+    def task(self) -> Task:
+        """The cells that may be ranges, and what must be reached."""
+        return task_of(self.required, integer=self.call.integer)
+
+    @cached_property
+    def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a unit below and above the truth costs, of every cell of the table."""
+        return self.method.costs(self.asked)
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """The greatest widths in counts of the task."""
+        most = np.full(len(self.task), np.inf)
+        for cell, width in self.method.most.items():
+            most[self.task.cells == cell] = width * 10**self.task.decimals
+        return most
+
+    @property
+    def sliding(self) -> bool:
+        """Whether only sliding levels are asked for."""
+        return not bool(self.task.goals.up.any() or self.task.goals.down.any())
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What ranges of the columns of the task cost."""
+        below, above = (cost[self.task.cells] for cost in self.costs)
+        return Prices(below, above)
+
+    def _placed(self, slacks: Slacks) -> Placed:
+        """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
+
+        What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
+        and other numbers, and ranges of whole numbers, which are moved after they have been widened to whole ones.
+        """
+        whole, random = self.call.integer, self.method.shift
+        placed = self._audited(self._shifted(slacks, random=random and not whole) or slacks)
+        if not (random and self.sliding) or self.call.clock.left <= 0:
+            return placed
+        if whole:
+            further = self._shifted(self._whole_slacks(slacks, placed.pattern), step=10**self.task.decimals)
+        elif bool(slacks.still(self.task.cells).any()):
+            further = self._shifted(slacks, freely=True)
+        else:
+            further = None
+        if further is None:
+            return placed
+        try:
+            other = self._audited(further)
+        except InfeasibleError:
+            return placed
+        return other if self._loss(other.pattern) <= self._loss(placed.pattern) * (1 + _SAME) else placed
+
+    def _whole_slacks(self, slacks: Slacks, pattern: Pattern) -> Slacks:
+        """Return how far ranges of whole numbers reach in a pattern, in counts."""
+        cells, scale = self.task.cells, 10.0**self.task.decimals
+        truth = self.asked.table.values[cells]
+        lower, upper = (side.floats[cells] for side in pattern.bounds())
+        ranges, still = pattern.status[cells] == INTERVAL, slacks.still(cells)
+        down, up = (
+            np.where(still, own, np.where(ranges, np.rint(far) * scale, 0.0))
+            for own, far in ((slacks.down, truth - lower), (slacks.up, upper - truth))
+        )
+        return replace(slacks, down=down, up=up)
+
+    def _audited(self, slacks: Slacks) -> Placed:
+        return self._whatever_is_pressed(lambda: self._placing.place(slacks))
+
+    @property
+    def _placing(self) -> Placing:
+        fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
+        call = replace(self.call, clock=self.call.clock.whole)
+        return Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
+
+    def _whatever_is_pressed(self, work: Callable[[], _T]) -> _T:
+        """Return what is done after the search; the first Ctrl-C ends what is optional, and it begins again."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+            return work()
+
+    def _everywhere(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return prices of columns as those of all cells, ``(n_cells,)``."""
+        wide = np.zeros(len(self.required))
+        wide[self.task.cells] = prices
+        return wide
+
+    def _shifted(
+        self, slacks: Slacks, *, random: bool = True, freely: bool = False, step: int | None = None
+    ) -> Slacks | None:
+        """Return ranges moved at the same cost where levels are sliding, at random if that is asked for.
+
+        None where they cannot be placed.
+        """
+        if not self.sliding:
+            return None
+        prices = self.prices.down, self.prices.up
+
+        def moved() -> Slacks | None:
+            source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
+            return shifted(self.task, slacks, prices, backends()[0], source, freely=freely, step=step)
+
+        return self._whatever_is_pressed(moved)
+
+    def _result(self, placed: Placed, bound: float) -> Protection:
+        said = midpoints(placed.pattern).warning
+        if said is not None:
+            warnings.warn(said, MidpointWarning, stacklevel=2)
+        cost = self._loss(placed.pattern)
+        return Protection(
+            risk=self.asked,
+            method=self.method,
+            pattern=placed.pattern,
+            cost=cost,
+            bound=min(bound, cost),
+            found=placed.audit,
+            seconds=self.call.clock.seconds,
+            solver=f"{backends()[0].name} {backends()[0].version}",
+            trace=tuple(self.trace),
+            seed=self.call.seed,
+            notes=placed.notes,
+        )
+
+    def _loss(self, pattern: Pattern) -> float:
+        """Return what a pattern costs."""
+        return pattern.loss(self.asked.cost)
