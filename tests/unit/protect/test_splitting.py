@@ -14,7 +14,7 @@ from tests.golden.test_intervals import SQUARE
 from tests.unit.protect.conftest import GRID, make_risk
 
 from celosia.pattern.midpoint import midpoint_share
-from celosia.protect import ranging
+from celosia.protect import range_publishing
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.mixed import Mixed
@@ -194,7 +194,7 @@ def test_ctrl_c_while_ranges_are_moved_ends_nothing(monkeypatch: pytest.MonkeyPa
             raise press
         return shifted(*arguments, **options)
 
-    monkeypatch.setattr(ranging, "shifted", pressed)
+    monkeypatch.setattr(range_publishing, "shifted", pressed)
     found = protect(instance("t20x10", sliding=True), Intervals(secret=1))
     assert found.safe
     assert found.cost == pytest.approx(protect(instance("t20x10", sliding=True), Intervals(secret=1)).cost)
