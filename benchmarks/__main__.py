@@ -7,7 +7,7 @@ A full run replaces its sections of benchmarks/RESULTS.md; a smoke run only show
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import benchmarks.adjustment
 import benchmarks.assessment
@@ -24,9 +24,15 @@ from benchmarks.results import PAGE, page, section, table
 
 def main() -> None:
     """Run what was asked for."""
-    smoke = "--smoke" in sys.argv
-    names = [word for word in sys.argv[1:] if not word.startswith("--")] or list(BENCHMARKS)
-    for name in names:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run benchmarks.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHMARKS)} (all)")
+    parser.add_argument("--smoke", action="store_true", help="only see whether everything still runs")
+    parser.add_argument("--large", action="store_true", help="with the largest tables")
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.names if name not in BENCHMARKS]:
+        parser.error(f"no such benchmark: {', '.join(unknown)}")
+    smoke = asked.smoke
+    for name in asked.names or BENCHMARKS:
         print(f"{name} ...", flush=True)
         rows = BENCHMARKS[name](smoke=smoke)
         print(table(rows), flush=True)
