@@ -66,9 +66,7 @@ def drawn(name: str, seed: int = 0) -> Table:
         if len(widths) > 1:
             hierarchies[f"dim{axis}"] = cz.Hierarchy.from_paths(paths)
     by = [f"dim{axis}" for axis in range(len(shape))]
-    return cz.tabulate(
-        pl.DataFrame(columns), by=by, value="value", respondent="firm", hierarchies=hierarchies, contributions=True
-    )
+    return cz.tabulate(pl.DataFrame(columns), by=by, value="value", respondent="firm", hierarchies=hierarchies)
 
 
 def _path(name: str, code: int, widths: tuple[int, ...]) -> tuple[str, ...]:
@@ -84,8 +82,9 @@ def _rows(promise: Promise) -> list[Row]:
     audits: list[RespondentAudit] = []
     took = min(timed(lambda: audits.append(cz.audit_respondents(plain, rule=_RULE))).cpu for _ in range(3))
     found = audits[0]
-    leaves = len(found.respondents.leaves)
-    size = f"{len(table):,} cells, {leaves:,} leaves, {len(found.respondents):,} respondents, {found.targets} targets"
+    people = found.parts[0].respondents
+    leaves = len(people.leaves)
+    size = f"{len(table):,} cells, {leaves:,} leaves, {len(people):,} respondents, {found.targets} targets"
     rows = [
         Row(
             f"audit of all pairs, {promise.name}: {size}",
@@ -141,7 +140,7 @@ def _ratio(promise: Promise, wanted: int, plain: cz.Protection, found: Responden
     The pairs that count are the largest respondent of every leaf against the largest of every leaf that is a target:
     the others would make the ratio larger.
     """
-    people = found.respondents
+    people = found.parts[0].respondents
     numbers, tops = people.numbers, np.asarray(people.sizes.argmax(axis=1)).ravel()
     rng = np.random.default_rng(0)
     open_pairs = sorted(found.every_pair())

@@ -1,11 +1,12 @@
 """Tabulation beside DuckDB's own GROUP BY of the leaf cells over the same Parquet file.
 
-python -m benchmarks.tabulation floor|tabulate FILE      one measurement, in a process of its own
+python -m benchmarks.tabulation floor|tabulate|contributions FILE      one measurement, in a process of its own
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -28,6 +29,7 @@ def tabulation(*, smoke: bool) -> list[Row]:
     sizes = [100_000] if smoke else [*_SIZES, *([_LARGE] if "--large" in sys.argv else [])]
     costs = {rows: _beside(rows) for rows in sizes}
     rows = [row for size, (floor, ours) in costs.items() for row in _rows(size, floor, ours)]
+    rows += [_contributions_row(size, ours) for size, (_, ours) in costs.items() if size < _LARGE]
     if not smoke:
         first, last = min(costs), max(costs)
         growth = costs[last][1].cpu / costs[first][1].cpu / (last / first)
@@ -74,6 +76,12 @@ def _rows(size: int, floor: Cost, ours: Cost) -> list[Row]:
     return rows
 
 
+def _contributions_row(size: int, without: Cost) -> Row:
+    kept = apart("benchmarks.tabulation", "contributions", str(records(size)))
+    said = f"{kept.cpu - without.cpu:.2f} CPU s and {kept.peak - without.peak:.0f} MB of peak memory"
+    return Row(f"tabulate {size:.0e} rows: single contributions kept, on top", "", said)
+
+
 def _draw(costs: dict[int, tuple[Cost, Cost]]) -> None:
     mpl.use("svg")
     figure, axes = plt.subplots(figsize=(6, 4))
@@ -95,7 +103,7 @@ def _floor(path: str) -> Cost:
     return timed(lambda: connection.execute(sql).fetchall(), 3)
 
 
-def _tabulate(path: str) -> Cost:
+def _tabulate(path: str, *, contributions: bool = False) -> Cost:
     def run(file: str) -> None:
         cz.tabulate(
             file,
@@ -104,6 +112,7 @@ def _tabulate(path: str) -> Cost:
             respondent="firm",
             holding="holding",
             hierarchies={"industry": cz.Digits((1, 1, 1)), "region": cz.Digits((1, 1))},
+            contributions=contributions,
         )
 
     run(str(records(10_000)))  # compiled code is loaded before the clock starts
@@ -111,4 +120,5 @@ def _tabulate(path: str) -> Cost:
 
 
 if __name__ == "__main__":
-    report({"floor": _floor, "tabulate": _tabulate}[sys.argv[1]](sys.argv[2]))
+    ways = {"floor": _floor, "tabulate": _tabulate, "contributions": partial(_tabulate, contributions=True)}
+    report(ways[sys.argv[1]](sys.argv[2]))

@@ -72,9 +72,12 @@ INPUTS = {"firms.csv", "job.toml", "problem.jj"}
 
 
 def write_inputs(folder: Path, more: str = OUTPUT) -> Path:
-    """Write firms, job and problem into a folder, and return the job file; `more` goes to the end of the job."""
+    """Write firms, job and problem into a folder, and return the job file; `more` goes to the end of the job.
+
+    Unless it names others, an outsider attacks alone: firms would not let cells of two of them be shown.
+    """
     (folder / "firms.csv").write_text(RECORDS)
-    (folder / "job.toml").write_text(JOB + more)
+    (folder / "job.toml").write_text(("" if "attackers" in more else 'attackers = ["external"]\n') + JOB + more)
     (folder / "problem.jj").write_text(PROBLEM)
     return folder / "job.toml"
 

@@ -29,7 +29,7 @@ def cheaper_pattern(risk: Risk, rule: Rule, cost: int) -> NDArray[np.int64] | No
 
     Hiding more is never less safe, so only patterns with one cell less need to be tried.
     """
-    cells_only = replace(risk, respondents=None)
+    cells_only = replace(risk, respondents=())
     must = np.flatnonzero(risk.sensitive)
     free = np.flatnonzero(~risk.sensitive)
     for more in combinations(free.tolist(), max(cost - 1 - len(must), 0)):

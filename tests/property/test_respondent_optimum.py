@@ -25,7 +25,7 @@ def drawn(seed: int, most: int = MOST_CELLS) -> tuple[Case, Risk] | None:
     case = case_of(seed)
     risk = assess(case.table, case.rule, cost="unity")
     largest = int(np.unique(case.numbers, return_counts=True)[1].max())
-    if risk.respondents is None or not risk.sensitive.any() or len(case.table) > most or largest > MOST_CORNERS + 1:
+    if not risk.respondents or not risk.sensitive.any() or len(case.table) > most or largest > MOST_CORNERS + 1:
         return None
     return case, risk
 

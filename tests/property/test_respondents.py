@@ -54,8 +54,8 @@ def test_coalitions_of_two_have_the_same_verdict_and_every_open_one_is_one(seed:
         fast, full = found
         assert fast.safe == (not full)
         for one in fast.open:
-            members = {int(fast.respondents.numbers[place]) for place in one.attackers}
-            target = int(fast.respondents.numbers[one.target])
+            members = {int(fast.parts[0].respondents.numbers[place]) for place in one.attackers}
+            target = int(fast.parts[0].respondents.numbers[one.target])
             assert any(members <= set(other.attackers) and target == other.target for other in full)
 
 

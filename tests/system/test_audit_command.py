@@ -131,6 +131,7 @@ def test_cells_are_explained_on_request_with_numbers(run: Run) -> None:
     code, said, _ = run("audit", "problem.jj", "--release", "good.csv", "--explain", "4", "--explain", "cell 7")
     assert code == 0
     assert said.splitlines()[1:] == [
+        "Note: Respondents were not asked: a JJ file names no contributors.",
         "Explained (confidential):",
         "cell 4 is at least 0 for file.",
         "cell 4 is at most 90:",
@@ -204,6 +205,8 @@ def test_json_is_one_object(run: Run) -> None:
         "cells_missed": [4],
         "cells_not_shown": [],
         "solver": "highs",
+        "respondents": {"asked": False, "reason": "Respondents were not asked: a JJ file names no contributors."},
+        "notes": ["Respondents were not asked: a JJ file names no contributors."],
         "files": [],
     }
 

@@ -49,7 +49,7 @@ def test_what_was_made_against_outsiders_is_not_safe_for_them(tmp_path: Path, ru
     alone, release = job(tmp_path / "alone", 'attackers = ["external"]'), tmp_path / "release.csv"
     code, said, _ = run("protect", str(alone), "--json", "--output", str(release))
     assert code == 0
-    assert "respondents" not in json.loads(said)
+    assert not json.loads(said)["respondents"]["asked"]
     assert run("audit", str(alone), "--release", str(release))[0] == 0
     code, said, _ = run("audit", str(job(tmp_path)), "--release", str(release))
     assert code == 1
@@ -59,7 +59,7 @@ def test_what_was_made_against_outsiders_is_not_safe_for_them(tmp_path: Path, ru
 @pytest.mark.parametrize(
     ("attackers", "rule", "message"),
     [
-        ('attackers = ["external", "respondents"]', 'rule = "min-frequency"\nn = 3', "respondents need a rule"),
+        ('attackers = ["external", "respondents"]', 'rule = "zero-cells"\nlevel = 1', "respondents need a rule"),
         ("", 'rule = "prior-posterior"\np = 50\nq = 40', "must be below q"),
         ('attackers = ["respondents", "nobody"]', 'rule = "p-percent"\np = 20', "attackers[1]"),
     ],

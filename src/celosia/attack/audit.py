@@ -38,6 +38,7 @@ from celosia.presses import shielded
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
+from celosia.risk.respondent_rules import NAMED_WITHOUT
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
@@ -78,6 +79,11 @@ class Audit:
     def safe(self) -> bool:
         """Every requirement is met."""
         return self.count(MET) == len(self.verdicts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not asked, in plain sentences."""
+        return tuple(note for note in (self.risk.unasked_note,) if note is not None)
 
     def of_result(self, result: str) -> Sequence[Verdict]:
         """Return the verdicts of one kind."""
@@ -185,8 +191,8 @@ def audit(
     if not who:
         raise SpecError.one("attackers", "are missing.")
     if attackers is not None:
-        risk = replace(risk, attackers=who, further=None)
-    elif risk.respondents is not None and release.criterion != "distance":
+        risk = replace(risk, attackers=who, further=None, respondents=(), unasked=NAMED_WITHOUT)
+    elif risk.respondents and release.criterion != "distance":
         risk = requiring(risk, audit_respondents(release, risk, solver=solver, progress=progress))
         who = risk.attackers
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts

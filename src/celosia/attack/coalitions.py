@@ -214,7 +214,7 @@ class CoalitionSearch:
         shares: tuple[float | None, float | None] = (None, None)
         signs: tuple[int, ...] = ()
         if len(target.leaves) == 1:
-            unit = stage.holdings[target.place][target.leaves[0]] * stage.p * stage.knowledge.unit // stage.knowledge.p
+            unit = stage.holdings[target.place][target.leaves[0]] * stage.scale * stage.knowledge.unit
             shares = (judged.reach / unit, judged.level / unit)
         else:
             excluded = dict(judged.signs)

@@ -150,8 +150,8 @@ class BoxTarget:
         stage, column = self.stage, int(self.stage.column[leaf])
         own = stage.holdings[self.place][leaf] if leaf in self.leaves else 0
         rest = int(stage.capacity[leaf]) - stage.q * (taken + own)
-        middle = signs.get(leaf, 0) * stage.p * own
-        spread = rest - (stage.p * own if leaf in self.leaves and leaf not in signs else 0)
+        middle = signs.get(leaf, 0) * stage.error(own)
+        spread = rest - (stage.error(own) if leaf in self.leaves and leaf not in signs else 0)
         return (
             max(middle - spread, -int(stage.published_down[column])),
             min(middle + spread, int(stage.published_up[column])),

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.coalitions import OpenPair
-from celosia.attack.respondents import RespondentAudit
+from celosia.attack.respondent_findings import RespondentAudit, RuleAudit
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, Risk
@@ -59,10 +59,23 @@ def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: 
     enough
         Ask for enough, and perhaps for more than is needed; otherwise for no more than is needed.
     """
-    wanted = [one for pair in found.open if not pair.implied for one in _wanted_of(found, pair, enough=enough)]
+    for part in found.parts:
+        risk = _requiring_by_rule(risk, part, _suffix(found, part), hide=hide, enough=enough)
+    return risk
+
+
+def _suffix(found: RespondentAudit, part: RuleAudit) -> str:
+    """Return what tells attackers of one rule from those of another: the same people know more or less."""
+    return f", {part.rule.words}" if len(found.parts) > 1 else ""
+
+
+def _requiring_by_rule(risk: Risk, found: RuleAudit, suffix: str, *, hide: bool, enough: bool) -> Risk:
+    """Return the risk with requirements against the open pairs of one rule."""
+    pairs = (pair for pair in found.open if not pair.implied)
+    wanted = [replace(one, name=one.name + suffix) for pair in pairs for one in _wanted_of(found, pair, enough=enough)]
     if not wanted:
         return risk
-    decimals = risk.table.decimals + found.asked.decimals
+    decimals = risk.table.decimals + found.knowledge.decimals
     attackers, place = list(risk.attackers), {attacker.name: k for k, attacker in enumerate(risk.attackers)}
     rows: dict[tuple[int, int], tuple[int, int]] = {}
     for one in wanted:
@@ -123,14 +136,17 @@ def corners(found: RespondentAudit) -> list[Corner]:
     Guarantee: such a corner is possible if and only if some table moves every needed cell as far as is said, and every
     leaf cell no further beside that; the target is protected only if it is.
     """
-    pairs = [pair for pair in found.open if not pair.implied and len(pair.cells) > 1]
-    # The opposite corner mostly follows; it is as necessary.
-    opposite = [replace(pair, signs=tuple(-sign for sign in pair.signs)) for pair in pairs]
-    made = (_corner(found, pair) for pair in (*pairs, *opposite))
+    made = []
+    for part in found.parts:
+        pairs = [pair for pair in part.open if not pair.implied and len(pair.cells) > 1]
+        # The opposite corner mostly follows; it is as necessary.
+        opposite = [replace(pair, signs=tuple(-sign for sign in pair.signs)) for pair in pairs]
+        every = (_corner(part, pair) for pair in (*pairs, *opposite))
+        made += [replace(one, name=one.name + _suffix(found, part)) for one in every]
     return [one for one in made if len(one.needs) > 1]
 
 
-def _corner(found: RespondentAudit, pair: OpenPair) -> Corner:
+def _corner(found: RuleAudit, pair: OpenPair) -> Corner:
     name, down, up = _box(found, pair)
     places = np.searchsorted(found.respondents.leaves, pair.cells).tolist()
     signs = dict(zip(places, pair.signs, strict=True))
@@ -139,7 +155,7 @@ def _corner(found: RespondentAudit, pair: OpenPair) -> Corner:
         # The box begins at what is needed: from there it reaches to one side only.
         side = up if need > 0 else down
         side[leaf] -= abs(need)
-    decimals = found.table.decimals + found.asked.decimals
+    decimals = found.table.decimals + found.knowledge.decimals
     return Corner(name, found.respondents.leaves, needs, down, up, decimals)
 
 
@@ -151,24 +167,24 @@ class _Sizes:
     rest: NDArray[np.object_]
 
     @classmethod
-    def of(cls, found: RespondentAudit, pair: OpenPair) -> _Sizes:
+    def of(cls, found: RuleAudit, pair: OpenPair) -> _Sizes:
         sizes = found.respondents.sizes
         taken = sizes[:, list(pair.attackers)].sum(axis=1) if pair.attackers else np.zeros(sizes.shape[0], dtype=int)
         own = np.asarray(sizes[:, [pair.target]].sum(axis=1), dtype=np.int64).astype(object)
         return cls(own, found.respondents.totals.astype(object) - np.asarray(taken).astype(object) - own)
 
 
-def _needs(found: RespondentAudit, pair: OpenPair) -> dict[int, int]:
+def _needs(found: RuleAudit, pair: OpenPair) -> dict[int, int]:
     """Return how far leaf cells of the target must move because nobody in them makes up for his error."""
-    sizes, knowledge = _Sizes.of(found, pair), found.asked
+    sizes, knowledge = _Sizes.of(found, pair), found.knowledge
     leaves = np.searchsorted(found.respondents.leaves, pair.cells).tolist()
-    needed = {leaf: int(knowledge.p * sizes.own[leaf] - knowledge.q * sizes.rest[leaf]) for leaf in leaves}
+    needed = {leaf: knowledge.error(int(sizes.own[leaf])) - knowledge.q * int(sizes.rest[leaf]) for leaf in leaves}
     return {leaf: level for leaf, level in needed.items() if level > 0}
 
 
-def _wanted_of(found: RespondentAudit, pair: OpenPair, *, enough: bool) -> Iterator[_Wanted]:
+def _wanted_of(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Iterator[_Wanted]:
     """Yield the attackers by whom a pair is described."""
-    people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
+    people, knowledge, sizes = found.respondents, found.knowledge, _Sizes.of(found, pair)
     needs = _needs(found, pair)
     if len(pair.cells) == 1:
         room = knowledge.q * (sizes.rest + sizes.own)
@@ -185,33 +201,34 @@ def _wanted_of(found: RespondentAudit, pair: OpenPair, *, enough: bool) -> Itera
         for other in needs if enough else ():
             below[other] = above[other] = 0
         side = above if sign > 0 else below
-        side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.p * int(sizes.own[leaf])
+        side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.error(int(sizes.own[leaf]))
         cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
         yield _Wanted(f"{said} {words} {label}", below, above, cell, (0, far) if sign > 0 else (far, 0))
 
 
-def _who(found: RespondentAudit, pair: OpenPair) -> str:
+def _who(found: RuleAudit, pair: OpenPair) -> str:
     people = found.respondents
     members = ", ".join(str(int(people.numbers[place])) for place in pair.attackers)
     return f"{people.kind} {members}" if pair.attackers else f"anybody among the {people.kind}s"
 
 
-def _box(found: RespondentAudit, pair: OpenPair) -> tuple[str, NDArray[np.object_], NDArray[np.object_]]:
+def _box(found: RuleAudit, pair: OpenPair) -> tuple[str, NDArray[np.object_], NDArray[np.object_]]:
     """Return the name of a corner, and how far down and up leaf cells can be in it, no less than nothing."""
-    people, knowledge, sizes = found.respondents, found.asked, _Sizes.of(found, pair)
+    people, knowledge, sizes = found.respondents, found.knowledge, _Sizes.of(found, pair)
     claims = np.asarray(people.protected[:, [pair.target]].sum(axis=1)) > 0
     # Of cells beyond the component every corner must be possible; here one of them is enough.
-    room = knowledge.q * sizes.rest + np.where(claims, knowledge.p, knowledge.q) * sizes.own
+    errors = np.array([knowledge.error(own) for own in sizes.own.tolist()], dtype=object)
+    room = knowledge.q * sizes.rest + np.where(claims, errors, knowledge.q * sizes.own)
     down, up = room.copy(), room.copy()
     for leaf, sign in zip(np.searchsorted(people.leaves, pair.cells).tolist(), pair.signs, strict=True):
-        spread, middle = knowledge.q * sizes.rest[leaf], sign * knowledge.p * sizes.own[leaf]
+        spread, middle = knowledge.q * sizes.rest[leaf], sign * errors[leaf]
         down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
     corner = " ".join(f"{'+' if sign > 0 else '-'}{cell}" for cell, sign in zip(pair.cells, pair.signs, strict=True))
     return f"{_who(found, pair)} against {people.name(pair.target)} ({corner})", down, up
 
 
-def _attacker(risk: Risk, found: RespondentAudit, one: _Wanted, decimals: int) -> Attacker:
-    leaves, unit = found.respondents.leaves, found.asked.unit
+def _attacker(risk: Risk, found: RuleAudit, one: _Wanted, decimals: int) -> Attacker:
+    leaves, unit = found.respondents.leaves, found.knowledge.unit
     middle = risk.table.amounts.counts[leaves].astype(object) * unit
     ends = []
     for sign, room in ((-1, one.down), (1, one.up)):

@@ -36,8 +36,9 @@ class Stage:
         What the attacks are about.
     system, parts, pushes
         The cells that somebody who contributes nothing does not know.
-    p, q
-        As whole numbers: a contribution of n counts of the table is known within ``q * n`` counts of the system.
+    q, scale
+        As whole numbers: a contribution of n counts of the table is known within ``q * n`` counts of the system, of
+        which `scale` make one count of what respondents know.
     column
         The column of every leaf in the system, -1 where it is known, ``(k,)``.
     component
@@ -56,8 +57,8 @@ class Stage:
     system: System
     parts: Parts
     pushes: Pushes
-    p: int
     q: int
+    scale: int
     column: NDArray[np.int64]
     component: NDArray[np.int64]
     published_up: NDArray[np.int64]
@@ -65,6 +66,10 @@ class Stage:
     capacity: NDArray[np.int64]
     clock: Clock
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+
+    def error(self, size: int) -> int:
+        """Return how close nobody may come to a contribution of so many counts, in counts of the system."""
+        return self.scale * self.knowledge.error(size)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -184,7 +189,7 @@ def stage_of(
     also = np.searchsorted(published.cells, system.cells)  # whatever is open to respondents is not published
     return Stage(
         *(table, respondents, knowledge, system, parts, Pushes(system, parts, backend)),
-        *(knowledge.p * scale, knowledge.q * scale, column, component),
+        *(knowledge.q * scale, scale, column, component),
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
         clock,

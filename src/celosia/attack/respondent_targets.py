@@ -114,7 +114,7 @@ class CellTarget:
 
     def _level(self, taken: int) -> int:
         stage, own = self.stage, self.stage.holdings[self.place][self.leaf]
-        return stage.p * own + stage.q * (own + taken) - int(stage.capacity[self.leaf])
+        return stage.error(own) + stage.q * (own + taken) - int(stage.capacity[self.leaf])
 
     def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables that push the cell as far as is needed, and how far they do."""
@@ -210,7 +210,7 @@ def targets_of(stage: Stage, coalition: int) -> list[list[Target]]:
     boxes: list[list[Target]] = []
     for leaf, own in enumerate(stage.contributors):
         sizes = [size for size, _ in own[: coalition + 1]]
-        if not sizes or stage.p * sizes[0] + stage.q * sum(sizes) <= int(stage.capacity[leaf]):
+        if not sizes or stage.error(sizes[0]) + stage.q * sum(sizes) <= int(stage.capacity[leaf]):
             continue
         component = int(stage.component[leaf])
         for size, place in own:
@@ -231,7 +231,7 @@ def targets_of(stage: Stage, coalition: int) -> list[list[Target]]:
 def _exposed(stage: Stage, place: int, leaf: int, size: int, coalition: int) -> bool:
     """Return whether the others in a leaf do not make up for a contribution, without the largest of them."""
     others = [other for other, who in stage.contributors[leaf] if who != place][:coalition]
-    return stage.p * size + stage.q * (size + sum(others)) > int(stage.capacity[leaf])
+    return stage.error(size) + stage.q * (size + sum(others)) > int(stage.capacity[leaf])
 
 
 def largest_others(stage: Stage, target: Target, members: Coalition, number: int) -> dict[int, int]:

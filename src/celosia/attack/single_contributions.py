@@ -3,8 +3,9 @@ r"""The full audit of respondents: every one against every other, contribution b
 It exists to be believed rather than to be fast, and shares nothing with `celosia.attack.respondents`: no dominance, no
 certificates, no leaf capacities. For a coalition S and a target t the unknowns are the errors :math:`e_{ir}` of all
 single contributions. S knows its own, everybody else's within q percent, and everything that is published. Of t it may
-not know that some corner of the box :math:`x_i^t \pm p\,|x_i^t|` is impossible: every choice of signs is tried, and the
-others' errors must make up for it. With t in one cell the corners are p percent more and p percent less.
+not know that some corner of the box :math:`x_i^t \pm p\,|x_i^t|` is impossible, or of one unit each way where figures
+must not be found exactly: every choice of signs is tried, and the others' errors must make up for it. With t in one
+cell the corners are p percent more and p percent less.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import scipy.sparse as sp
 from celosia.errors import SolverError, SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import PPercent, PriorPosterior, RespondentRule
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
@@ -49,7 +50,7 @@ class OpenAttack:
 def open_attacks(
     release: Release | Pattern,
     table: Table,
-    rule: PPercent | PriorPosterior,
+    rule: RespondentRule,
     *,
     ties: str = "safe",
     backend: Backend | None = None,
@@ -76,7 +77,7 @@ def open_attacks(
     every, claims = _sizes(table, rule.by)
     who = sorted({number for _, number in every})
     sizes = {key: size for key, size in every.items() if size}
-    together = min(rule.coalition, len(who) - 1)
+    together = min(getattr(rule, "coalition", 1), len(who) - 1)
     room = _Room(table, release, rule, sizes, claims, backend or backends()[0])
     beyond = _BEYOND if ties == "sensitive" else 1.0
     found: list[OpenAttack] = []
@@ -113,16 +114,17 @@ class _Room:
         self,
         table: Table,
         release: Release,
-        rule: PPercent | PriorPosterior,
+        rule: RespondentRule,
         sizes: dict[tuple[int, int], Fraction],
         claims: set[tuple[int, int]],
         backend: Backend,
     ) -> None:
         q = rule.q if isinstance(rule, PriorPosterior) else 100
-        self._p = rule.p
         self._errors = list(sizes)
         self._size = np.array([float(size) for size in sizes.values()])
         self._most = self._size * q / 100
+        exactly = np.full(len(self._size), 10.0**-table.decimals)  # what a frequency or dominance rule forbids
+        self._error = self._size * rule.p / 100 if isinstance(rule, PPercent | PriorPosterior) else exactly
         self._owner = np.array([own for _, own in self._errors], dtype=np.int64)
         self._claimed = np.array([key in claims for key in self._errors], dtype=bool)
         self._lower, self._upper = -self._most, self._most
@@ -138,7 +140,7 @@ class _Room:
         most = np.where(np.isin(self._owner, attackers), 0.0, self._most)
         lower, upper = -most, most.copy()
         own = np.flatnonzero((self._owner == target) & self._claimed)
-        lower[own] = upper[own] = np.array(corner) * self._size[own] * self._p * beyond / 100
+        lower[own] = upper[own] = np.array(corner) * self._error[own] * beyond
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         self._model.change_bounds(changed, lower[changed], upper[changed])
         self._lower, self._upper = lower, upper

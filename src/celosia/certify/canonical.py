@@ -20,7 +20,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 
-FORMAT, FORMAT_VERSION = "celosia certificate", 2
+FORMAT, FORMAT_VERSION = "celosia certificate", 3
 
 CONFIDENTIAL = (
     "This file holds the true values of cells that are not published. "
@@ -69,6 +69,11 @@ def requirements_part(risk: Risk) -> dict[str, Any]:
         "upper": decimal_column(wanted.upper),
         "sliding": decimal_column(wanted.sliding),
     }
+
+
+def respondents_part(risk: Risk) -> dict[str, Any]:
+    """Return the rules by which contributors were kept from each other, and why they were not where they were not."""
+    return {"rules": [rule.words for rule in risk.respondents], "unasked": risk.unasked_note or ""}
 
 
 def release_part(release: Release) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from celosia.certify.canonical import (
     digests,
     release_part,
     requirements_part,
+    respondents_part,
     table_part,
 )
 from celosia.certify.columns import column
@@ -145,6 +146,7 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "table": table_part(audit.risk.table),
         "requirements": requirements_part(audit.risk),
         "release": release_part(audit.release),
+        "respondents": respondents_part(audit.risk),
         "proofs": _columns(*proofs),
         "ranges": _said(ranges),
         "witnesses": witnesses.content(),

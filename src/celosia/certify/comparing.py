@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.certify.canonical import release_part, requirements_part, table_part
+from celosia.certify.canonical import release_part, requirements_part, respondents_part, table_part
 from celosia.certify.reading import Claim
 from celosia.certify.whole import times
 from celosia.errors import Problem, counted
@@ -39,6 +39,10 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
     for name, words in _WORDS.items():
         if said[name] != own[name]:
             yield Problem("problem", f"the certificate has other {words}.", _OTHER)
+    rules = [rule for rule in respondents_part(problem)["rules"] if rule not in claim.content["respondents"]["rules"]]
+    if rules:
+        seen = f"the certificate does not protect respondents by {counted(len(rules), 'rule')}: {'; '.join(rules)}."
+        yield Problem("problem", seen, _OTHER)
     said, own = claim.content["requirements"], requirements_part(problem)
     # Respondents who came too close on the way to a pattern are attackers beside those of the problem.
     attackers = said["attackers"][: _known(claim, problem)], own["attackers"]
@@ -65,7 +69,7 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
     ours = dict(zip(zip(own.cells.tolist(), own.attackers.tolist(), strict=True), levels, strict=True))
     known = _known(claim, problem)
     theirs = {key: level for key, level in theirs.items() if key[1] < known or key in ours}
-    if theirs == ours and problem.respondents is not None:
+    if theirs == ours and problem.respondents:
         return
     missing = [key for key in ours if key not in theirs]
     changed = [key for key, level in ours.items() if theirs.get(key, level) != level]
@@ -81,7 +85,7 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
 
 def _known(claim: Claim, problem: Risk) -> int:
     """Return how many of the certificate's attackers must be those of the problem: the first ones."""
-    return len(claim.content["requirements"]["attackers"] if problem.respondents is None else problem.attackers)
+    return len(claim.content["requirements"]["attackers"] if not problem.respondents else problem.attackers)
 
 
 def _levels(claim: Claim) -> Iterator[tuple[str, ...]]:

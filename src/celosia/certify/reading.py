@@ -212,6 +212,9 @@ def claim_of(content: object) -> Claim:
     requirements = checked_keys(top["requirements"], "requirements", _REQUIREMENTS)
     release = checked_keys(top["release"], "release", ("words", "status", "published", "lower", "upper"))
     n = table["cells"]
+    respondents = checked_keys(top["respondents"], "respondents", ("rules", "unasked"))
+    _texts(respondents["rules"], "respondents.rules", bool)
+    _check(isinstance(respondents["unasked"], str), "respondents.unasked")
     _check(type(n) is int and 0 <= n <= MOST_ENTRIES, "table.cells")
     variable, codes = _labels(table, n)
     relations = _relations(table["relations"], n)
@@ -267,6 +270,7 @@ _KEYS = (
     "table",
     "requirements",
     "release",
+    "respondents",
     "proofs",
     "ranges",
     "witnesses",

@@ -113,7 +113,7 @@ def verify(
         *problems_of([unreached], lambda place: claim.label(int(claim.range_cells[place]))),
     ]
     compared = [name for name, given in (("problem", problem), ("release", release)) if given is not None]
-    if problem is not None and problem.respondents is not None and not found:
+    if problem is not None and problem.respondents and not found:
         found = list(_exposed(claim, problem))
         compared.append("respondents")
     return Verification(

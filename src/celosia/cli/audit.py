@@ -18,7 +18,7 @@ from celosia.attack.audit import audit as audited
 from celosia.certify.certificate import certify
 from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import MOST_HIDDEN, as_object, cells_called, explanations, in_full, in_short
-from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show
+from celosia.cli.output import all_or_nothing, print_json, problems_with, respondents_asked, say, show
 from celosia.errors import CelosiaError, Problems, SpecError, counted
 from celosia.job.pipeline import assess_file, inputs_of
 from celosia.pattern.release_file import read_release
@@ -155,6 +155,8 @@ def _summary(found: Audit) -> dict[str, object]:
         "cells_missed": sorted({verdict.requirement.cell for verdict in found.of_result(MISSED)}),
         "cells_not_shown": sorted({verdict.requirement.cell for verdict in found.of_result(OPEN)}),
         "solver": backends()[0].name,
+        "respondents": respondents_asked(found.risk),
+        **({"notes": list(found.notes)} if found.notes else {}),
     }
 
 
@@ -168,7 +170,9 @@ def _words(found: Audit) -> RenderableType:
     if found.release.criterion == "distance":
         note = "Note: adjusted values are protected by their distance from the truth, which no interval shows."
         lines.append(Text(note))
-    return Group(*lines)
+    if found.risk.respondents:
+        lines.append(Text(f"Respondents attacked, too: {'; '.join(rule.words for rule in found.risk.respondents)}."))
+    return Group(*lines, *(Text(f"Note: {note}") for note in found.notes))
 
 
 def _verdict(found: Audit) -> Text:

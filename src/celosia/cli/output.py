@@ -19,6 +19,7 @@ from rich.console import Console, RenderableType
 from celosia import files
 from celosia.cli.interrupt import tidy_when_terminated
 from celosia.files import problems_with as problems_with
+from celosia.risk.risk import Risk
 
 _WIDTH = 110  # of what goes into a file or a pipe, where no terminal has a width
 
@@ -56,3 +57,9 @@ def say(line: str, *, quiet: bool) -> None:
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object."""
     click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+def respondents_asked(risk: Risk) -> dict[str, Any]:
+    """Return by which rules contributors attack each other, or why they were not asked, for machines."""
+    rules = [rule.words for rule in risk.respondents]
+    return {"asked": bool(rules), **({"rules": rules} if rules else {"reason": risk.unasked_note})}

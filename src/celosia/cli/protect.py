@@ -14,7 +14,7 @@ from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import cells_called
 from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
-from celosia.cli.output import print_json, say, show
+from celosia.cli.output import print_json, respondents_asked, say, show
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
@@ -165,17 +165,15 @@ def _reasons(said: Why) -> dict[str, Any]:
 
 
 def _respondents(result: Protection) -> dict[str, Any]:
-    """Return what it took to protect respondents, nothing where that was not asked for."""
-    if result.closing is None:
-        return {}
-    closing = result.closing
-    return {
-        "respondents": {
+    """Return by which rules respondents are protected, and what that took; or why they were not asked."""
+    said, closing = respondents_asked(result.risk), result.closing
+    if closing is not None:
+        said |= {
             "open_pairs_of_cells_alone": closing.pairs,
             "cost_of_cells_alone": number(closing.cost),
             "rounds": closing.rounds,
         }
-    }
+    return {"respondents": said}
 
 
 def number(value: float) -> int | float | None:

@@ -181,6 +181,7 @@ def _cells(lines: Lines) -> tuple[Risk, Flags]:
         levels=Levels(*(entries.exact(name, texts) for name, texts in zip(_ENTRIES[6:], levels, strict=True))),
         cost=entries.doubles("cost", costs),
         attackers=(attacker,),
+        unasked="a JJ file names no contributors",
     )
     entries.refuse(_impossible(risk))
     risk = _without_idle_levels(risk, lines, complain=bool(entries.sound.all()))

@@ -23,7 +23,8 @@ class AttackerPart(Part):
     attacker
         ``external`` knows that values are not negative, where that is so; ``factor`` that they lie between zero and so
         many times the truth; ``percentage`` knows them within so many percent. ``respondents`` are all contributors,
-        each with what he contributes, as the strictest p% or prior-posterior rule of the job says.
+        each with what he contributes: as the p% and prior-posterior rules of the job say, all of them; by frequency and
+        dominance rules none may compute another's contribution exactly.
     name
         How reports call him.
     factor

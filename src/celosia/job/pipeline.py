@@ -19,9 +19,9 @@ from celosia.progress import SILENT, Progress
 from celosia.protect.intervals import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
-from celosia.risk.respondents import default_rule, strictest
+from celosia.risk.respondent_rules import NAMED_WITHOUT, Asked, asked_by_default, rules_of_respondents
 from celosia.risk.risk import Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 from celosia.source.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
 from celosia.source.tabulate import tabulate
@@ -61,13 +61,13 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
         All that is wrong with the data, or with what the job asks of them.
     """
     rules = [rule.build() for rule in job.rules]
-    respondents = respondents_rule(job, rules)
+    named = respondents_rules(job, rules)
     table = tabulate_job(job, progress)
     options = job.assess
     own_cost = "cost" if job.cells is not None and job.cells.cost is not None else "value"
     attackers = attackers_of(job, table)
-    if job.attackers is None:
-        respondents = default_rule(table, rules)
+    by_default = Asked((), NAMED_WITHOUT) if job.attackers is not None else asked_by_default(table, rules)
+    asked = Asked(named) if named else by_default
     progress.start("assessing")
     try:
         found = assess(
@@ -77,8 +77,9 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
             levels=options.levels,
             attackers=attackers,
             exempt=options.exempt,
-            respondents=respondents,
+            respondents=asked.rules or None,
         )
+        found = replace(found, unasked=asked.reason)
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
         return replace(found, levels=sliding_only(found.levels)) if sliding else found
@@ -112,8 +113,8 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
     return made or None  # respondents come on top of somebody who contributes nothing
 
 
-def respondents_rule(job: Job, rules: Sequence[object]) -> PPercent | PriorPosterior | None:
-    """Return the rule by which respondents attack each other, None where the job does not name them.
+def respondents_rules(job: Job, rules: Sequence[object]) -> tuple[RespondentRule, ...]:
+    """Return the rules by which respondents attack each other, none where the job does not name them.
 
     Raises
     ------
@@ -122,9 +123,9 @@ def respondents_rule(job: Job, rules: Sequence[object]) -> PPercent | PriorPoste
     """
     places = [number for number, part in enumerate(job.attackers or ()) if part.attacker == "respondents"]
     if not places:
-        return None
-    found, place, rule = Problems(), f"{job.path}, attackers[{places[0]}]", strictest(rules)
-    if rule is None:
+        return ()
+    found, place, known = Problems(), f"{job.path}, attackers[{places[0]}]", rules_of_respondents(rules)
+    if not known:
         remedy = 'Add [[rules]] with rule = "p-percent", or leave the respondents out.'
         found.add(place, "respondents need a rule that says what they know.", remedy)
     if job.data is None:
@@ -133,7 +134,7 @@ def respondents_rule(job: Job, rules: Sequence[object]) -> PPercent | PriorPoste
         said = f"respondents cannot be protected by {job.method.name!r}, which moves values."
         found.add(place, said, 'Name ["external"] alone, or hide cells or publish ranges.')
     found.raise_as(SpecError)
-    return rule
+    return known
 
 
 def _placed(place: str, number: int) -> str:
@@ -214,7 +215,7 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
                 by=[table.by for table in group],
                 value=list(values) or None,
                 largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
-                contributions=job.assess.contributions or _with_respondents(job, [rule.build() for rule in job.rules]),
+                contributions=_keeps_contributions(job),
                 hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
                 columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
                 relations=relations if len(groups) == 1 else (),
@@ -225,10 +226,10 @@ def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classificatio
     return tables[0] if len(tables) == 1 else link(tables, relations=relations)
 
 
-def _with_respondents(job: Job, rules: Sequence[object]) -> bool:
-    """Return whether contributors attack each other: where the job names them, or names nobody and has a rule."""
-    if job.attackers is None:
-        return strictest(rules) is not None
+def _keeps_contributions(job: Job) -> bool | None:
+    """Return whether single contributions are kept: as the job says, or as its attackers need them."""
+    if job.assess.contributions is not None or job.attackers is None:
+        return job.assess.contributions
     return any(part.attacker == "respondents" for part in job.attackers)
 
 

@@ -299,7 +299,7 @@ def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> TradeO
         return None
     progress.start("few ranges or narrow ones")
     seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
-    risk = replace(result.risk, respondents=None)
+    risk = replace(result.risk, respondents=())
     return trade_off(risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP, known=[result])
 
 
@@ -311,7 +311,7 @@ def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | N
     if not isinstance(result.found, Audit):
         return None
     hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
-    own, risk = result.audit.risk.further, result.audit.risk
+    own, risk = result.audit.risk.further, replace(result.audit.risk, respondents=())
     if own is not None:  # respondents: what they conclude about other cells is of no interest
         risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
     if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:

@@ -230,4 +230,4 @@ class AssessPart(Part):
     ] = "symmetric"
     exempt: dict[str, Names] | None = None
     largest: Annotated[int, Field(ge=1)] | None = None
-    contributions: bool = False
+    contributions: bool | None = None

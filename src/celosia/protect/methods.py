@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
@@ -30,8 +30,9 @@ from celosia.protect.round import Round
 from celosia.protect.rounding import round_cells
 from celosia.protect.suppress import Suppress
 from celosia.protect.warm_up import warm_up
+from celosia.risk.respondent_rules import as_rules
 from celosia.risk.risk import Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -49,8 +50,8 @@ _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
 }
 """What each method does."""
 
-_BY_DISTANCE = (Adjust, RandomRound)
-_UNASKED = "Respondents were not asked: moved values protect by distance, and leave nobody an interval."
+_BY_DISTANCE = (Adjust,)
+_DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
 
 def protect(
@@ -64,7 +65,7 @@ def protect(
     integer: bool | None = None,
     executor: Executor | None = None,
     progress: Progress = SILENT,
-    respondents: PPercent | PriorPosterior | None = None,
+    respondents: RespondentRule | Sequence[RespondentRule] | None = None,
 ) -> Protection:
     """Return a safe pattern with its cost and a bound on what any safe pattern costs.
 
@@ -94,10 +95,10 @@ def protect(
     progress
         Hears of every better pattern and bound.
     respondents
-        Also keep every contributor from coming too close to another, as this rule says: the table must know single
-        contributions (`celosia.audit_respondents`). By default the rule of the risk, which has one where contributions
-        are known and a p% or prior-posterior rule was asked for (`celosia.assess`). Methods that protect by distance
-        ask no respondents.
+        Also keep every contributor from coming too close to another, as this rule says, or all of these: the table must
+        know single contributions (`celosia.audit_respondents`). By default the rules of the risk, which has them where
+        contributions are known and a rule says how close they may come (`celosia.assess`). Methods that protect by
+        distance ask no respondents. Wherever they are not asked, the notes of the result say why.
 
     Raises
     ------
@@ -117,6 +118,7 @@ def protect(
         known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
         raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    rules = as_rules(respondents) or risk.respondents
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answered(clock.stop):
@@ -125,15 +127,21 @@ def protect(
             warm_up(risk, how, _METHODS)
             progress.start("protecting")
             clock.restart()
-            rule = respondents or risk.respondents
-            if rule is None:
-                return done(risk, how, call)
-            if isinstance(how, _BY_DISTANCE):
-                found = done(risk, how, call)
-                return replace(found, notes=(*found.notes, _UNASKED))
-            return protect_respondents(risk, how, call, done, rule)
+            return _protected(replace(risk, respondents=rules), how, call, done)
         finally:
             progress.done()
+
+
+def _protected(risk: Risk, method: Method, call: Call, engine: Callable[[Risk, Any, Call], Protection]) -> Protection:
+    """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
+    if isinstance(method, _BY_DISTANCE):
+        risk = replace(risk, respondents=(), unasked=_DISTANT)
+    if risk.respondents and not isinstance(method, RandomRound):
+        return protect_respondents(risk, method, call, engine, risk.respondents)
+    # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
+    found = engine(risk, method, call)
+    note = risk.unasked_note
+    return found if note is None else replace(found, notes=(*found.notes, note))
 
 
 def _check(time_limit: float | None, gap: float) -> None:

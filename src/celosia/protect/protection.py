@@ -14,7 +14,7 @@ from celosia.pattern.entries import STATUSES
 from celosia.pattern.pattern import Pattern
 from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 
 _LOWERED = 1e-8
 """Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
@@ -43,23 +43,24 @@ class Closing:
         What that pattern costs.
     rounds
         How many patterns were made.
-    rule
-        What respondents know, and how close they may come.
+    rules
+        What respondents know, and how close they may come; all of these hold.
     """
 
     pairs: int
     cost: float
     rounds: int
-    rule: PPercent | PriorPosterior
+    rules: tuple[RespondentRule, ...]
 
     def sentence(self, cost: float) -> str:
         """Return what a pattern of some cost did about respondents, in words."""
+        nobody = f"No respondent comes too close to another ({'; '.join(rule.words for rule in self.rules)})"
         if not self.pairs:
-            return "No respondent comes too close to another; the pattern for cells alone was enough."
+            return f"{nobody}; the pattern for cells alone was enough."
         said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
         share = cost / self.cost - 1 if self.cost > 0 else 0.0
         more = f"closing them costs {share:.1%} more" if share > 0 else "closing them costs nothing"
-        return f"No respondent comes too close to another: {said}, {more}."
+        return f"{nobody}: {said}, {more}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,9 @@ from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
 from celosia.protect.suppress import Suppress
 from celosia.protect.watching import StoppedError, Watchers
-from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.risk.respondent_rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 from celosia.solve.clock import Clock
 
 _LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
@@ -39,7 +39,7 @@ Engine = Callable[[Risk, Method, Call], Protection]
 
 
 def protect_respondents(
-    risk: Risk, method: Method, call: Call, engine: Engine, rule: PPercent | PriorPosterior
+    risk: Risk, method: Method, call: Call, engine: Engine, rules: tuple[RespondentRule, ...]
 ) -> Protection:
     """Return a pattern in which no coalition of contributors comes too close to another contributor.
 
@@ -54,8 +54,8 @@ def protect_respondents(
         How to protect, and for how long.
     engine
         Does what the method says.
-    rule
-        What respondents know, and how close they may come.
+    rules
+        What respondents know, and how close they may come; all of these hold.
 
     Raises
     ------
@@ -66,11 +66,13 @@ def protect_respondents(
     OutOfTimeError
         Time was up, or Ctrl-C pressed, before a pattern was shown to be safe.
     """
-    respondents_of(risk.table, Knowledge.of(rule).by)  # what is wrong with them is said before the search
+    criteria_of(risk.table, rules)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
-    cells = replace(risk, respondents=None)
-    found = _Rounds(cells, method, call, engine, Watchers(cells, method, call, rule)).protection()
-    return replace(found, risk=replace(found.risk, respondents=rule))
+    cells = replace(risk, respondents=())
+    found = _Rounds(cells, method, call, engine, Watchers(cells, method, call, rules)).protection()
+    judged = found.audit
+    judged = replace(judged, risk=replace(judged.risk, respondents=rules))
+    return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
 
 
 class _Part(Clock):
@@ -126,7 +128,7 @@ class _Rounds:
         self.bound = first.bound
         audit = self.watchers.attack(first.pattern)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
-            self.closing = Closing(len(audit.open), first.cost, 0, self.watchers.rule)
+            self.closing = Closing(len(audit.open), first.cost, 0, self.watchers.rules)
         if audit.safe:
             self._keep(first)
             if first.gap <= self.call.gap:

@@ -6,7 +6,6 @@ each (`celosia.attack.respondent_requirements`), and the engine is told of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +23,7 @@ from celosia.protect.protection import Method, Protection
 from celosia.protect.relaxed import TimeUpError
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 
 _ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
 
@@ -41,8 +40,8 @@ class Watchers:
     ----------
     risk, method, call
         The problem.
-    rule
-        What they know, and how close they may come.
+    rules
+        What they know, and how close they may come; all of these hold.
 
     Attributes
     ----------
@@ -59,7 +58,7 @@ class Watchers:
     risk: Risk
     method: Method
     call: Call
-    rule: PPercent | PriorPosterior
+    rules: tuple[RespondentRule, ...]
     told: Risk = field(init=False)
     corners: dict[str, Corner] = field(default_factory=dict)
     stricter: bool = False
@@ -72,7 +71,7 @@ class Watchers:
         self.told = self.risk
 
     def attack(
-        self, pattern: Pattern, targets: Collection[int] | None = None, grace: tuple[float, float] = GRACE
+        self, pattern: Pattern, again: RespondentAudit | None = None, grace: tuple[float, float] = GRACE
     ) -> RespondentAudit:
         """Return who comes too close; after the first pattern a few for every target are enough to go on.
 
@@ -88,8 +87,8 @@ class Watchers:
             audit = audit_respondents(
                 pattern,
                 self.risk.table,
-                rule=self.rule,
-                targets=targets,
+                rule=self.rules,
+                again=again,
                 most=_ENOUGH if self.judged else None,
                 clock=clock,
                 progress=self.call.progress,
@@ -167,12 +166,12 @@ class Watchers:
         risk, method = self.problem(self.told, self.call)
         return Told(risk, method, needed=not self.stricter)
 
-    def _exposed(self, hidden: NDArray[np.bool_]) -> list[int] | None:
-        """Return who may be exposed in a pattern that hides cells or shows them, None where anybody may.
+    def _exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
+        """Return the audit that found everybody who may be exposed in a pattern that hides cells or shows them.
 
-        Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again.
+        Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again. None
+        where anybody may be exposed.
         """
         if self._last is None or self._last[1].unjudged or bool((self._last[0] & ~hidden).any()):
             return None
-        audit = self._last[1]
-        return [int(audit.respondents.numbers[one.target]) for one in audit.open]
+        return self._last[1]

@@ -36,8 +36,10 @@ def protection_panel(result: Protection) -> RenderableType:
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
     parts.append(_hidden(result, lost))
-    notes = [*result.notes, *filter(None, [midpoints(result.pattern).warning])]
+    unasked = result.risk.unasked_note
+    notes = [note for note in (*result.notes, midpoints(result.pattern).warning) if note and note != unasked]
     parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
+    parts += [Padding(Text(f"Note: {note}"), (1, 0, 0, 0)) for note in result.notes if note == unasked]
     if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):
         parts.append(_where(lost))
     title = Text(described(result.risk.table), style="bold")

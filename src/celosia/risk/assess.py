@@ -16,9 +16,10 @@ from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
 from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.risk.finding import Finding, Rule
-from celosia.risk.respondents import Knowledge, default_rule, respondents_of
+from celosia.risk.respondent_rules import NAMED_WITHOUT, Asked, as_rules, asked_by_default
+from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import RespondentRule
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
@@ -62,7 +63,7 @@ def assess(
     levels: str | LevelShape = "symmetric",
     attackers: Sequence[Attacker] | None = None,
     exempt: Mapping[str, Sequence[str]] | None = None,
-    respondents: PPercent | PriorPosterior | None = None,
+    respondents: RespondentRule | Sequence[RespondentRule] | None = None,
 ) -> Risk:
     """Return the table with its sensitive cells, their reasons, their levels and costs.
 
@@ -83,9 +84,10 @@ def assess(
     exempt
         Codes by dimension whose cells are always safe, such as the code for missing.
     respondents
-        Also protect contributors from each other, as this rule says; the table must know single contributions
-        (``tabulate(..., contributions=True)``). By default the strictest p% or prior-posterior rule where they are
-        known (`celosia.risk.respondents.default_rule`), unless `attackers` are named.
+        Also protect contributors from each other, as this rule says, or all of these; the table must know single
+        contributions, as it does from `celosia.tabulate`. By default all p%, prior-posterior, frequency and dominance
+        rules among `rules`, where contributions are known and `attackers` are not named: p% and prior-posterior rules
+        as they are, by the others nobody may compute another's contribution exactly. `Risk.unasked` says why not.
 
     Raises
     ------
@@ -120,11 +122,14 @@ def assess(
     costs = np.zeros(0)
     with found.gathering():
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
+    asked = Asked((), NAMED_WITHOUT)
+    with found.gathering():
+        asked = Asked(as_rules(respondents)) if respondents is not None else asked
     if respondents is None and attackers is None:
-        respondents = default_rule(table, named)
+        asked = asked_by_default(table, named)
     found.raise_as(SpecError)
-    if respondents is not None:
-        respondents_of(table, Knowledge.of(respondents).by)  # what is wrong with them is said now
+    for rule in asked.rules:
+        respondents_of(table, Knowledge.of(rule).by)  # what is wrong with them is said now
     reasons = np.array([finding.sensitive & ~exempted for finding in findings])
     sensitive = np.asarray(reasons.any(axis=0))
     status = _given_status(table)
@@ -138,7 +143,8 @@ def assess(
         rules=tuple(rule.words for rule in named),
         reasons=reasons,
         evidence=MappingProxyType({name: column for finding in findings for name, column in finding.evidence.items()}),
-        respondents=respondents,
+        respondents=asked.rules,
+        unasked=asked.reason,
     )
 
 

@@ -153,7 +153,7 @@ class Attacker:
         Parameters
         ----------
         table
-            A table with single contributions: ``tabulate(..., contributions=True)``.
+            A table with single contributions, as from `celosia.tabulate`.
         respondents, holdings
             Their anonymous numbers (`celosia.contributors`); one or the other.
         name

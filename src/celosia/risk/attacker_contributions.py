@@ -110,7 +110,7 @@ def contributors(table: Table, cell: int, kind: str = "respondent") -> tuple[int
     Parameters
     ----------
     table
-        A table with single contributions: ``tabulate(..., contributions=True)``.
+        A table with single contributions, as from `celosia.tabulate`.
     cell
         A cell (`Table.find`).
     kind

@@ -7,9 +7,7 @@ in a cell and again in its total would take two things for independent that are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,12 +16,12 @@ from numpy.typing import NDArray
 from celosia.errors import DataError, Problems, SpecError, counted
 from celosia.risk.attacker_contributions import Steps, numbers_of, single_contributions, steps_of
 from celosia.risk.exact import whole
-from celosia.risk.rules import By, PPercent, PriorPosterior
-from celosia.table.statistics import Contributions, Statistics
+from celosia.risk.rules import By, Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
+from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
 _TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
-_FEWEST = 2  # contributors, or nobody attacks anybody
+FEWEST = 2  # contributors, or nobody attacks anybody
 _DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
 
 
@@ -41,6 +39,8 @@ class Knowledge:
         How many put their knowledge together.
     by
         Whom to look at: ``respondent``, ``holding``, or holdings where they are known (``auto``).
+    least
+        How close nobody may come in any case, in units of the table's last decimal, where p is zero.
     """
 
     p: int
@@ -48,22 +48,40 @@ class Knowledge:
     unit: int
     coalition: int = 1
     by: By = "auto"
+    least: int = 0
 
     @classmethod
-    def of(cls, rule: PPercent | PriorPosterior) -> Knowledge:
+    def of(cls, rule: RespondentRule) -> Knowledge:
         """Return what a rule says: the p% rule is the prior-posterior rule with q = 100 (section 5).
+
+        Frequency and dominance rules name no p. They are about cells in which one contributor sees through another, so
+        that nobody may compute a contribution exactly: p = 0, q = 100, and one unit of the last decimal.
 
         Raises
         ------
         SpecError
             The rule is another one.
         """
+        if isinstance(rule, MinFrequency | Dominance):
+            return cls(0, 1, 1, 1, rule.by, least=1)
         if not isinstance(rule, PPercent | PriorPosterior):
             said = getattr(rule, "words", repr(rule))
-            remedy = "Respondents attack by PPercent or PriorPosterior."
+            remedy = "Respondents attack by PPercent, PriorPosterior, MinFrequency or Dominance."
             raise SpecError.one("rule", f"{said} does not say what respondents know.", remedy)
         p, q, scale = whole(rule.p, rule.q if isinstance(rule, PriorPosterior) else 100)
         return cls(p, q, 100 * scale, rule.coalition, rule.by)
+
+    def error(self, size: int) -> int:
+        """Return how close nobody may come to a contribution of so many counts, in counts times `unit`."""
+        return self.p * size + self.least * self.unit
+
+    def implies(self, other: Knowledge) -> bool:
+        """Return whether whoever is kept away by this is kept away by the other's p, q and coalition."""
+        return (
+            self.coalition >= other.coalition
+            and self.q * other.unit <= other.q * self.unit
+            and self.p * other.unit >= other.p * self.unit
+        )
 
     def beyond(self) -> Knowledge:
         """Return the same with a p that is a little larger: who is kept away exactly p percent is then too close."""
@@ -104,6 +122,13 @@ class Respondents:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def claiming(self, who: NDArray[np.bool_]) -> Respondents:
+        """Return the same, of whom only some are to be protected, ``(n,)``."""
+        protected = sp.csr_array(self.protected * who[None, :].astype(np.int64))
+        protected.eliminate_zeros()
+        protected.sort_indices()
+        return replace(self, protected=protected)
+
     @property
     def totals(self) -> NDArray[np.int64]:
         """The sum of absolute contributions to every leaf cell, ``(k,)``."""
@@ -120,7 +145,7 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     Parameters
     ----------
     table
-        A table with single contributions: ``tabulate(..., contributions=True)`` or `celosia.with_contributions`.
+        A table with single contributions, from `celosia.tabulate` or `celosia.with_contributions`.
     by
         Whom to look at.
 
@@ -136,14 +161,14 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     if by == "holding" and not _apart(said) and (table.statistics is None or table.statistics.holdings is None):
         remedy = "Name the holding column when you tabulate."
         raise SpecError.one("by", "asks for holdings, which the table does not know.", remedy)
-    kind = _kind(said, by)
+    kind = kind_of(said, by)
     numbers, unit = np.unique(numbers_of(said, kind), return_inverse=True)
-    if len(numbers) < _FEWEST:
+    if len(numbers) < FEWEST:
         message = f"there is {counted(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
     steps = steps_of(table, said)
     _check_sums(table, steps.signs, steps.matrices)
-    if not _apart_from_each_other(table, steps):
+    if not leaves_are_independent(table, steps):
         message = "stand in several leaf cells each: of linked tables, or of variables that add up."
         raise DataError.one("contributions", message, "Protect respondents in one table, without such relations.")
     leaves = np.flatnonzero(steps.leaf)
@@ -163,50 +188,17 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     return Respondents(kind, numbers, leaves, sizes, protected)
 
 
-def default_rule(table: Table, rules: Iterable[object]) -> PPercent | PriorPosterior | None:
-    """Return the rule by which contributors are kept from each other unless somebody says otherwise.
-
-    It is the strictest p% or prior-posterior rule, where single contributions are known and are what that rule looks
-    at. None where they are not: with sampling weights or a shadow variable, for counts, for a single contributor, and
-    where a contribution stands in several leaf cells (linked tables, variables that add up).
-    """
-    rule, said, found = strictest(rules), table.contributions, table.statistics
-    if rule is None or said is None or len(np.unique(numbers_of(said, _kind(said, rule.by)))) < _FEWEST:
-        return None
-    if table.counts or (found is not None and (found.shadow is not None or _is_weighted(found))):
-        return None
-    try:
-        return rule if _apart_from_each_other(table, steps_of(table, said)) else None
-    except DataError:  # some cells' contributions are not known
-        return None
-
-
-def strictest(rules: Iterable[object]) -> PPercent | PriorPosterior | None:
-    """Return the rule with the largest p for its q among those that say what respondents know; None without one."""
-    known = [rule for rule in rules if isinstance(rule, PPercent | PriorPosterior)]
-    return max(known, key=_strictness, default=None)
-
-
-def _strictness(rule: PPercent | PriorPosterior) -> tuple[Fraction, int, int]:
-    knowledge = Knowledge.of(rule)
-    return Fraction(knowledge.p, knowledge.q), knowledge.coalition, int(rule.by != "respondent")
-
-
-def _is_weighted(found: Statistics) -> bool:
-    own = found.respondents
-    return not (np.array_equal(own.weighted, own.largest) and np.array_equal(found.weighted_records, found.records))
-
-
 def _apart(said: Contributions) -> bool:
     """Return whether holdings are others than respondents."""
     return not np.array_equal(said.respondent, said.holding)
 
 
-def _kind(said: Contributions, by: By) -> str:
+def kind_of(said: Contributions, by: By) -> str:
+    """Return whom a rule looks at: ``respondent`` or ``holding``."""
     return "respondent" if by == "respondent" or not _apart(said) else "holding"
 
 
-def _apart_from_each_other(table: Table, steps: Steps) -> bool:
+def leaves_are_independent(table: Table, steps: Steps) -> bool:
     """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
 
     Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.

@@ -17,7 +17,7 @@ from celosia.table.frames import frame_of
 from celosia.table.table import Table
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
-    from celosia.risk.rules import PPercent, PriorPosterior
+    from celosia.risk.rules import RespondentRule
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
 """What a cell is: safe, sensitive, safe but to be hidden, to be shown. The letters are those of JJ files."""
@@ -63,7 +63,9 @@ class Risk:
     further
         Requirements with levels of their own. An attacker who is named in one of them has these and no others.
     respondents
-        By which rule contributors are kept from each other, too; None where they are not.
+        By which rules contributors are kept from each other, too; all of them hold. None where they are not asked.
+    unasked
+        Why contributors are not asked, a clause; empty where they are.
     """
 
     table: Table
@@ -75,7 +77,8 @@ class Risk:
     reasons: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
     further: Requirements | None = None
-    respondents: PPercent | PriorPosterior | None = None
+    respondents: tuple[RespondentRule, ...] = ()
+    unasked: str = ""
 
     def __len__(self) -> int:
         return len(self.table)
@@ -99,6 +102,13 @@ class Risk:
             return common
         every = common.joined(self.further)
         return every.take(np.argsort(every.attackers, kind="stable"))
+
+    @property
+    def unasked_note(self) -> str | None:
+        """A sentence that says that contributors do not attack, and why; None where they do."""
+        if self.respondents:
+            return None
+        return f"Respondents were not asked: {self.unasked or 'nobody said how close they may come'}."
 
     def reason(self, cell: int) -> tuple[str, ...]:
         """Return the rules by which a cell is sensitive."""

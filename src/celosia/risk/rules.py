@@ -200,6 +200,10 @@ class PPercent:
         return _find_prior_posterior(table, self.p, 100, self.coalition, self.by, self.words)
 
 
+RespondentRule = PPercent | PriorPosterior | MinFrequency | Dominance
+"""A rule that says how close contributors may come to each other; see `celosia.risk.respondents.Knowledge`."""
+
+
 def _find_prior_posterior(table: Table, p: float, q: float, coalition: int, by: By, words: str) -> Finding:
     r"""Return the cells with :math:`q\,R < p\,c_1` and the levels :math:`(p\,c_1 - q\,R)/100`.
 

@@ -44,7 +44,7 @@ def tabulate(
     waiver: str | None = None,
     shadow: str | None = None,
     largest: int = 3,
-    contributions: bool = False,
+    contributions: bool | None = None,
     hierarchies: Mapping[str, Classification] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     missing: str = "error",
@@ -78,7 +78,8 @@ def tabulate(
     largest
         How many of the largest contributions to keep.
     contributions
-        Keep the single contributions to leaf cells, under anonymous numbers.
+        Keep the single contributions to leaf cells, under anonymous numbers: respondents attack with them. By default
+        for amounts without weights or a shadow variable.
     hierarchies
         Classifications by dimension; a dimension that is not named has its codes under a total.
     columns
@@ -113,7 +114,8 @@ def tabulate(
     records = read_records(
         source, dimensions, request_.amounts(shadow), roles, missing=missing, decimals=decimals, progress=progress
     )
-    numbers = _anonymous(records) if contributions else None
+    can_be_asked = bool(request_.values) and weight is None and shadow is None
+    numbers = _anonymous(records) if contributions or (contributions is None and can_be_asked) else None
     origin = object()
     tables = []
     progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))

@@ -12,9 +12,10 @@ from celosia.errors import DataError, SpecError
 from celosia.pattern.interval import Interval
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
+from celosia.risk.cell_rules import ZeroCells
 from celosia.risk.given_contributions import with_contributions
 from celosia.risk.respondents import Knowledge, respondents_of
-from celosia.risk.rules import Dominance, PPercent, PriorPosterior
+from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior
 from celosia.source.cells import cells
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -61,7 +62,7 @@ def test_an_open_pair_names_cells_and_numbers_and_how_close() -> None:
     found = audit_respondents(leaves(table), table, rule=PPercent(25))
     assert not found.safe
     frame = found.to_frame("polars")
-    assert frame.rows() == [("respondent 1", "A x II", "respondent 0", "A x I", 20.0, 25.0)]
+    assert frame.rows() == [("p% rule (p = 25)", "respondent 1", "A x II", "respondent 0", "A x I", 20.0, 25.0)]
     assert repr(found) == "RespondentAudit(not safe: 1 open pair, 1 respondent exposed; 12 respondents, 2 targets)"
     assert "safe: no respondent" in repr(audit_respondents(leaves(table), table, rule=RULE))
 
@@ -102,8 +103,16 @@ def test_p_must_be_below_q() -> None:
 
 
 def test_other_rules_do_not_say_what_respondents_know() -> None:
-    with pytest.raises(SpecError, match=r"rule: \(1, 80\) dominance does not say"):
-        Knowledge.of(Dominance(1, 80))  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"rule: zero cells does not say"):
+        Knowledge.of(ZeroCells(1))  # type: ignore[arg-type]
+
+
+def test_frequency_and_dominance_rules_forbid_exact_figures_only() -> None:
+    """(p, q) = (0, 100) with a level of one unit of the last decimal."""
+    for rule in (MinFrequency(3), Dominance(1, 80)):
+        knowledge = Knowledge.of(rule)
+        assert (knowledge.p, knowledge.q / knowledge.unit, knowledge.coalition) == (0, 1, 1)
+        assert knowledge.error(1_000_000) == knowledge.unit
 
 
 def test_contributions_must_add_up_and_the_message_tells_no_amount() -> None:

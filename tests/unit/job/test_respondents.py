@@ -16,7 +16,7 @@ from celosia.job.protection import plan, protect_risk
 from celosia.protect.methods import protect
 from celosia.report.protection_page import rendered
 from celosia.report.protection_terminal import protection_panel
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.rules import MinFrequency, PPercent, PriorPosterior
 
 FIRMS = [
     *[("A", "I", 100), ("A", "II", 60), ("A", "II", 60), ("A", "II", 60), ("A", "II", 20), ("A", "III", 150)],
@@ -52,7 +52,7 @@ def job(folder: Path, attackers: str = "", rule: str = 'rule = "p-percent"\np = 
 
 def test_respondents_are_named_in_a_list(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path, 'attackers = ["external", "respondents"]'))
-    assert risk.respondents == PPercent(20)
+    assert risk.respondents == (PPercent(20),)
     assert [attacker.name for attacker in risk.attackers] == ["external"]
     found = protect(risk)
     assert audit_respondents(found).safe
@@ -70,32 +70,36 @@ def test_respondents_are_named_in_a_list(tmp_path: Path) -> None:
 def test_respondents_alone_come_on_top_of_an_outsider(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path, 'attackers = ["respondents"]'))
     assert [attacker.name for attacker in risk.attackers] == ["external"]
-    assert risk.respondents is not None
+    assert risk.respondents
 
 
 def test_they_attack_by_default_where_a_rule_says_what_they_know(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path))
-    assert risk.respondents == PPercent(20)
+    assert risk.respondents == (PPercent(20),)
     assert [attacker.name for attacker in risk.attackers] == ["external"]
     zeros = assess_file(job(tmp_path, method='[method]\nname = "suppress"\nzeros_known = true'))
-    assert zeros.respondents == PPercent(20)
+    assert zeros.respondents == (PPercent(20),)
 
 
-@pytest.mark.parametrize(
-    ("attackers", "rule"),
-    [('attackers = ["external"]', 'rule = "p-percent"\np = 20'), ("", 'rule = "min-frequency"\nn = 3')],
-)
-def test_an_outsider_alone_or_a_rule_about_frequencies_asks_for_no_contributions(
-    tmp_path: Path, attackers: str, rule: str
-) -> None:
-    risk = assess_file(job(tmp_path, attackers, rule))
-    assert risk.respondents is None
-    assert risk.table.contributions is None
+def test_an_outsider_alone_asks_for_no_contributions_and_the_note_says_so(tmp_path: Path) -> None:
+    risk = assess_file(job(tmp_path, 'attackers = ["external"]'))
+    assert (risk.respondents, risk.table.contributions) == ((), None)
+    said = "Respondents were not asked: the attackers were named, and respondents are not among them."
+    found = protect(risk)
+    assert said in found.notes
+    assert summary_of(found)["respondents"] == {"asked": False, "reason": said}
+    console = Console(width=200, file=StringIO())
+    console.print(protection_panel(found))
+    assert f"Note: {said}" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert said in "".join(rendered(found))
 
 
-def test_the_strictest_rule_is_theirs(tmp_path: Path) -> None:
+def test_all_rules_are_theirs(tmp_path: Path) -> None:
     rules = 'rule = "p-percent"\np = 5\n[[rules]]\nrule = "prior-posterior"\np = 10\nq = 50\n'
-    assert assess_file(job(tmp_path, rule=rules)).respondents == PriorPosterior(10, 50)
+    rules += '[[rules]]\nrule = "min-frequency"\nn = 3\n'
+    risk = assess_file(job(tmp_path, rule=rules))
+    assert risk.respondents == (PPercent(5), PriorPosterior(10, 50), MinFrequency(3))
+    assert summary_of(protect(risk))["respondents"]["rules"] == [rule.words for rule in risk.respondents]
 
 
 def test_ready_made_cells_have_no_contributors_and_no_respondents(tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_ready_made_cells_have_no_contributors_and_no_respondents(tmp_path: Path
     )
     path = tmp_path / "job.toml"
     path.write_text(text.format(attackers=""), encoding="utf-8")
-    assert assess_file(path).respondents is None
+    assert assess_file(path).respondents == ()
     path.write_text(text.format(attackers='attackers = ["external", "respondents"]'), encoding="utf-8")
     with pytest.raises(SpecError, match="respondents need contributors, and ready-made cells have none"):
         assess_file(path)
@@ -118,7 +122,7 @@ def test_ready_made_cells_have_no_contributors_and_no_respondents(tmp_path: Path
     [
         (
             'attackers = ["respondents"]',
-            'rule = "dominance"\nn = 1\nk = 80',
+            'rule = "zero-cells"\nlevel = 1',
             r"attackers\[0\]: respondents need a rule that says what they know",
         ),
         ('attackers = ["respondent"]', 'rule = "p-percent"\np = 20', r"attackers\[0\]"),

@@ -146,7 +146,7 @@ def test_contributions_that_do_not_add_up_are_refused() -> None:
 
 def test_an_audit_of_a_risk_that_protects_respondents_asks_them() -> None:
     risk = assess(TABLE_3, TWENTY, respondents=TWENTY)
-    assert audit(TABLE_4, replace(risk, respondents=None)).safe
+    assert audit(TABLE_4, replace(risk, respondents=())).safe
     said = audit(TABLE_4, risk)
     assert not said.safe
     missed = {said.risk.attackers[one.requirement.attacker].name for one in said.of_result(MISSED)}
@@ -159,7 +159,7 @@ def test_a_certificate_belongs_to_the_problem_whose_respondents_it_protects(tmp_
     risk = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
     certify(protect(risk)).write(tmp_path / "proof.json")
     assert verify(tmp_path / "proof.json", problem=risk).proved
-    other = verify(tmp_path / "proof.json", problem=replace(risk, respondents=None))
+    other = verify(tmp_path / "proof.json", problem=replace(risk, respondents=()))
     assert not other.proved
     assert "other attackers" in str(other.problems[0])
 
@@ -167,18 +167,22 @@ def test_a_certificate_belongs_to_the_problem_whose_respondents_it_protects(tmp_
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 @pytest.mark.parametrize(
     ("told", "method"),
-    [(None, Suppress()), (PPercent(12), Intervals())],
+    [((), Suppress()), ((PPercent(12),), Intervals())],
     ids=["left out", "weakened"],
 )
 def test_a_certificate_without_what_respondents_require_proves_nothing(
-    tmp_path: Path, told: PPercent | None, method: Method
+    tmp_path: Path, told: tuple[PPercent, ...], method: Method
 ) -> None:
     """Everything in it fits, hashes too: contributors who were left out, or asked for less, come too close."""
     problem = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
     found = protect(replace(problem, respondents=told), method)
-    assert (found.risk.further is None) == (told is None)
+    assert (found.risk.further is None) == (not told)
     certify(found).write(tmp_path / "proof.json")
-    assert verify(tmp_path / "proof.json").proved
+    said = verify(tmp_path / "proof.json", problem=problem)
+    assert not said.proved
+    assert "does not protect respondents by 1 rule: p% rule (p = 20)" in str(said.problems[0])
+    forged = replace(found.audit, risk=replace(found.audit.risk, respondents=problem.respondents))
+    certify(forged).write(tmp_path / "proof.json")
     said = verify(tmp_path / "proof.json", problem=problem)
     assert not said.proved
     assert said.compared == ("problem", "respondents")
@@ -189,6 +193,7 @@ def test_requirements_dropped_from_a_certificate_of_a_safe_pattern_leave_it_safe
     """What is dropped was not needed to find out: the contributors attack again."""
     problem = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
     found = protect(problem)
-    bare = audit(found.pattern, replace(problem, respondents=None))
+    bare = audit(found.pattern, replace(problem, respondents=()))
+    bare = replace(bare, risk=replace(bare.risk, respondents=problem.respondents))
     certify(bare).write(tmp_path / "proof.json")
     assert verify(tmp_path / "proof.json", problem=problem).proved

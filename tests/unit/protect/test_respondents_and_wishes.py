@@ -61,7 +61,7 @@ def test_only_attackers_without_requirements_of_their_own_are_asked_for_widths()
     cell, none = int(np.flatnonzero(risk.sensitive)[0]), Fixed(np.zeros(1, dtype=np.int64))
     one = Requirements(np.array([cell]), np.array([1], dtype=np.int32), none, Fixed(np.ones(1, dtype=np.int64)), none)
     free = int(np.flatnonzero(~risk.sensitive)[0])
-    more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=None)
+    more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=())
     task = task_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
     wide = task.goals.attackers[task.cells[task.goals.columns] == free]
     assert wide.tolist() == [0]
@@ -78,7 +78,7 @@ def test_widths_of_hidden_cells_and_respondents_go_together() -> None:
 def test_cells_that_must_move_together_leave_no_gap() -> None:
     """The first pattern met what was told of each cell alone; it was left out then, and the bound stayed behind."""
     case = case_of(109)
-    risk = replace(assess(case.table, PPercent(max(case.rule.p // 4, 1)), cost="unity"), respondents=None)
+    risk = replace(assess(case.table, PPercent(max(case.rule.p // 4, 1)), cost="unity"), respondents=())
     cost = [0.869, 0.314, 0.012, 0.124, 0.307, 0.242, 0.739, 0.773, 0.463, 0.328, 0.763, 0.906]
     found = protect(risk, Suppress(cost=cost), respondents=case.rule)
     assert found.optimal
@@ -87,6 +87,6 @@ def test_cells_that_must_move_together_leave_no_gap() -> None:
 def test_zeros_that_respondents_do_not_know_make_nothing_impossible() -> None:
     """A cell in which contributions cancel out is zero, and respondents are judged without knowing that."""
     case = case_of(421)
-    risk = replace(assess(case.table, MinFrequency(1), cost="unity"), respondents=None)
+    risk = replace(assess(case.table, MinFrequency(1), cost="unity"), respondents=())
     found = protect(risk, Suppress(zeros_known=True), respondents=case.rule)
     assert open_attacks(found.pattern, case.table, case.rule) == []

@@ -9,13 +9,16 @@ import pytest
 from celosia.attack.aggregations import worst_aggregation
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.certify.certificate import certify
 from celosia.errors import DataError, SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.protect.methods import protect
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
+from celosia.risk.cell_rules import OwnRule, ZeroCells
+from celosia.risk.finding import Rule
 from celosia.risk.respondents import respondents_of
-from celosia.risk.rules import MinFrequency, PPercent, PriorPosterior
+from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior
 from celosia.source.tabulate import tabulate
 from celosia.table.table import Table
 
@@ -37,34 +40,58 @@ def table(**options: object) -> Table:
 
 
 def test_contributions_and_a_rule_about_them_are_enough() -> None:
-    assert assess(table(), MinFrequency(2), RULE).respondents == RULE
-    assert assess(table(), RULE, PriorPosterior(20, 50)).respondents == PriorPosterior(20, 50)
+    assert assess(table(), RULE).respondents == (RULE,)
+    assert assess(table(), RULE).unasked_note is None
     found = protect(assess(table(), RULE, cost="unity"))
     assert found.closing is not None
     assert found.closing.pairs == 2
     assert open_attacks(found.pattern, found.risk.table, RULE) == []
 
 
+def test_all_rules_about_contributors_hold_not_the_strictest_alone() -> None:
+    rules = (MinFrequency(3), RULE, PriorPosterior(20, 50), PPercent(10, coalition=2), Dominance(1, 80))
+    assert assess(table(), ZeroCells(1), *rules).respondents == rules
+
+
 @pytest.mark.parametrize(
-    ("options", "rule"),
+    ("options", "rule", "reason"),
     [
-        ({"contributions": False}, RULE),
-        ({}, MinFrequency(3)),
-        ({"weight": "weight"}, RULE),
-        ({"value": None}, RULE),
-        ({"shadow": "weight"}, RULE),
-        ({"by": [["row", "column"], ["row", "group"]]}, RULE),
+        ({"contributions": False}, RULE, "the table does not know single contributions"),
+        ({}, OwnRule(lambda one: one.values > 200), "no p%, prior-posterior, frequency or dominance rule says"),
+        ({}, MinFrequency(1), "no p%, prior-posterior, frequency or dominance rule says"),
+        ({"weight": "weight"}, RULE, "the values are weighted by a sample"),
+        ({"value": None}, RULE, "the table counts contributors"),
+        ({"shadow": "weight"}, RULE, "the rules look at a shadow variable"),
+        ({"by": [["row", "column"], ["row", "group"]]}, RULE, "a contribution stands in several leaf cells"),
     ],
-    ids=["no contributions", "no rule about them", "weights", "counts", "shadow", "linked tables"],
+    ids=[
+        "no contributions",
+        "no rule about them",
+        "a rule of no effect",
+        "weights",
+        "counts",
+        "shadow",
+        "linked tables",
+    ],
 )
-def test_otherwise_an_outsider_attacks_alone(options: dict[str, object], rule: object) -> None:
-    assert assess(table(**options), rule).respondents is None  # type: ignore[arg-type]
+def test_otherwise_an_outsider_attacks_alone_and_the_result_says_why(
+    options: dict[str, object], rule: Rule, reason: str
+) -> None:
+    risk = assess(table(**options), rule)
+    assert risk.respondents == ()
+    said = f"Respondents were not asked: {reason}"
+    assert str(risk.unasked_note).startswith(said)
+    found = protect(risk)
+    assert any(note.startswith(said) for note in found.notes)
+    assert found.audit.notes == (risk.unasked_note,)
+    assert certify(found).content["respondents"] == {"rules": [], "unasked": risk.unasked_note}
 
 
 def test_attackers_that_are_named_are_all_attackers() -> None:
     whole = table()
-    assert assess(whole, RULE, attackers=[Attacker.external(whole)]).respondents is None
-    assert assess(whole, RULE, attackers=[Attacker.external(whole)], respondents=RULE).respondents == RULE
+    risk = assess(whole, RULE, attackers=[Attacker.external(whole)])
+    assert (risk.respondents, risk.unasked) == ((), "the attackers were named, and respondents are not among them")
+    assert assess(whole, RULE, attackers=[Attacker.external(whole)], respondents=RULE).respondents == (RULE,)
 
 
 def test_a_contribution_that_stands_in_two_leaf_cells_is_refused() -> None:
@@ -101,4 +128,4 @@ def test_his_cell_may_be_shown() -> None:
 def test_nobody_asks_for_protection_in_cells_that_are_exempt() -> None:
     risk = assess(table(), RULE, exempt={"column": ["III"]})
     assert audit_respondents(Pattern.suppressing(risk.table, np.flatnonzero(risk.sensitive)), risk).targets == 1
-    assert risk.respondents == RULE
+    assert risk.respondents == (RULE,)
