@@ -6,6 +6,7 @@ python -m benchmarks.tabulation floor|tabulate|contributions FILE      one measu
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -120,5 +121,9 @@ def _tabulate(path: str, *, contributions: bool = False) -> Cost:
 
 
 if __name__ == "__main__":
-    ways = {"floor": _floor, "tabulate": _tabulate, "contributions": partial(_tabulate, contributions=True)}
+    ways: dict[str, Callable[[str], Cost]] = {
+        "floor": _floor,
+        "tabulate": _tabulate,
+        "contributions": partial(_tabulate, contributions=True),
+    }
     report(ways[sys.argv[1]](sys.argv[2]))
