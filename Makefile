@@ -17,10 +17,10 @@ test: $(VENV)/.test  ## all tests but the slow and external ones, by two workers
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-slow: $(VENV)/.test  ## the slow tests
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --timeout 1800
 
 test-external: $(VENV)/.test  ## tests on public data beside the checkout, skipped where there are none
-	$(BIN)/python -m pytest -m external
+	$(BIN)/python -m pytest -m external --timeout 1800
 
 lint: $(VENV)/.lint  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff format --check .

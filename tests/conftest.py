@@ -1,12 +1,22 @@
-"""What holds for all tests."""
+"""What holds for all tests: they run in the background, and beside whatever else the machine is doing."""
 
 from __future__ import annotations
 
 import os
+import signal
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# CI judges a change, so it draws the same examples each time; everywhere else new ones go on looking for trouble.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+from celosia.presses import ignored
+
+# Shells have background jobs ignore Ctrl-C, and children inherit that; tests press it, in this process and in children.
+if ignored():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says how busy the machine is. CI judges a change, so it draws the same examples each time;
+# everywhere else new ones go on looking for trouble.
+for name, derandomize in (("celosia", False), ("ci", True)):
+    settings.register_profile(
+        name, deadline=None, derandomize=derandomize, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("ci" if os.environ.get("CI") else "celosia")

@@ -2,7 +2,8 @@
 
 Python raises KeyboardInterrupt wherever it happens to be, and then a result may be lost that was as good as done.
 Inside `answered` the first press stops a clock instead, and is raised only while a solver is waited for; a second press
-is raised wherever it comes. Only the main thread hears signals: elsewhere nothing changes.
+is raised wherever it comes. Only the main thread hears signals: elsewhere nothing changes. A process that was started
+to ignore Ctrl-C, as shells start what runs in the background, goes on ignoring it.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ class _Ear:
 _EAR = _Ear()
 
 
+def ignored() -> bool:
+    """Return whether Ctrl-C is none of this process's business: whoever started it wants it left alone."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
 @contextmanager
 def answered(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Answer Ctrl-C inside: the first press calls `stop`, and is raised only in `waiting`; the second is raised.
@@ -66,7 +72,7 @@ def answered(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
     stop
         Makes what happens inside end soon, such as `celosia.solve.clock.Clock.stop`.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or ignored():
         yield
         return
     depth = len(_EAR.scopes)

@@ -327,6 +327,7 @@ def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
     command = [COMMAND, "demo", "--rows", "3000000", "--output", str(tmp_path / "demo")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "demo").exists():
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     said, complained = process.communicate(timeout=60)
@@ -357,11 +358,13 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
         "report.html",
         "risk.html",
     }
+    before = os.times()
     found = json.loads(run(tmp_path, "demo", "--rows", "2000", "--json").stdout)
+    spent = sum(after - first for after, first in zip(os.times()[2:4], before[2:4], strict=True))
     assert found["safe"]
     assert found["proved"]
     assert len(found["facts"]) == 4
-    assert found["seconds"] < 90  # 30 on a machine of its own, where nothing is compiled first
+    assert spent < 60  # seconds of a processor, however busy the machine is
     again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
     assert again["sensitive"] == found["sensitive"] > 0
     audited = json.loads(run(folder, "audit", "job.toml", "--release", "public.csv", "--json").stdout)

@@ -260,10 +260,24 @@ def test_ctrl_c_while_files_are_written_comes_too_late_to_stop_them(folder: Path
     assert {path.name for path in folder.iterdir()} == INPUTS | OUTPUTS
 
 
+def test_a_command_in_the_background_where_shells_have_ctrl_c_ignored_does_not_hear_it(folder: Path) -> None:
+    ignoring = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    process = writing(folder, ignoring + SLOW_WRITER.replace("time.sleep(60)", "time.sleep(2)"))
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert {path.name for path in folder.iterdir()} == INPUTS | OUTPUTS
+
+
 def test_ctrl_c_twice_while_files_are_written_leaves_none(folder: Path) -> None:
-    process = writing(folder, SLOW_WRITER)
+    listening = "while not _EAR.scopes[-1].heard: time.sleep(0.05)\n    print('heard', flush=True)\n    time.sleep(60)"
+    writer = SLOW_WRITER.replace("time.sleep(60)", f"from celosia.presses import _EAR\n    {listening}")
+    process = writing(folder, writer)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "heard\n"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 3

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from celosia.presses import answered, overdue, shielded, waiting
+from celosia.presses import answered, ignored, overdue, shielded, waiting
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +88,32 @@ def test_other_threads_hear_nothing() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_a_process_that_ignores_it_goes_on_doing_so() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stops: list[int] = []
+    try:
+        with answered(lambda: stops.append(1)), waiting():
+            press()
+            press()
+        assert ignored()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert stops == []
+    assert not ignored()
+
+
+IGNORING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+def test_these_tests_pass_in_the_background_where_shells_have_it_ignored() -> None:
+    press_here = f"{Path(__file__).relative_to(ROOT)}::{test_outside_nothing_changes.__name__}"
+    command = [sys.executable, "-c", IGNORING, "-m", "pytest", "-q", "-p", "no:cacheprovider", press_here]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -10,10 +10,11 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
-from celosia.presses import answered
+from celosia.presses import answered, ignored
 
 
 class Terminated(BaseException):
@@ -32,6 +33,11 @@ def press(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def listen() -> Callable[[int, FrameType | None], object] | int | None:
+    """Answer Ctrl-C by `press` unless it is ignored, and return what answered it before."""
+    return signal.SIG_IGN if ignored() else signal.signal(signal.SIGINT, press)
+
+
 @contextmanager
 def remembered() -> Iterator[None]:
     """Remember Ctrl-C while something runs."""
@@ -42,7 +48,7 @@ def remembered() -> Iterator[None]:
 
     said = sys.unraisablehook
     _done.clear()
-    before = signal.signal(signal.SIGINT, press)
+    before = listen()
     sys.unraisablehook = say_unless_pressed
     try:
         yield

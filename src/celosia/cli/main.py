@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from celosia.cli.interrupt import Terminated, press, pressed, remembered
+from celosia.cli.interrupt import Terminated, listen, pressed, remembered
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
 from celosia.version import __version__
 
@@ -89,7 +89,7 @@ def celosia(context: click.Context) -> None:
 
 def run() -> NoReturn:
     """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own."""
-    signal.signal(signal.SIGINT, press)
+    listen()
     ended = status(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said: Python only tidies up
     sys.exit(ended)

@@ -130,13 +130,20 @@ def test_a_signal_before_the_first_pattern_still_gives_one(name: str) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
 def test_ctrl_c_by_a_signal() -> None:
     program = """
-import json, sys
+import json
 from benchmarks.instances import instance
+from celosia.progress import Silent
 from celosia.protect.methods import protect
-from celosia.protect.suppress import Suppress
-protect(instance("t20x10"))  # everything is compiled
-print("ready", flush=True)
-found = protect(instance("d3a"))
+
+class Telling(Silent):
+    told = False
+
+    def search(self, cost, bound, cuts):
+        if cost is not None and bound and not self.told:
+            self.told = True
+            print("searching", flush=True)
+
+found = protect(instance("d3a"), progress=Telling())
 print(json.dumps([found.safe, found.bound, found.cost, found.seconds]), flush=True)
 """
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -150,17 +157,16 @@ print(json.dumps([found.safe, found.bound, found.cost, found.seconds]), flush=Tr
     )
     assert child.stdout is not None
     try:
-        assert child.stdout.readline().strip() == "ready"
-        time.sleep(3.0)
+        assert child.stdout.readline() == "searching\n"
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate()
     finally:
         child.kill()
     assert child.returncode == 0, err
     safe, bound, cost, seconds = json.loads(out)
     assert safe
     assert 0 < bound < cost
-    assert seconds > 1
+    assert seconds > 0
 
 
 def test_out_of_time_before_it_is_known_that_nothing_is_safe() -> None:
