@@ -281,4 +281,4 @@ def test_example_two_is_protected_with_an_audit() -> None:
     assert result.criterion == "intervals"
     published = cz.publish(result).published.counts
     assert not (published[[example.place(k) for k in example.levels]] % 14).any()
-    assert any(note.startswith("Bias: ") and "+4" in note for note in result.notes)
+    assert any(note.startswith("Bias of the scheme, exactly") and "+4 always" in note for note in result.notes)

@@ -22,7 +22,7 @@ from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
-_DENOMINATORS = (1, 12, 1000)  # of multipliers, where nothing better is found
+_DENOMINATORS = (1, 12, 1000, 10_000_000)  # of multipliers: the smallest that is near
 _NOTHING = 1e-7  # coefficients and multipliers up to this may be zero
 
 
@@ -142,8 +142,10 @@ class AggregationProgram:
     def _near(self, multipliers: NDArray[np.float64], main: int) -> Iterator[tuple[Whole, int]]:
         """Yield multipliers in fractions, the simplest first: numerators and a denominator."""
         start = np.rint(multipliers).astype(np.int64)
-        if np.abs(multipliers - start).max(initial=0.0) < _NOTHING:
-            yield start, 1
+        guesses = [_fractions(multipliers, most) for most in _DENOMINATORS]
+        for numbers, denominator in guesses:
+            if np.abs(numbers.astype(np.float64) / denominator - multipliers).max(initial=0.0) < _NOTHING:
+                yield numbers, denominator
         flipped = sp.csr_array(self._matrix.T)
         weights = np.abs(flipped @ multipliers)
         goal = np.zeros(len(self._cells), dtype=np.int64)
@@ -154,7 +156,11 @@ class AggregationProgram:
         for free in (np.abs(multipliers - start) > _NOTHING, np.abs(multipliers) > _NOTHING):
             if (found := exact_solution(equations, goal[basic], start, free)) is not None:
                 yield found
-        for most in _DENOMINATORS:
-            fractions = [Fraction(value).limit_denominator(most) for value in multipliers.tolist()]
-            shared = lcm(*(one.denominator for one in fractions))
-            yield np.array([int(one * shared) for one in fractions], dtype=object), shared
+        yield from guesses
+
+
+def _fractions(numbers: NDArray[np.float64], most: int) -> tuple[Whole, int]:
+    """Return numerators and one denominator of numbers whose own denominators are at most so large."""
+    fractions = [Fraction(value).limit_denominator(most) for value in numbers.tolist()]
+    shared = lcm(*(one.denominator for one in fractions))
+    return np.array([int(one * shared) for one in fractions], dtype=object), shared

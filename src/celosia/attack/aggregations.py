@@ -49,8 +49,8 @@ class Aggregation:
     respondents, knowledge, table
         What it is about.
     worst
-        It is proved, to the solver's accuracy, that no other has a larger excess. False where time was up before: then
-        it is sensitive, and others may be more so.
+        It is proved, to the solver's accuracy, that no other has a larger excess. False where it is not, as when time
+        was up before: then it is sensitive, and others may be more so.
     """
 
     cells: NDArray[np.int64]
@@ -77,7 +77,7 @@ class Aggregation:
         ]
         said = " ".join(terms).removeprefix("+ ")
         closely = f"within {float(self.distance):.4g} percent" if self.distance else "exactly"
-        more = "" if self.worst else "; time was up before it was known whether another is worse"
+        more = "" if self.worst else "; it is not known whether another is worse"
         return (
             f"{self.respondents.name(self.attacker)} ({self._where(self.attacker)}) finds from {said} what "
             f"{self.respondents.name(self.target)} ({self._where(self.target)}) contributes {closely}: too close{more}"
