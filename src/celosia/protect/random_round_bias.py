@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import counted
+from celosia.errors import counted, rounded_up
 from celosia.protect.random_round_sets import Sets
 from celosia.solve.clock import Clock
 from celosia.table.table import Table
@@ -30,11 +30,12 @@ _MOST_SETS = 64
 """So many sets are tried one by one to state a bias exactly; of more, so many are drawn to say how large it may be."""
 
 _MOST_NAMED = 8
+_TENTH = 10
 _AT_LEAST, _TIMES = 5.0, 20.0  # seconds for the bias where there is no limit, and times what the table took
 
 
 def bias_notes(table: Table, sets: Sets, complete: Complete, seed: int, failed: int, clock: Clock) -> tuple[str, ...]:
-    """Return what the office must know about the bias of the scheme on a table; it gives away remainders.
+    """Return what the office must know about the bias of the scheme on a table.
 
     Parameters
     ----------
@@ -73,26 +74,31 @@ def _exact(table: Table, sets: Sets, complete: Complete, clock: Clock) -> str | 
             mass += probability
             mean += probability * found.astype(object)
             low, high = np.minimum(low, found), np.maximum(high, found)
-    off = (mean / mass - table.amounts.counts.astype(object)) / 10**table.decimals
+    off = (mean / mass - table.amounts.counts.astype(object)) / sets.base
     rounded = _listed(table, sets.cells, off, low == high) or "none in rounded cells"
     others = np.setdiff1d(np.flatnonzero(off != 0), sets.cells)
-    more = ""
-    if len(others):
-        worst = max(others.tolist(), key=lambda cell: (abs(off[cell]), -cell))
-        more = f"; of the others {table.label(worst)} most, {float(off[worst]):+.4g}"
+    worst = sorted(others.tolist(), key=lambda cell: (-abs(off[cell]), cell))[:1]
+    more = "".join(
+        f"; of the others most {_shift(table, cell, off[cell], always=low[cell] == high[cell])}" for cell in worst
+    )
     tried = f"all {sets.number} sets" if sets.number > 1 else "the only set"
-    return f"Bias of the scheme, exactly, over {tried} of rounded values: {rounded}{more}."
+    return f"Bias of the scheme, over {tried} of rounded values: {rounded}{more}."
 
 
 def _listed(table: Table, cells: NDArray[np.int64], off: NDArray[np.object_], always: NDArray[np.bool_]) -> str:
-    """Return by how much cells are off on average, the worst first."""
+    """Return by how much of the base cells are off, the worst first."""
     biased = sorted((cell for cell in cells.tolist() if off[cell]), key=lambda cell: (-abs(off[cell]), cell))
-    said = [
-        f"{table.label(cell)} {float(off[cell]):+.6g} {'always' if always[cell] else 'on average'}"
-        for cell in biased[:_MOST_NAMED]
-    ]
+    said = [_shift(table, cell, off[cell], always=bool(always[cell])) for cell in biased[:_MOST_NAMED]]
     more = len(biased) - _MOST_NAMED
-    return ", ".join(said) + (f" and {more} more" if more > 0 else "")
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _shift(table: Table, cell: int, off: Fraction, *, always: bool) -> str:
+    """Return by how much of the base a cell is off, rounded up: the exact shift would tell its last digits."""
+    percent = -(-abs(off) * 100 // 1)
+    percent = rounded_up(int(percent)) if percent < _TENTH else -(-percent // _TENTH) * _TENTH
+    when, where = "always" if always else "on average", "above" if off > 0 else "below"
+    return f"{table.label(cell)}, {when} {where} the truth by up to {percent}% of the base"
 
 
 def _at_most(table: Table, sets: Sets, complete: Complete, clock: Clock, seed: int, failed: int) -> str:
@@ -112,9 +118,9 @@ def _at_most(table: Table, sets: Sets, complete: Complete, clock: Clock, seed: i
     unlikely = min(tried - 1.0, lost + 2 * math.sqrt(lost) + 3)
     most = min(1.0, unlikely / (tried - unlikely))
     off = np.array([Fraction(0)] * len(table), dtype=object)
-    off[sets.cells] = [bias / 10**table.decimals for bias in sets.bias]
+    off[sets.cells] = [bias / sets.base for bias in sets.bias]
     forced = _listed(table, sets.cells, off, np.ones(len(table), dtype=bool))
-    forced = f"{forced}, because only one multiple protects them; " if forced else ""
+    forced = f"{forced}, because no other multiple protects them; " if forced else ""
     return (
         f"Bias of the scheme: {forced}about {most:.0%} of the base at most in any other rounded cell "
         f"({usable:,} of {counted(tried, 'set')} could be completed)."

@@ -162,8 +162,11 @@ def test_every_run_states_the_bias_of_the_scheme(seed: int) -> None:
     table = shape.table([14, 3, 5, 30])
     known = cz.Attacker.between(table, [0] * 9, [2000] * 9)
     result = cz.protect(risk_of(table, {shape.leaves[0]: (1, 1)}, [known]), cz.RandomRound(10), seed=seed)
-    said = "Bias of the scheme, exactly, over all 2 sets of rounded values: cell 4 -4 always; of the others cell 5 most"
-    assert result.notes[0] == f"{said}, +4."
+    assert result.notes[0] == (
+        "Bias of the scheme, over all 2 sets of rounded values: "
+        "cell 4, always below the truth by up to 40% of the base; "
+        "of the others most cell 5, always above the truth by up to 40% of the base."
+    )
     assert len(result.notes) == 1 or "Drawn again" in result.notes[1]
 
 
@@ -174,11 +177,12 @@ def test_the_stated_bias_is_that_of_many_runs() -> None:
     asked = risk_of(table, dict.fromkeys(shape.leaves[:2], (1, 1)))
     runs = [cz.protect(asked, cz.RandomRound(10), seed=seed) for seed in range(1, 201)]
     assert len({result.notes[0] for result in runs}) == 1
-    words = dict(re.findall(r"(cell \d+) ([+-][\d.]+) (?:on average|always)", runs[0].notes[0]))
-    assert words
+    words = re.findall(r"(cell \d+), (?:on average|always) (above|below) the truth by up to (\d+)%", runs[0].notes[0])
+    said = {cell: int(most) * (10 if side == "above" else -10) / 100 for cell, side, most in words}
+    assert said
     mean = np.mean([cz.publish(result).published.counts - table.amounts.counts for result in runs], axis=0)
     for cell in shape.leaves[:2]:
-        assert abs(mean[cell] - float(words.get(table.label(cell), 0))) < 1.5, (table.label(cell), mean[cell], words)
+        assert abs(mean[cell] - said.get(table.label(cell), 0)) < 1.5, (table.label(cell), mean[cell], words)
 
 
 def test_a_bias_that_only_one_multiple_makes_is_stated_where_sets_are_many() -> None:
@@ -186,7 +190,8 @@ def test_a_bias_that_only_one_multiple_makes_is_stated_where_sets_are_many() -> 
     table = shape.table([*[14] * 7, 19, *[60] * 4, *[60] * 12])
     levels = dict.fromkeys(shape.leaves[:7], (1, 1)) | {shape.leaves[7]: (1, 9)}
     note = cz.protect(risk_of(table, levels), cz.RandomRound(10), seed=3).notes[0]
-    assert f"{table.label(shape.leaves[7])} +1 always, because only one multiple protects them" in note
+    always = f"{table.label(shape.leaves[7])}, always above the truth by up to 10% of the base"
+    assert f"{always}, because no other multiple protects them" in note
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 11, 14])
