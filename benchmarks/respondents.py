@@ -14,9 +14,11 @@ import polars as pl
 import celosia as cz
 from benchmarks.instances import FAMILIES
 from benchmarks.measure import timed
+from benchmarks.paper_program import paper_optimum
 from benchmarks.registry import Row, benchmark
 from celosia.attack.respondents import RespondentAudit
 from celosia.risk.risk import Risk
+from celosia.solve.registry import backends
 from celosia.table.table import Table
 
 _RULE = cz.PPercent(10)
@@ -148,12 +150,13 @@ def _ratio(promise: Promise, wanted: int, plain: cz.Protection, found: Responden
     while len(pairs) < promise.sample:
         attacker, target = (int(numbers[place]) for place in rng.choice(tops, 2, replace=False))
         pairs.append((attacker, target))
+    place = {int(number): k for k, number in enumerate(numbers)}
     verdicts: list[bool] = []
 
     def solve() -> None:
         for attacker, target in pairs:
-            worst = cz.worst_aggregation(plain, rule=_RULE, attacker=attacker, target=target)
-            verdicts.append(worst is not None)
+            pair = place[attacker], place[target]
+            verdicts.append(paper_optimum(plain, rule=_RULE, backend=backends()[0], pair=pair) is not None)
 
     each = timed(solve).cpu / len(pairs)
     same = verdicts == [pair in set(open_pairs) for pair in pairs]

@@ -56,12 +56,12 @@ from typing import TYPE_CHECKING
 from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from celosia.attack.aggregations import worst_aggregation as worst_aggregation
     from celosia.attack.audit import audit as audit
     from celosia.attack.explanation import Explanation as Explanation
     from celosia.attack.explanation import explain as explain
     from celosia.attack.respondents import RespondentAudit as RespondentAudit
     from celosia.attack.respondents import audit_respondents as audit_respondents
+    from celosia.attack.worst_aggregation import worst_aggregation as worst_aggregation
     from celosia.certify.certificate import certify as certify
     from celosia.certify.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
@@ -123,10 +123,10 @@ if TYPE_CHECKING:
     from celosia.table.table import Table as Table
 
 _ROOMS = {
-    "celosia.attack.aggregations": ("worst_aggregation",),
     "celosia.attack.audit": ("audit",),
     "celosia.attack.explanation": ("Explanation", "explain"),
     "celosia.attack.respondents": ("RespondentAudit", "audit_respondents"),
+    "celosia.attack.worst_aggregation": ("worst_aggregation",),
     "celosia.certify.verify": ("verify",),
     "celosia.errors": (
         "CelosiaError",

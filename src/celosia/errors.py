@@ -7,9 +7,11 @@ labels and row numbers are as far as it goes.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import ROUND_UP, Decimal
 from typing import Self
 
 _MOST = 20
@@ -151,6 +153,31 @@ def counted(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def roughly(number: float) -> str:
+    """Return a number as messages may show it where it comes from confidential data: two digits, rounded up.
+
+    A message ends up in logs and mails. Of a figure that may be the contribution of a single respondent, or follow
+    from one, it shows no more than this.
+
+    >>> roughly(7654321), roughly(1530.866), roughly(12), roughly(0)
+    ('7,700,000', '1,600', '12', '0')
+    """
+    if not math.isfinite(number) or not number:
+        return f"{number:,g}"
+    exact = Decimal(repr(float(number)))
+    return f"{exact.quantize(Decimal((0, (1,), exact.adjusted() - 1)), ROUND_UP).normalize():,f}"
+
+
+def rounded_up(number: int) -> int:
+    """Return the next 1, 2 or 5 times a power of ten: a base or reach to suggest that tells nobody what it is for.
+
+    >>> [rounded_up(number) for number in (1, 3, 12, 20, 1530866, 7654321)]
+    [1, 5, 20, 20, 2000000, 10000000]
+    """
+    power: int = 10 ** (len(str(number)) - 1)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= number)
 
 
 def rows_named(rows: Sequence[int], number: int) -> str:

@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.aggregations import absolute_contributions, sensitivity, worst_aggregation
+from celosia.attack.aggregations import absolute_contributions, sensitivity
 from celosia.attack.audit import audit
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.attack.worst_aggregation import worst_aggregation
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker

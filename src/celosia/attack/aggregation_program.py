@@ -1,251 +1,166 @@
-"""The mixed-integer program of Daalmans and de Waal (2010), section 6, that finds the most sensitive aggregation.
+r"""The program behind an aggregation: a combination of relations in which a leaf cell counts and others cost least.
 
-As printed, with three liberties: contributions are scaled to at most one, M is as small as it may be row by row, and
-variables of contributions that are zero are left out. Multipliers are those of the table's relations; hidden cells that
-are no leaves must cancel out.
+Coefficients :math:`\lambda = M'\mu` of hidden cells are combinations of relations; those of totals are zero, that of
+one leaf cell is one, and the others cost by their size. Where the cost is not negative that is a linear program; where
+it is, the sign of the coefficient is branched on. What the solver proposes is made exact: any multipliers for which the
+totals cancel out are an aggregation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.respondents import Knowledge, Respondents
-from celosia.solve.backend import Backend
+from celosia.attack.refinement import Whole, exact_product, exact_solution
+from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
-from celosia.table.table import Table
+from celosia.solve.solution import Status
 
-_ABOVE = 1e-6  # an optimum above this, of contributions up to one and p, q up to one, is not zero
-_PART = 1e-3  # the least part of the target's cell in a tie, with multipliers up to one
+_DENOMINATORS = (1, 12, 1000, 10_000_000)  # of multipliers: the smallest that is near
+_NOTHING = 1e-7  # coefficients and multipliers up to this may be zero
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Program:
-    """The program, and where its variables are.
+class AggregationProgram:
+    """Hidden cells that hang together, and the cheapest combination of relations among them.
+
+    Columns of the program are the multipliers of relations, then for every leaf cell how far its coefficient is above
+    and below zero.
 
     Parameters
     ----------
     cells
-        The hidden cells, ``(n,)``.
+        The cells, ``(n,)``.
+    leaf
+        Their places among leaf cells, -1 for totals, ``(n,)``.
     matrix
-        The explicit aggregations (3.6): relations among hidden cells, ``(k, n)``.
-    problem
-        The program: minimise the negative of (6.6).
-    under_attack, attacking
-        The columns of the variables u and v, one per respondent.
-    lambdas
-        The columns of the coefficients, one per hidden cell.
-    row, unit
-        Cell and respondent of every contribution to a hidden leaf cell.
+        Relations among them, ``(k, n)``.
+    backend
+        A solver.
     """
 
-    cells: NDArray[np.int64]
-    matrix: sp.csr_array
-    problem: LinearProgram
-    under_attack: NDArray[np.int64]
-    attacking: NDArray[np.int64]
-    lambdas: NDArray[np.int64]
-    row: NDArray[np.int64]
-    unit: NDArray[np.int64]
+    def __init__(
+        self, cells: NDArray[np.int64], leaf: NDArray[np.int64], matrix: sp.csr_array, backend: Backend
+    ) -> None:
+        self._cells, self._matrix, self._backend = cells, matrix, backend
+        self._inner = np.flatnonzero(leaf >= 0)
+        self.leaves = leaf[self._inner]
+        self._open: Model | None = None
 
-    def solve(self, backend: Backend, time_limit: float | None = None) -> tuple[NDArray[np.float64], int, int] | None:
-        """Return multipliers, attacker and target of the most sensitive aggregation, None where none is sensitive."""
-        found = backend.open(self.problem).solve(time_limit=time_limit, duals=False)
-        if found.x is None or found.objective > -_ABOVE:
+    @cached_property
+    def _rows(self) -> sp.csr_array:
+        n, m = len(self._cells), len(self._inner)
+        unit = sp.csr_array((np.ones(m), (self._inner, np.arange(m))), shape=(n, m))
+        return sp.csr_array(sp.hstack([self._matrix.T.astype(np.float64), -unit, unit]))
+
+    def least(
+        self, costs: NDArray[np.float64], most: NDArray[np.float64], main: int, seconds: float
+    ) -> tuple[float, NDArray[np.float64] | None] | None:
+        """Return a lower bound on what the coefficients of leaf cells cost, and multipliers; None where time is up.
+
+        Parameters
+        ----------
+        costs, most
+            What a coefficient costs by its size, and how large it may be, ``(m,)`` each.
+        main
+            The leaf cell whose coefficient is one.
+        """
+        k, m = self._matrix.shape[0], len(self._inner)
+        lower, upper = np.zeros(2 * m), np.concatenate([most, most])
+        lower[main] = upper[main] = 1.0
+        upper[m + main] = 0.0
+        signed = np.flatnonzero(costs < 0)
+        signed = signed[signed != main]
+        lower, upper = np.concatenate([np.full(k, -np.inf), lower]), np.concatenate([np.full(k, np.inf), upper])
+        cost = np.concatenate([np.zeros(k), costs, costs])
+        if len(signed):
+            model = self._backend.open(self._branching(cost, lower, upper, signed))
+        else:
+            model = self._plain(cost, lower, upper)
+        found = model.solve(time_limit=seconds, duals=False) if seconds > 0 else None
+        if found is None or found.status is Status.STOPPED:
             return None
-        return self._read(found.x)
+        if found.x is None:
+            return np.inf, None
+        return (found.bound if len(signed) else found.objective), found.x[:k]
 
-    def solve_tie(
-        self, backend: Backend, time_limit: float | None = None
-    ) -> tuple[NDArray[np.float64], int, int] | None:
-        """Return the same for a tie that has as much as possible of the target's cell, None where there is none."""
-        n, m = self.problem.shape[1], len(self.row)
-        part, choice = n, n + 1 + np.arange(m)
-        bound = np.maximum(self.problem.upper[self.lambdas], 1.0)
-        rows = _Rows(n + 1 + m)
-        for k in range(m):  # part <= lambda_i + M (1 - choice_k)
-            column, far = int(self.lambdas[self.row[k]]), 2 * float(bound[self.row[k]])
-            rows.add([(part, 1.0), (column, -1.0), (int(choice[k]), far)], -np.inf, far)
-        for unit, column in enumerate(self.under_attack.tolist()):
-            own = [(int(choice[k]), 1.0) for k in np.flatnonzero(self.unit == unit)]
-            rows.add([*own, (column, -1.0)], 0.0, 0.0)
-        value = [(int(k), float(self.problem.cost[k])) for k in np.flatnonzero(self.problem.cost)]
-        rows.add(value, -np.inf, 0.0)
-        matrix, low, high = rows.finished()
-        wide = sp.csr_array(sp.hstack([self.problem.rows, sp.csr_array((self.problem.shape[0], 1 + m))]))
-        integer = np.ones(n + 1 + m, dtype=bool)
-        integer[:n], integer[part] = self.problem.integer, False
-        cost = np.zeros(n + 1 + m)
-        cost[part] = -1.0
-        tie = replace(
-            self.problem,
-            rows=sp.csr_array(sp.vstack([wide, matrix])),
-            row_lower=np.concatenate([self.problem.row_lower, low]),
-            row_upper=np.concatenate([self.problem.row_upper, high]),
-            lower=np.concatenate([self.problem.lower, np.zeros(1 + m)]),
-            upper=np.concatenate([self.problem.upper, [float(bound.max(initial=1.0))], np.ones(m)]),
-            cost=cost,
+    def _plain(self, cost: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Model:
+        zero = np.zeros(len(self._cells))
+        if self._open is None:
+            self._open = self._backend.open(LinearProgram(self._rows, zero, zero, lower, upper, cost))
+        else:
+            columns = np.arange(len(cost))
+            self._open.change_costs(columns, cost)
+            self._open.change_bounds(columns, lower, upper)
+        return self._open
+
+    def _branching(
+        self,
+        cost: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        signed: NDArray[np.int64],
+    ) -> LinearProgram:
+        """Return the program in which some coefficients, for which less than nothing is paid, have a sign."""
+        n, m, s = len(self._cells), len(self._inner), len(signed)
+        above = self._matrix.shape[0] + signed
+        at, sign = np.arange(s), len(cost) + np.arange(s)
+        far = upper[above]  # finite: the target contributes here
+        ones = np.ones(s)
+        place = np.concatenate([at, at, s + at, s + at])
+        column = np.concatenate([above, sign, above + m, sign])
+        more = sp.csr_array((np.concatenate([ones, -far, ones, far]), (place, column)), shape=(2 * s, len(cost) + s))
+        rows = sp.vstack([sp.hstack([self._rows, sp.csr_array((n, s))]), more])
+        integer = np.zeros(len(cost) + s, dtype=bool)
+        integer[sign] = True
+        return LinearProgram(
+            sp.csr_array(rows),
+            np.concatenate([np.zeros(n), np.full(2 * s, -np.inf)]),
+            np.concatenate([np.zeros(n), np.zeros(s), far]),
+            np.concatenate([lower, np.zeros(s)]),
+            np.concatenate([upper, ones]),
+            np.concatenate([cost, np.zeros(s)]),
             integer=integer,
         )
-        found = backend.open(tie).solve(time_limit=time_limit, duals=False)
-        if found.x is None or -found.objective < _PART:
-            return None
-        return self._read(found.x)
 
-    def _read(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
-        multipliers = x[: self.matrix.shape[0]]
-        largest = float(np.abs(multipliers).max(initial=0.0))
-        return multipliers / (largest or 1.0), int(np.argmax(x[self.attacking])), int(np.argmax(x[self.under_attack]))
-
-
-class _Rows:
-    """Rows as they are written down."""
-
-    def __init__(self, n_columns: int) -> None:
-        self._n = n_columns
-        self._place: list[int] = []
-        self._column: list[int] = []
-        self._value: list[float] = []
-        self._lower: list[float] = []
-        self._upper: list[float] = []
-
-    def add(self, terms: list[tuple[int, float]], lower: float, upper: float) -> None:
-        """Write one row."""
-        for column, value in terms:
-            self._place.append(len(self._lower))
-            self._column.append(column)
-            self._value.append(value)
-        self._lower.append(lower)
-        self._upper.append(upper)
-
-    def finished(self) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
-        """Return what was written."""
-        shape = (len(self._lower), self._n)
-        return (
-            sp.csr_array((self._value, (self._place, self._column)), shape=shape),
-            np.array(self._lower),
-            np.array(self._upper),
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """Where the variables stand, for k multipliers, n cells, m contributions and r respondents."""
-
-    k: int
-    n: int
-    m: int
-    r: int
-
-    def block(self, name: str) -> NDArray[np.int64]:
-        """Return the columns of one kind of variable."""
-        sizes = {
-            "mu": self.k,
-            "lambda": self.n,
-            "plus": self.m,
-            "minus": self.m,
-            "alpha": self.m,
-            "beta": self.m,
-            "total": 1,
-            "first": 1,
-            "second": 1,
-            "u": self.r,
-            "v": self.r,
-        }
-        start = sum(size for other, size in list(sizes.items())[: list(sizes).index(name)])
-        return start + np.arange(sizes[name])
-
-    def __len__(self) -> int:
-        return self.k + self.n + 4 * self.m + 3 + 2 * self.r
-
-
-def program_of(
-    table: Table,
-    hidden: NDArray[np.bool_],
-    respondents: Respondents,
-    knowledge: Knowledge,
-    pair: tuple[int | None, int | None] = (None, None),
-) -> Program | None:
-    """Return the program (6.6)-(6.18), None where no respondent contributes to a hidden cell.
-
-    Parameters
-    ----------
-    table, hidden
-        The table, and which of its cells are hidden.
-    respondents, knowledge
-        Who contributes what, and knows what.
-    pair
-        Attacker and target where they are given: the reduced model at the end of section 6.
-    """
-    cells = np.flatnonzero(hidden)
-    matrix = sp.csr_array(table.relations.matrix[:, cells])
-    matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-    leaf = np.flatnonzero(np.isin(cells, respondents.leaves))
-    sizes = sp.coo_array(respondents.sizes[np.searchsorted(respondents.leaves, cells[leaf])])
-    if not sizes.nnz:
+    def exact(self, multipliers: NDArray[np.float64], main: int) -> dict[int, Fraction] | None:
+        """Return leaf cells and coefficients in fractions: a combination of relations; None where none is found."""
+        totals = np.ones(len(self._cells), dtype=bool)
+        totals[self._inner] = False
+        for numbers, denominator in self._near(multipliers, int(self._inner[main])):
+            weights = exact_product(sp.csr_array(self._matrix.T), numbers)
+            if weights.any() and not weights[totals].any():
+                used = np.flatnonzero(weights).tolist()
+                return {int(self._cells[k]): Fraction(int(weights[k]), denominator) for k in used}
         return None
-    row, unit, size = leaf[sizes.row], sizes.col.astype(np.int64), sizes.data / float(sizes.data.max())
-    at = _Columns(matrix.shape[0], len(cells), len(row), len(respondents))
-    reach = np.asarray(abs(matrix).sum(axis=0), dtype=np.float64)  # how large a coefficient gets
-    most = 2 * float(np.bincount(unit, weights=reach[row] * size).max())
-    relevant = [set(range(at.r)) if one is None else {one} for one in (pair[1], pair[0])]
-    rows, row_lower, row_upper = _rows(at, matrix, row, unit, size, reach, relevant, most)
-    lower, upper = np.full(len(at), -np.inf), np.full(len(at), np.inf)
-    lower[at.block("mu")], upper[at.block("mu")] = -1.0, 1.0  # (6.18)
-    inner = np.where(np.isin(np.arange(at.n), leaf), reach, 0.0)
-    lower[at.block("lambda")], upper[at.block("lambda")] = -inner, inner
-    for name in ("plus", "minus", "total", "first", "second"):
-        lower[at.block(name)] = 0.0  # (6.17)
-    lower[at.block("alpha")], upper[at.block("alpha")] = -reach[row] * size, reach[row] * size
-    upper[at.block("first")] = upper[at.block("second")] = most
-    for name, whom in zip("uv", relevant, strict=True):
-        lower[at.block(name)], upper[at.block(name)] = 0.0, [float(one in whom) for one in range(at.r)]
-    lower[at.block("beta")], upper[at.block("beta")] = 0.0, 1.0
-    integer = np.zeros(len(at), dtype=bool)
-    integer[np.concatenate([at.block(name) for name in ("beta", "u", "v")])] = True
-    p, q = knowledge.p / knowledge.unit, knowledge.q / knowledge.unit
-    cost = np.zeros(len(at))
-    cost[at.block("first")], cost[at.block("second")], cost[at.block("total")] = -(p + q), -q, q  # (6.6)
-    problem = LinearProgram(rows, row_lower, row_upper, lower, upper, cost, integer=integer)
-    return Program(cells, matrix, problem, at.block("u"), at.block("v"), at.block("lambda"), row, unit)
+
+    def _near(self, multipliers: NDArray[np.float64], main: int) -> Iterator[tuple[Whole, int]]:
+        """Yield multipliers in fractions, the simplest first: numerators and a denominator."""
+        start = np.rint(multipliers).astype(np.int64)
+        guesses = [_fractions(multipliers, most) for most in _DENOMINATORS]
+        for numbers, denominator in guesses:
+            if np.abs(numbers.astype(np.float64) / denominator - multipliers).max(initial=0.0) < _NOTHING:
+                yield numbers, denominator
+        flipped = sp.csr_array(self._matrix.T)
+        weights = np.abs(flipped @ multipliers)
+        goal = np.zeros(len(self._cells), dtype=np.int64)
+        goal[main] = 1
+        basic = np.flatnonzero(weights < _NOTHING)
+        basic = np.append(basic, main)
+        equations = sp.csr_array(flipped[basic])
+        for free in (np.abs(multipliers - start) > _NOTHING, np.abs(multipliers) > _NOTHING):
+            if (found := exact_solution(equations, goal[basic], start, free)) is not None:
+                yield found
+        yield from guesses
 
 
-def _rows(
-    at: _Columns,
-    matrix: sp.csr_array,
-    row: NDArray[np.int64],
-    unit: NDArray[np.int64],
-    size: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    relevant: list[set[int]],
-    most: float,
-) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rows (6.7)-(6.16)."""
-    names = ("lambda", "plus", "minus", "alpha", "beta", "total", "first", "second", "u", "v")
-    of = {name: at.block(name).tolist() for name in names}
-    rows = _Rows(len(at))
-    columns = sp.csc_array(matrix)
-    for i in range(at.n):
-        entries = slice(columns.indptr[i], columns.indptr[i + 1])
-        terms = zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True)
-        rows.add([*((j, float(value)) for j, value in terms), (of["lambda"][i], -1.0)], 0.0, 0.0)
-    rows.add([(of["total"][0], -1.0), *((c, 1.0) for c in of["plus"] + of["minus"])], 0.0, 0.0)  # (6.7)
-    for e in range(at.m):
-        x, far, column = float(size[e]), 2 * float(reach[row[e]] * size[e]), of["lambda"][row[e]]
-        rows.add([(of["plus"][e], 1.0), (column, -x)], 0.0, np.inf)  # (6.8)
-        rows.add([(of["minus"][e], 1.0), (column, x)], 0.0, np.inf)  # (6.9)
-        if unit[e] in relevant[0] | relevant[1]:
-            rows.add([(of["alpha"][e], 1.0), (column, -x), (of["beta"][e], far)], -np.inf, far)  # (6.12)
-            rows.add([(of["alpha"][e], 1.0), (column, x), (of["beta"][e], -far)], -np.inf, 0.0)  # (6.13)
-    for one in range(at.r):
-        sums = [(of["alpha"][e], -1.0) for e in np.flatnonzero(unit == one).tolist()]
-        for whom, amount, choice in zip(relevant, ("first", "second"), "uv", strict=True):
-            if one in whom:
-                rows.add([(of[amount][0], 1.0), *sums, (of[choice][one], most)], -np.inf, most)  # (6.10), (6.11)
-        rows.add([(of["u"][one], 1.0), (of["v"][one], 1.0)], -np.inf, 1.0)  # (6.16)
-    for choice in "uv":
-        rows.add([(column, 1.0) for column in of[choice]], 1.0, 1.0)  # (6.14), (6.15)
-    return rows.finished()
+def _fractions(numbers: NDArray[np.float64], most: int) -> tuple[Whole, int]:
+    """Return numerators and one denominator of numbers whose own denominators are at most so large."""
+    fractions = [Fraction(value).limit_denominator(most) for value in numbers.tolist()]
+    shared = lcm(*(one.denominator for one in fractions))
+    return np.array([int(one * shared) for one in fractions], dtype=object), shared

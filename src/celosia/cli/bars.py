@@ -12,7 +12,7 @@ from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElap
 from rich.progress import Progress as RichProgress
 
 from celosia.cli.interrupt import check
-from celosia.errors import counted
+from celosia.errors import counted, roughly
 from celosia.progress import Progress
 
 _PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
@@ -138,11 +138,13 @@ def how_far(cost: float | None, bound: float | None, cuts: int) -> str:
     """Return in words how far a search has come.
 
     >>> how_far(1200, 1140, 37)
-    'cost 1,200, bound 1,140, gap 5.00%, 37 cuts'
+    'cost 1,200, bound 1,200, gap 5.00%, 37 cuts'
+
+    Costs may be values, and the first bound that of a single cell, so they are rounded.
     """
-    parts = ["no safe pattern yet" if cost is None else f"cost {cost:,.0f}"]
+    parts = ["no safe pattern yet" if cost is None else f"cost {roughly(cost)}"]
     if bound is not None:
-        parts.append(f"bound {bound:,.0f}")
+        parts.append(f"bound {roughly(bound)}")
         if cost:
             parts.append(f"gap {max(0.0, (cost - bound) / cost):.2%}")
     return ", ".join([*parts, counted(cuts, "cut")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -21,6 +22,7 @@ Finding: TypeAlias = tuple[Flags, str, str]
 """Which cells are wrong, why, and what to do."""
 
 _STATUSES = frozenset((SAFE, SENSITIVE, HIDE, SHOW))
+_DIGIT = re.compile(r"\d")
 _MOST_DIGITS = 100  # before or behind the point: 1e999999999 would be exact too, and fill the memory
 
 
@@ -45,8 +47,12 @@ class Entries:
         with localcontext(prec=4 * _MOST_DIGITS):
             numbers = Fixed.of_texts([text if kept else "0" for text, kept in zip(texts, usable, strict=True)])
         wrong["cannot be told from infinity: write inf."] = numbers.infinite & ~infinite
+        # What is nearly a number may be nearly the contribution of a single respondent: its shape says enough.
+        shown = [
+            _DIGIT.sub("#", text) if unread else text for text, unread in zip(texts, np.isnan(doubles), strict=True)
+        ]
         for message, places in wrong.items():
-            self._unread(f"{name} {{}} {message}", texts, np.flatnonzero(places).tolist())
+            self._unread(f"{name} {{}} {message}", shown, np.flatnonzero(places).tolist())
         return numbers
 
     def doubles(self, name: str, texts: Sequence[str]) -> NDArray[np.float64]:

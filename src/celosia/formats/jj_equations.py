@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
+from celosia.errors import roughly
 from celosia.formats.jj_entries import Entries, Flags, counted
 from celosia.formats.jj_lines import CUT, Lines, quoted, whole
 from celosia.table.fixed import Fixed
@@ -114,7 +115,7 @@ def related(table: Table, sound: Flags, lines: Lines, equations: list[Equation])
         units = Fraction(int(misses[place]), 10 ** (decimals - table.decimals))
         allowed = additivity_units(int(matrix.indptr[place + 1] - matrix.indptr[place]))
         if units > allowed:
-            seen = f"the values miss the right side by {float(units):g} units of their last decimal"
+            seen = f"the values miss the right side by about {roughly(float(units))} units of their last decimal"
             lines.complain(
                 place, f"{seen}, and rounding explains {allowed:g}.", "Correct the values or the right side."
             )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.findings import Verdicts
-from celosia.errors import listed
+from celosia.errors import listed, roughly
 from celosia.pattern.pattern import Pattern
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
@@ -71,8 +71,9 @@ class Conflict:
         if self.cost is None or self.bound is None:
             return f"{advice}."
         if self.bound >= self.cost:
-            return f"{advice}. The cheapest pattern then costs {self.cost:,.10g}."
-        return f"{advice}. A pattern then costs {self.cost:,.10g}, and none less than {self.bound:,.10g}."
+            return f"{advice}. The cheapest pattern then costs about {roughly(self.cost)}."
+        price, least = roughly(self.cost), roughly(self.bound)
+        return f"{advice}. A pattern then costs about {price}, and the cheapest about {least} at least."
 
 
 def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool) -> Conflict:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, listed
+from celosia.errors import InfeasibleError, listed, rounded_up
 from celosia.protect.perturb import Perturb
 from celosia.protect.round import counted_in_units
 from celosia.risk.risk import SHOW, Risk
@@ -143,7 +143,8 @@ class Room:
         small = np.flatnonzero(needed > self.reach[self.sensitive])
         if len(small):
             labels = listed([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
-            text = Fixed(np.array([needed[small].max()]), self.decimals).texts()[0]
+            enough = np.array([rounded_up(int(needed[small].max()))], dtype=object)
+            text = Fixed.of_counts(enough, self.decimals).texts()[0]
             raise InfeasibleError.one(
                 "reach", f"cannot protect {labels}.", f"A reach of {text} could; or move them less."
             )

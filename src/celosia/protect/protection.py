@@ -90,7 +90,7 @@ class Protection:
     seed
         From which the search drew. Secret where values were drawn by it: no release carries it.
     notes
-        What else the office should know, such as the bias of values that were drawn again.
+        What else the office should know, such as the bias of values that are rounded at random.
     closing
         Where respondents are protected: what that took.
     """

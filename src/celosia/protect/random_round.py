@@ -25,7 +25,8 @@ MOST_DRAWS = 100
 class RandomRound:
     r"""Round to a multiple of a base, up with probability :math:`(a \bmod b) / b` and down otherwise.
 
-    So the expected published value is the true one: rounding is *unbiased*. The published table adds up.
+    So the expected published value is the true one: rounding is *unbiased*, but for ``"sensitive"``, where sets of
+    values that no table completes are drawn again. The published table adds up.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class RandomRound:
         than the base, which is what rounding itself gives away.
     draws
         Of ``"sensitive"``: so many sets of rounded values are drawn at most. One that cannot be completed to a table,
-        or whose table fails the audit, is drawn again; that makes for a bias, which the result states.
+        or whose table fails the audit, is drawn again; that makes for a bias, which the notes of every result state.
 
     Notes
     -----

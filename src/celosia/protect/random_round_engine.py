@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,17 +23,17 @@ from celosia.protect.call import Call
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.protection import Protection
 from celosia.protect.random_round import RandomRound
+from celosia.protect.random_round_bias import bias_notes
 from celosia.protect.random_round_nearest import Nearest, nearest_of
-from celosia.protect.random_round_sets import Sets, sets_of
+from celosia.protect.random_round_sets import sets_of
 from celosia.protect.random_round_walk import arcs_of, walk
 from celosia.protect.round import grains_of
 from celosia.risk.risk import SHOW, Risk
+from celosia.solve.clock import Clock
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
 _SEED_BITS = 63
-_MOST_SETS = 64
-"""So many sets are tried one by one to state a bias exactly; of more, so many are drawn to say how large it may be."""
 
 
 def random_round(risk: Risk, method: RandomRound, call: Call) -> Protection:
@@ -107,99 +105,39 @@ def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
         raise SpecError.one("keep_totals", said, "Say keep_totals=False.")
     sets = sets_of(risk, base, reach)
     kept = totals | (risk.status == SHOW)
+
+    def attempt(values: NDArray[np.int64], clock: Clock) -> tuple[Pattern, Audit, Nearest] | None:
+        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, clock)
+        if found is None and clock.left <= 0:
+            raise TimeoutError
+        if found is None:
+            return None
+        pattern = _perturbed(risk, found.values, kept, reach)
+        return pattern, audit(pattern, risk, integer=call.integer), found
+
+    def complete(values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
+        if call.clock.stopped:
+            raise TimeoutError
+        made = attempt(values, clock)
+        return made[2].values if made is not None and made[1].safe else None
+
     random = np.random.default_rng(call.seed)
     failed, reason = 0, ""
     while failed < method.draws:
-        values = sets.drawn(random)
-        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
-        if found is None and call.clock.left <= 0:
-            raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
-        if found is not None:
-            pattern = _perturbed(risk, found.values, kept, reach)
-            checked = audit(pattern, risk, integer=call.integer)
-            if checked.safe:
-                notes = _notes(risk, method, call, sets, kept, failed)
-                return _protection(risk, method, call, pattern, checked, found, notes)
-            reason = f"attackers came too close to {_unmet(checked)}"
-        else:
-            reason = "the other cells could not make up for it"
+        try:
+            made = attempt(sets.drawn(random), call.clock)
+        except TimeoutError:
+            late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
+            raise late from None
+        if made is not None and made[1].safe:
+            seconds = call.clock.seconds
+            notes = bias_notes(table, sets, complete, call.seed, failed, call.clock)
+            return _protection(risk, method, call, made, seconds, notes)
+        reason = "the other cells could not make up for it"
+        reason = reason if made is None else f"attackers came too close to {_unmet(made[1])}"
         failed += 1
     said = f"found no safe table in {failed} draws; at last {reason}."
     raise InfeasibleError.one("random-round", said, "Take a larger base or reach, or say keep_totals=False.")
-
-
-def _notes(
-    risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_], failed: int
-) -> tuple[str, ...]:
-    """Return what must be known about the bias."""
-    notes = []
-    forced = [
-        f"{risk.table.label(cell)} {float(off / 10**risk.table.decimals):+g}"
-        for cell, off in zip(sets.cells.tolist(), sets.bias, strict=True)
-        if off
-    ]
-    if forced:
-        notes.append(f"Bias: only one multiple protects some cells, whose expected value is off: {', '.join(forced)}.")
-    if failed:
-        times = "once" if failed == 1 else f"{failed} times"
-        said = _exact_bias(risk, method, call, sets, kept) or _largest_bias(risk, method, call, sets, kept, failed)
-        notes.append(
-            f"Drawn again {times}, because no safe table had these values; the bias that this makes is {said}."
-        )
-    return tuple(notes)
-
-
-def _is_usable(
-    risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_], values: NDArray[np.int64]
-) -> bool:
-    """Return whether a set can be completed to a safe table.
-
-    Raises
-    ------
-    TimeoutError
-        The time is up.
-    """
-    reach = method.counted_reaches(risk.table)
-    found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, call.clock)
-    if found is None and call.clock.left <= 0:
-        raise TimeoutError
-    return found is not None and audit(_perturbed(risk, found.values, kept, reach), risk, integer=call.integer).safe
-
-
-def _exact_bias(risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_]) -> str | None:
-    """Return the bias given that the set can be completed, by trying all sets; None where there are too many."""
-    if sets.number > _MOST_SETS:
-        return None
-    mass, mean = Fraction(0), [Fraction(0)] * len(sets.cells)
-    for values, probability in sets.all():
-        try:
-            usable = _is_usable(risk, method, call, sets, kept, values)
-        except TimeoutError:
-            return None
-        if usable:
-            mass += probability
-            mean = [total + probability * int(value) for total, value in zip(mean, values, strict=True)]
-    unit = 10**risk.table.decimals
-    off = [(total / mass - int(truth)) / unit for total, truth in zip(mean, sets.truth, strict=True)]
-    said = [f"{risk.table.label(cell)} {float(b):+.6g}" for cell, b in zip(sets.cells.tolist(), off, strict=True) if b]
-    return "exactly " + (", ".join(said) or "none")
-
-
-def _largest_bias(risk: Risk, method: RandomRound, call: Call, sets: Sets, kept: NDArray[np.bool_], failed: int) -> str:
-    r"""Return how large the bias of a cell is at most, from the share of usable sets among some that are drawn for it.
-
-    With that share :math:`s`, the mean over all sets is that of usable ones times s and that of the others times 1 - s.
-    Both lie between the neighbouring multiples, so that no cell is off by more than :math:`(1 - s) / s` bases, and
-    never by a whole one.
-    """
-    random = np.random.default_rng([call.seed, 1])
-    usable, tried = 1, failed + 1
-    with contextlib.suppress(TimeoutError):
-        for _ in range(_MOST_SETS):
-            usable += _is_usable(risk, method, call, sets, kept, sets.drawn(random))
-            tried += 1
-    most = min(1.0, (tried - usable) / usable)
-    return f"about {most:.0%} of the base at most in any cell ({usable:,} of {tried:,} sets could be completed)"
 
 
 def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]]:
@@ -244,11 +182,11 @@ def _protection(
     risk: Risk,
     method: RandomRound,
     call: Call,
-    pattern: Pattern,
-    checked: Audit,
-    found: Nearest,
+    made: tuple[Pattern, Audit, Nearest],
+    seconds: float,
     notes: tuple[str, ...],
 ) -> Protection:
+    pattern, checked, found = made
     return Protection(
         risk=risk,
         method=method,
@@ -256,7 +194,7 @@ def _protection(
         cost=found.cost,
         bound=found.bound,
         found=checked,
-        seconds=call.clock.seconds,
+        seconds=seconds,
         solver=call.solver_name,
         trace=(),
         seed=call.seed,

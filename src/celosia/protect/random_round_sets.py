@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, listed
+from celosia.errors import InfeasibleError, listed, rounded_up
 from celosia.pattern.arithmetic import minus, plus
 from celosia.protect.round import grains_of
 from celosia.risk.attacker import Attacker
@@ -125,7 +125,10 @@ def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np
         said = f"{text(int(reach.max(initial=0)))} leaves attackers too little to doubt about these cells: {labels}."
         return InfeasibleError.one("reach", said, f"A reach of {text(usual)} would do.")
     said = f"{text(base)} cannot protect these cells, whichever way they are rounded: {labels}."
-    return InfeasibleError.one("base", said, f"A base of {text(enough)} would.")
+    larger = rounded_up(enough)
+    if larger > int(np.abs(table.amounts.counts).max(initial=0)):
+        return InfeasibleError.one("base", said, "Nor can a larger one that suits the table: hide these cells.")
+    return InfeasibleError.one("base", said, f"A base of {text(larger)} would.")
 
 
 def _protects(

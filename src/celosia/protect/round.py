@@ -84,9 +84,7 @@ class Round:
         """
         counts = counted_in_units("base", self.base, table)
         if len(table) and bool((counts > np.abs(table.amounts.counts)).all()):
-            largest = Fixed(np.abs(table.amounts.counts), table.decimals).texts()
-            most = max(largest, key=Fraction)
-            raise SpecError.one("base", f"is larger than every cell: none exceeds {most}.", "Take a smaller base.")
+            raise SpecError.one("base", "is larger than every cell.", "Take a smaller base.")
         return counts
 
     def applied(self, risk: Risk) -> Risk:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, Audit, audit
-from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed, rounded_up
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.rounded import rounded_modes
 from celosia.protect.all_cells import modes_of_all_cells
@@ -305,12 +305,15 @@ class _Work(Numbered):
         place = np.searchsorted(self.cells, self.task.cells[goals.columns])
         task = replace(self.task, goals=goals)
         base = larger_base(task, self.truth[place], self.bases[place], self.grains[place], extra, self.scale)
-        text = Fixed(np.array([base * self.fine]), self.risk.table.decimals).texts()[0]
+        enough = rounded_up(int(base) * int(self.fine))
+        text = Fixed.of_counts(np.array([enough], dtype=object), self.risk.table.decimals).texts()[0]
+        fits = enough <= int(np.abs(self.risk.table.amounts.counts).max())
+        larger = f"A base of {text} could meet them." if fits else "Hide these cells by another method."
         labels = listed([self.risk.table.label(int(cell)) for cell in cells])
         return InfeasibleError.one(
             "base",
             f"is too small for the protection levels of {labels}.",
-            f"A base of {text} could meet them. Or allow more with extra={extra + 1}, or say relax_levels=True.",
+            f"{larger} Or allow more with extra={extra + 1}, or say relax_levels=True.",
         )
 
     def _without(self, extra: int) -> Protection:

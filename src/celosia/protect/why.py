@@ -94,15 +94,22 @@ class Why:
         if self.possible is False:
             return "It cannot be shown: no safe pattern shows it."
         if self.cost is None:
-            return f"What to {_VERB[self.status]} instead is not known; it would cost {self.bound:,.10g} or more."
-        least = "" if self.bound >= self.cost * (1 - _OPTIMAL) else f" (at least {self.bound:,.10g})"
-        price = f"Shown, it would cost {self.cost:,.10g}{least} instead of {self.before:,.10g}"
+            return (
+                f"What to {_VERB[self.status]} instead is not known; it would cost at least {self._more(self.bound)}."
+            )
+        least = "" if self.bound >= self.cost * (1 - _OPTIMAL) else f" (at least {self._more(self.bound)})"
+        price = f"Shown, it would cost {self._more(self.cost)}{least}"
         instead = [
             f"{verb} {self._labels(cells)}"
             for verb, cells in ((_VERB[self.status], self.hidden), ("show", self.shown))
             if len(cells)
         ]
         return f"{price}: {', and '.join(instead)}." if instead else f"{price}."
+
+    def _more(self, cost: float) -> str:
+        """Return how a cost compares with that of the pattern: what cells cost may be their values."""
+        share = cost / self.before - 1 if self.before > 0 else 0.0
+        return "the same" if abs(share) < _OPTIMAL else f"{100 * abs(share):.2g}% {'more' if share > 0 else 'less'}"
 
     def __str__(self) -> str:
         return f"{self.reason} {self.alternative}".rstrip()

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError
-from celosia.table.fixed import Fixed
+from celosia.errors import DataError, rounded_up
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT, additivity_units
 
 _SHOWN = 8
+_SHARES = 1_000_000  # how finely a share is told
 
 
 def settle(table: Table, units: NDArray[np.int64] | None = None) -> Table:
@@ -30,7 +30,7 @@ def settle(table: Table, units: NDArray[np.int64] | None = None) -> Table:
     Raises
     ------
     DataError
-        A relation misses by more than rounding explains; the worst are listed with both sides.
+        A relation misses by more than rounding explains; the worst are listed, never with their values.
 
     Notes
     -----
@@ -65,8 +65,9 @@ def _worst(table: Table, relations: np.ndarray[tuple[int], np.dtype[np.int64]]) 
         terms = table.relations.terms(relation)
         left = sum(-coefficient * int(table.amounts.counts[cell]) for cell, coefficient in terms if coefficient < 0)
         right = sum(coefficient * int(table.amounts.counts[cell]) for cell, coefficient in terms if coefficient > 0)
-        sides = Fixed.of_counts(np.array([left, right], dtype=object), table.decimals).texts()
-        said.append(f"{table.equation(relation)}: {sides[0]} against {sides[1]}")
+        larger = "left" if left > right else "right"
+        most = rounded_up(-(-abs(left - right) * _SHARES // max(abs(left), abs(right))))
+        said.append(f"{table.equation(relation)} ({larger} side larger by up to {100 * most / _SHARES:g}%)")
     more = f"; and {len(relations) - _SHOWN} more" if len(relations) > _SHOWN else ""
     return (
         f"{len(relations)} relations do not add up: {'; '.join(said)}{more}.",

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from celosia.attack import pushes
-from celosia.attack.aggregations import worst_aggregation
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.attack.worst_aggregation import worst_aggregation
 from celosia.pattern.pattern import Pattern
 from celosia.risk.respondents import respondents_of
 from celosia.risk.rules import PPercent

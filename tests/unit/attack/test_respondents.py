@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.aggregations import worst_aggregation
 from celosia.attack.respondents import audit_respondents
+from celosia.attack.worst_aggregation import worst_aggregation
 from celosia.errors import DataError, SpecError
 from celosia.pattern.interval import Interval
 from celosia.pattern.pattern import Pattern

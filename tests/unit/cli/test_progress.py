@@ -76,7 +76,7 @@ def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.Capture
     lines.done()
     assert capsys.readouterr().err == (
         "protecting (3 s; no safe pattern yet, bound 10, 1 cut) ...\n"
-        "protecting (14 s; cost 1,250, bound 1,000, gap 20.00%, 2,345 cuts) ...\n"
+        "protecting (14 s; cost 1,300, bound 1,000, gap 20.00%, 2,345 cuts) ...\n"
         "protecting: 14.0 s\n"
     )
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.aggregations import worst_aggregation
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.single_contributions import open_attacks
+from celosia.attack.worst_aggregation import worst_aggregation
 from celosia.certify.certificate import certify
 from celosia.errors import DataError, SpecError
 from celosia.pattern.pattern import Pattern
