@@ -18,7 +18,7 @@ from celosia.attack.audit import audit as audited
 from celosia.certify.certificate import certify
 from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import MOST_HIDDEN, as_object, cells_called, explanations, in_full, in_short
-from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show
+from celosia.cli.output import all_or_nothing, print_json, problems_with, say, say_how_to_verify, show
 from celosia.errors import CelosiaError, Problems, SpecError, counted
 from celosia.job.pipeline import assess_file, inputs_of
 from celosia.pattern.release_file import read_release
@@ -117,7 +117,9 @@ def audit(
             show(Group(Text("Explained (confidential):", style="bold"), *map(Text, in_full(found, said))))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
-    if certificate is not None and certificate not in written:
+    if certificate in written:
+        say_how_to_verify(certificate, source, [published], quiet=quiet or as_json)
+    elif certificate is not None:
         say(f"Not written: {certificate}. There is no proof that the release is safe.", quiet=quiet or as_json)
     return 0 if found.safe else NOT_SAFE
 

@@ -14,7 +14,7 @@ from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import cells_called
 from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
-from celosia.cli.output import print_json, say, show
+from celosia.cli.output import print_json, say, say_how_to_verify, show
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
@@ -99,6 +99,10 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
         for name, path in what.outputs.items():
             secret = "" if name == "public" else " (confidential)"
             say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
+        if "certificate" in what.outputs:
+            releases = [what.outputs[name] for name in ("public", "release") if name in what.outputs]
+            proof = what.outputs["certificate"]
+            say_how_to_verify(proof, what.source, releases, quiet=quiet or as_json or not written)
     return 0 if result.safe else NOT_SAFE
 
 
