@@ -10,11 +10,9 @@ import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import Self
 
 _MOST = 20
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,60 +122,6 @@ class Problems:
         more = len(self.found) - _MOST
         if self.found:
             raise error([*self.found[:_MOST], *([Problem("", f"... and {more} more")] if more > 0 else [])])
-
-
-_MADE_BY = {
-    "Table": "celosia.tabulate(data, by=...) or celosia.cells(data, dimensions=...)",
-    "Risk": "celosia.assess(table, rules)",
-    "Pattern": "celosia.Pattern.suppressing(table, cells)",
-    "Protection": "celosia.protect(risk)",
-    "Release": "celosia.publish(result)",
-    "Audit": "celosia.audit(release, risk)",
-    "Certificate": "celosia.certify(result)",
-}
-"""What makes the objects that the verbs take."""
-
-
-def expect(given: object, kind: type[T], place: str) -> T:
-    """Return what was given, of the kind that was wanted.
-
-    Parameters
-    ----------
-    given
-        An argument.
-    kind
-        Its class.
-    place
-        The name of the argument.
-
-    Raises
-    ------
-    SpecError
-        It is something else: what it is, never what it holds, and what makes the right one.
-    """
-    if isinstance(given, kind):
-        return given
-    raise unexpected(given, place, kind.__name__)
-
-
-def unexpected(given: object, place: str, wanted: str) -> SpecError:
-    """Return the error about an argument of another kind than the one that was wanted.
-
-    >>> str(unexpected(12, "risk", "Risk"))
-    'risk: must be a Risk, not an int. First call celosia.assess(table, rules).'
-    """
-    seen = "must be {}, not {}.".format(*(_with_article(name) for name in (wanted, _kind_of(given))))
-    return SpecError.one(place, seen, f"First call {_MADE_BY[wanted]}." if wanted in _MADE_BY else "")
-
-
-def _kind_of(given: object) -> str:
-    return "class" if isinstance(given, type) else type(given).__name__
-
-
-def _with_article(name: str) -> str:
-    if name == "NoneType":
-        return "None"
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.attack.aggregation_program import Program, program_of
 from celosia.attack.protected import Protected
 from celosia.errors import SpecError, counted
@@ -117,6 +118,7 @@ def sensitivity(contributions: Sequence[Fraction | int], knowledge: Knowledge) -
     return (knowledge.p * first - knowledge.q * sum(ordered[2:], Fraction(0))) / knowledge.unit
 
 
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table), rule=(PPercent, PriorPosterior))
 def worst_aggregation(
     release: Release | Pattern | Protected,
     risk: Risk | Table | None = None,

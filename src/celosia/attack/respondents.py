@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.arguments import takes
 from celosia.attack.aggregations import Ties, table_and_release
 from celosia.attack.coalitions import CoalitionSearch, OpenPair
 from celosia.attack.protected import Protected
@@ -121,6 +122,7 @@ class RespondentAudit:
         return f"RespondentAudit({said}; {counted(len(self.respondents), kind)}, {counted(self.targets, 'target')})"
 
 
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table), rule=(PPercent, PriorPosterior))
 def audit_respondents(
     release: Release | Pattern | Protected,
     risk: Risk | Table | None = None,

@@ -17,10 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
+from celosia.arguments import takes
 from celosia.certify.comparing import problem_differences, release_differences
 from celosia.certify.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
 from celosia.certify.reading import Claim, claim_in, read_claim
-from celosia.errors import Problem, expect, unexpected
+from celosia.errors import Problem
 from celosia.pattern.entries import INTERVAL, Finding, problems_of
 from celosia.pattern.release import Release
 from celosia.pattern.release_file import read_release
@@ -101,6 +102,7 @@ _TWO = ("problem", "release")
 """What a certificate must be compared with before it proves anything."""
 
 
+@takes(certificate=(Written, str, Path), problem=Risk, release=(Release, str, Path))
 def verify(
     certificate: str | Path | Written,
     problem: Risk | None = None,
@@ -138,10 +140,8 @@ def verify(
         What was given is no certificate, no problem or no release.
     """
     began = time.monotonic_ns()
-    problem = None if problem is None else expect(problem, Risk, "problem")
-    release = read_release(release) if isinstance(release, str | Path) else release
-    release = None if release is None else expect(release, Release, "release")
     claim = _claim(certificate)
+    release = read_release(release) if isinstance(release, str | Path) else release
     table = claim.content["table"]
     whole = set(table["variables"]) <= set(table["counts"]) if integer is None else integer
     if problem is not None and integer is None:
@@ -180,8 +180,6 @@ def _claim(certificate: str | Path | Written) -> Claim:
     """Return what a certificate says: of one in memory what its file would say."""
     if isinstance(certificate, str | Path):
         return read_claim(certificate)
-    if not isinstance(certificate, Written):
-        raise unexpected(certificate, "certificate", "Certificate")
     return claim_in(certificate.text(), "certificate")
 
 

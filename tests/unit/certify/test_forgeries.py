@@ -193,8 +193,8 @@ def test_a_release_that_writes_the_same_numbers_in_another_way_is_proved(case: M
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((12,), "certificate: must be a Certificate, not an int. First call celosia.certify(result)."),
-        (({},), "certificate: must be a Certificate, not a dict."),
+        ((12,), "certificate: must be a Certificate or a file name, not an int. First call celosia.certify(result)."),
+        (({},), "certificate: must be a Certificate or a file name, not a dict."),
     ],
 )
 def test_what_is_no_certificate_is_refused(arguments: tuple[Any, ...], words: str) -> None:
@@ -208,5 +208,7 @@ def test_what_is_no_problem_or_release_is_refused(case: MakeCase) -> None:
     certificate = made.certificate()
     with pytest.raises(cz.SpecError, match=r"problem: must be a Risk, not a Table\. First call celosia\.assess"):
         verify(certificate, made.risk.table)
-    with pytest.raises(cz.SpecError, match=r"release: must be a Release, not a Risk\. First call celosia\.publish"):
+    with pytest.raises(
+        cz.SpecError, match=r"release: must be a Release or a file name, not a Risk\. First call celosia\.protect"
+    ):
         verify(certificate, made.risk, made.risk)
