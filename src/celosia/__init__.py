@@ -53,6 +53,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from celosia.verb import Verb, stand_in_front
 from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -173,16 +174,16 @@ _ROOMS = {
     "celosia.table.table": ("Table",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
-_VERBS = ("certify", "protect")  # rooms that are called like the function of their name (celosia.verb)
+_VERBS = {"certify": "certificate", "protect": "methods"}  # rooms of the name of a function, and where it is
 
 __all__ = ["__version__", *sorted([*_ROOM_OF, *_VERBS])]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
+    globals().update({name: Verb(f"celosia.{name}", home) for name, home in _VERBS.items()})
+    stand_in_front(__name__)
 
     def __getattr__(name: str) -> object:
         """Return a public name, importing its module on the way."""
-        if name in _VERBS:
-            return import_module(f"celosia.{name}")
         if name not in _ROOM_OF:
             raise AttributeError(f"module 'celosia' has no attribute {name!r}")
         value = getattr(import_module(_ROOM_OF[name]), name)

@@ -11,6 +11,9 @@ import polars as pl
 import pytest
 
 from celosia.errors import DataError, SpecError
+from celosia.job.draft import draft
+from celosia.job.draft_cells import CellsGuess
+from celosia.job.pipeline import assess_file
 from celosia.risk.assess import assess
 from celosia.risk.rules import PPercent
 from celosia.source.cells import cells
@@ -114,3 +117,28 @@ def test_the_east_of_france_is_not_france(four_tables: list[Table], activity: Hi
     else:
         with pytest.raises(SpecError, match=r"totals of different names: 'Total' .* and 'Total_EAST'"):
             link([*four_tables, fifth])
+
+
+@pytest.mark.parametrize("name", ["act_cj", "act_nuts_size", "act_size", "nuts_cj", "nuts_size"])
+def test_init_writes_a_job_of_cells_for_every_french_table(name: str, tmp_path: Path) -> None:
+    path = FRENCH / f"turnover_{name}.csv"
+    text, guess = draft(path, tmp_path / "job.toml")
+    assert isinstance(guess, CellsGuess)
+    assert "DECIDE" not in text
+    (tmp_path / "job.toml").write_text(text)
+    table = assess_file(tmp_path / "job.toml").table
+    with path.open(newline="") as file:
+        largest = max(Fraction(row["TOT"]) for row in csv.DictReader(file))
+    assert table.amounts.fraction(0) == largest
+
+
+def test_init_finds_the_levels_of_the_french_activities(tmp_path: Path) -> None:
+    _, guess = draft(FRENCH / "turnover_act_size.csv", tmp_path / "job.toml")
+    assert isinstance(guess, CellsGuess)
+    tree = guess.dimensions[0].tree
+    assert tree is not None
+    found = {(one, two, leaf) for one, deeper in tree.items() for two, leaves in deeper.items() for leaf in leaves}
+    with (FRENCH / "activity_corr_table.csv").open(newline="") as file:
+        known = {tuple(row) for row in list(csv.reader(file))[1:]}
+    assert found <= known
+    assert len(found) == 83

@@ -126,7 +126,7 @@ def test_certificates_verify(shape: str, tmp_path: Path) -> None:
     certificate = certify(found)
     certificate.write(tmp_path / "proof.json")
     assert certificate.safe
-    assert verify(tmp_path / "proof.json").proved
+    assert verify(tmp_path / "proof.json").consistent
 
 
 @pytest.mark.parametrize("shape", SHAPES)

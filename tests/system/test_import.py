@@ -84,6 +84,17 @@ def test_a_room_is_called_like_its_verb_whatever_was_imported_before(first: int)
     subprocess.run([sys.executable, "-c", "\n".join(order)], check=True)
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("name", ["protect", "certify"])
+def test_help_shows_the_function_and_no_modules(name: str, *, first: bool) -> None:
+    lines = [f"import celosia.{name}.{ {'protect': 'methods', 'certify': 'verify'}[name] }"] if first else []
+    script = "\n".join([*lines, "import celosia", f"help(celosia.{name})"])
+    said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert f"{name}(" in said
+    assert "Parameters" in said
+    assert "PACKAGE CONTENTS" not in said
+
+
 def test_a_room_that_is_called_is_as_good_as_the_function() -> None:
     assert inspect.signature(celosia.certify) == inspect.signature(certify)
     assert pickle.loads(pickle.dumps(celosia.certify)) == celosia.certify  # noqa: S301

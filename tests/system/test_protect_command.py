@@ -52,7 +52,7 @@ def test_a_bare_problem_is_protected_without_the_cell_that_must_be_shown(
     assert said["objective"] == 18
     statuses = [row["status"] for row in rows_of("out.csv")]
     assert statuses == ["shown", "hidden", "shown", "hidden"]
-    assert told(capsys, "verify", "proof.json", "--problem", "problem.jj")["proved"]
+    assert told(capsys, "verify", "proof.json", "--problem", "problem.jj", "--release", "out.csv")["proved"]
 
 
 def test_both_solvers_find_the_same_cost(capsys: pytest.CaptureFixture[str]) -> None:
@@ -316,4 +316,4 @@ def test_a_table_goes_the_whole_way_as_ranges(capsys: pytest.CaptureFixture[str]
     job = Path("job.toml")
     job.write_text(job.read_text() + '[method]\nname = "interval"\nlevels = "sliding"\n')
     assert told(capsys, "audit", "job.toml", "--release", "public.csv")["safe"]
-    assert told(capsys, "verify", "proof.json", "--release", "public.csv")["proved"]
+    assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "public.csv")["proved"]

@@ -31,17 +31,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 def test_they_attack_by_default_and_the_report_says_what_that_took(tmp_path: Path, run: Run) -> None:
     path, proof, page = job(tmp_path), tmp_path / "proof.json", tmp_path / "report.html"
-    code, said, _ = run("protect", str(path), "--json", "--certificate", str(proof), "--report", str(page))
+    files = ("--certificate", str(proof), "--report", str(page), "--output", str(tmp_path / "out.csv"))
+    code, said, _ = run("protect", str(path), "--json", *files)
     assert code == 0
     found = json.loads(said)
     assert found["respondents"]["open_pairs_of_cells_alone"] == 2
     assert found["objective"] > found["respondents"]["cost_of_cells_alone"]
     assert any(name.startswith("respondent ") for name in found["attackers"])
     assert "leaves 2 pairs open, closing them costs" in page.read_text(encoding="utf-8")
-    code, said, _ = run("verify", str(proof), "--problem", str(path))
+    code, said, _ = run("verify", str(proof), "--problem", str(path), "--release", str(tmp_path / "out.csv"))
     assert code == 0
-    assert "PROVED: the release is safe. 4 requirements met" in said
-    assert "Its contributors attacked the release again: none comes too close to another." in said
+    assert said.startswith("PROVED: the release is safe.\n4 requirements met")
+    assert "The contributors of the problem attacked the release again: none comes too close to another." in said
 
 
 def test_what_was_made_against_outsiders_is_not_safe_for_them(tmp_path: Path, run: Run) -> None:

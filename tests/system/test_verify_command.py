@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import celosia as cz
@@ -47,24 +49,73 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_proof_is_code_0_and_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["verify", "proof.json", "--problem", "problem.jj", "--release", "out.csv"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("PROVED: the release is safe. 1 requirement met")
+    assert said.startswith("PROVED: the release is safe.\n1 requirement met")
     assert "It is about this problem." in said
     assert "It is about this release." in said
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_was_not_compared_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert status(["verify", "proof.json", "-q"]) == 0
-    assert "Whether it is about your problem was not checked: give --problem." in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("arguments", "first", "missing"),
+    [
+        ([], "NOT PROVED: checked in itself only.", ["--problem", "--release"]),
+        (["--problem", "problem.jj"], "NOT PROVED: compared with the problem only", ["--release"]),
+        (["--release", "out.csv"], "NOT PROVED: compared with the release only", ["--problem"]),
+    ],
+    ids=["neither", "problem", "release"],
+)
+def test_what_was_not_compared_is_not_proved(
+    arguments: list[str], first: str, missing: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(["verify", "proof.json", "-q", *arguments]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith(first)
+    assert [option for option in ("--problem", "--release") if f"Give {option}: " in said] == missing
+    assert status(["verify", "proof.json", "--json", *arguments]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["proved"], told["consistent"]) == (False, True)
+    assert told["verdict"].startswith("NOT PROVED")
+
+
+def test_a_forged_certificate_without_requirements_is_not_proved(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every cell is shown, nothing is required, and the hashes fit."""
+    risk = cz.read_jj(folder / "problem.jj")
+    free = replace(risk, status=np.full(len(risk), "s"))
+    forged = publish(Pattern.suppressing(risk.table, []))
+    certify(audit(forged, free)).write(folder / "forged.json")
+    write_release(forged, folder / "forged.csv")
+    assert status(["verify", "forged.json"]) == 1
+    assert capsys.readouterr().out.startswith("NOT PROVED: checked in itself only.\n0 requirements of its own met")
+    assert status(["verify", "forged.json", "--release", "forged.csv"]) == 1
+    assert status(["verify", "forged.json", "--problem", "problem.jj", "--release", "forged.csv"]) == 1
+    assert "the certificate leaves out 1 requirement, the first about cell 1" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_column_too_many_is_no_release_of_a_bare_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("out.csv").read_text().splitlines()
+    truth = ["truth", "30", "10", "12", "8"]
+    Path("more.csv").write_text("".join(f"{line},{value}\n" for line, value in zip(lines, truth, strict=True)))
+    assert status(["verify", "proof.json", "--problem", "problem.jj", "--release", "more.csv"]) == 1
+    assert "column 'truth' is unknown" in capsys.readouterr().out
+
+
+def test_an_excel_file_is_not_read_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cz.write(cz.read_release(folder / "out.csv"), folder / "out.xlsx")
+    assert status(["verify", "proof.json", "--problem", "problem.jj", "--release", "out.xlsx"]) == 2
+    assert "out.xlsx: is an Excel file" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")
 def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
-    assert status(["verify", "proof.json", "--release", "out.csv", "--json"]) == 0
+    assert status(["verify", "proof.json", "--problem", "problem.jj", "--release", "out.csv", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["proved"] is True
     assert said["requirements"] == said["requirements_proved"] == 1
-    assert said["compared"] == ["release"]
+    assert said["compared"] == ["problem", "release"]
+    assert said["verdict"] == "PROVED: the release is safe"
     assert said["problems"] == []
 
 
@@ -111,6 +162,7 @@ def test_a_problem_or_release_that_cannot_be_read_is_code_2() -> None:
 
 
 def test_the_installed_command_ends_with_these_codes(folder: Path) -> None:
+    both = ["--problem", "problem.jj", "--release", "out.csv"]
     for name, code in (("proof.json", 0), ("bad-proof.json", 1), ("problem.jj", 2)):
-        ended = subprocess.run([COMMAND, "verify", name], cwd=folder, check=False, capture_output=True)
+        ended = subprocess.run([COMMAND, "verify", name, *both], cwd=folder, check=False, capture_output=True)
         assert ended.returncode == code

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.attack.answering import answers_of
 from celosia.attack.findings import MET as MET
 from celosia.attack.findings import MISSED as MISSED
@@ -137,6 +138,7 @@ class Audit:
 _REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
+@takes(release=(Protected, Release, Pattern), risk=Risk)
 @shielded()  # a protection that is interrupted audits what it has found all the same
 def audit(
     release: Release | Pattern | Protected,

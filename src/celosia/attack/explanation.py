@@ -15,10 +15,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 
+from celosia.arguments import takes
 from celosia.attack.audit import Audit
 from celosia.attack.multipliers import multipliers_of, rest_of
 from celosia.errors import SolverError, SpecError, nearest
 from celosia.solve.registry import backends
+from celosia.table.naming import CellName, cell_called
 from celosia.table.table import Table
 
 SIDES = ("lower", "upper")
@@ -139,7 +141,8 @@ class Explanation:
         return f"{_text(used.bound)}{who}" if used.side == "value" else f"{used.side} {_text(used.bound)}{who}"
 
 
-def explain(audit: Audit, cell: int, side: str = "upper", *, attacker: int | str = 0) -> Explanation | None:
+@takes(audit=Audit)
+def explain(audit: Audit, cell: CellName, side: str = "upper", *, attacker: int | str = 0) -> Explanation | None:
     """Return why an attacker's interval of a cell ends where it does, None where it has no end on that side.
 
     Confidential: an explanation is the office's view, and leads to what is hidden.
@@ -149,7 +152,7 @@ def explain(audit: Audit, cell: int, side: str = "upper", *, attacker: int | str
     audit
         An audit (`celosia.audit`), of verdicts or of intervals.
     cell
-        The cell (`Table.find`).
+        The cell: its number, its label (``"C x North"``) or its codes.
     side
         ``lower`` or ``upper``.
     attacker
@@ -168,21 +171,20 @@ def explain(audit: Audit, cell: int, side: str = "upper", *, attacker: int | str
     for whole numbers), and every table that the attacker believes possible lies on its inner side. Both are recomputed
     here, from the table's relations and not from what the solver saw. No tolerance.
     """
-    number = _place(audit, cell, side, attacker)
+    place = cell_called(audit.risk.table, cell)
+    number = _place(audit, side, attacker)
     upward = side == "upper"
     proof = multipliers_of(
-        audit.risk.table, audit.systems[number], cell, backends()[0], upward=upward, integer=audit.integer
+        audit.risk.table, audit.systems[number], place, backends()[0], upward=upward, integer=audit.integer
     )
-    return None if proof is None else _stated(audit, number, cell, *proof, upward=upward)
+    return None if proof is None else _stated(audit, number, place, *proof, upward=upward)
 
 
-def _place(audit: Audit, cell: int, side: str, attacker: int | str) -> int:
+def _place(audit: Audit, side: str, attacker: int | str) -> int:
     """Return the attacker's place in the list, having checked what was asked for."""
     names = [known.name for known in audit.risk.attackers]
     if side not in SIDES:
         raise SpecError.one("side", f"must be lower or upper, not {side!r}.")
-    if not 0 <= cell < len(audit.risk.table):
-        raise SpecError.one("cell", f"there is no cell {cell}.", f"Cells are 0 to {len(audit.risk.table) - 1}.")
     if isinstance(attacker, str):
         if attacker not in names:
             raise SpecError.one("attacker", f"{attacker!r} is none of this audit.", nearest(attacker, names))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from celosia.pattern.release import HasPattern
 from celosia.risk.risk import Risk
 
 
+@runtime_checkable
 class Protected(HasPattern, Protocol):
     """The result of a protection: a pattern, and what it protects."""
 

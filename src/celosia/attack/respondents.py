@@ -18,6 +18,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from celosia.arguments import takes
 from celosia.attack.aggregations import Ties, table_and_release
 from celosia.attack.coalitions import CoalitionSearch
 from celosia.attack.protected import Protected
@@ -38,6 +39,7 @@ from celosia.solve.registry import backends
 from celosia.table.table import Table
 
 
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table))
 def audit_respondents(
     release: Release | Pattern | Protected,
     risk: Risk | Table | None = None,

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from celosia.arguments import takes
 from celosia.attack.aggregation_search import AggregationSearch
 from celosia.attack.aggregations import Aggregation, Ties, aggregation_of, table_and_release
 from celosia.attack.coalitions import CoalitionSearch
@@ -34,6 +35,7 @@ Pair = tuple[int | None, int | None]
 """The places of attacker and target, None for all."""
 
 
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table), rule=(PPercent, PriorPosterior))
 def worst_aggregation(
     release: Release | Pattern | Protected,
     risk: Risk | Table | None = None,

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.attack.audit import Audit
 from celosia.attack.findings import MET, Findings, Verdicts
 from celosia.attack.questions import Answers
@@ -43,6 +44,7 @@ from celosia.progress import SILENT, Progress
 from celosia.version import __version__
 
 
+@runtime_checkable
 class Audited(Protocol):
     """What was audited, such as the result of a protection."""
 
@@ -106,6 +108,7 @@ class Certificate:
         )
 
 
+@takes(audited=(Audited, Audit))
 def certify(audited: Audit | Audited, *, time_limit: float | None = None, progress: Progress = SILENT) -> Certificate:
     """Return the certificate of an audit, or of a protection that was audited.
 

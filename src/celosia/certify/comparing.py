@@ -110,8 +110,8 @@ def release_differences(claim: Claim, release: Release, problem: Risk | None) ->
             yield Problem("release", "the certificate writes it in another way.", "Make the certificate again.")
     findings = [(other, "the certificate speaks of another entry.", "Was the release edited after the proof?")]
     known = _labels(claim) if problem is None else Labels.of_table(problem.table)
-    if release.axes and known.axes and len(known) == len(release):
-        columns = release.labels.columns()
+    columns = release.labels.columns()
+    if columns and len(known) == len(release):  # a bare problem has no columns: any that is there says too much
         for name, hint in known.unknown(list(columns)):
             yield Problem("release", f"column {name!r} is unknown.", hint)
         findings += known.differing(columns)

@@ -176,20 +176,28 @@ def read_claim(path: str | Path) -> Claim:
         The file cannot be read: it is missing, no JSON, no certificate of this format, or lacks a part. Numbers with a
         decimal point outside of texts are refused: a reader might round them.
     """
+    return claim_in(_text_of(path), str(path))
+
+
+def _text_of(path: str | Path) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise DataError.one(str(path), f"cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise DataError.one(str(path), "is no text file.", "Give the certificate that celosia wrote.") from error
+
+
+def claim_in(text: str, place: str) -> Claim:
+    """Return what the text of a certificate says; errors name the place that it comes from."""
     try:
         content = json.loads(text, parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_once)
         del text
         return claim_of(content)
     except UnreadableError as error:
-        raise DataError.one(str(path), str(error), _REMEDY) from None
+        raise DataError.one(place, str(error), _REMEDY) from None
     except (ValueError, RecursionError) as error:
-        raise DataError.one(str(path), "is not JSON, or not to the end.", _REMEDY) from error
+        raise DataError.one(place, "is not JSON, or not to the end.", _REMEDY) from error
 
 
 def _refuse(text: str) -> NoReturn:  # noqa: ARG001  (what is refused may be a true value)

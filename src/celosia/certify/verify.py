@@ -1,9 +1,10 @@
 """Verification: whether a certificate proves that a release is safe.
 
 Nothing is shared with what made the pattern, the audit or the certificate: no solver, no tolerance, no floating point.
-What a certificate says is recomputed from its numbers; whether these are the numbers of *this* problem and *this*
-release is checked where they are given. Where contributors attack each other, the certificate alone cannot tell whether
-all that matter are in it: with the problem at hand they are asked again, by the audit of respondents and its solver.
+What a certificate says is recomputed from its numbers. Anybody can write one whose numbers fit each other, about a
+table, a release and requirements of his own choosing: it proves something only beside the problem and the release that
+it must be about. Where contributors attack each other, the certificate alone cannot tell whether all that matter are in
+it: with the problem at hand they are asked again, by the audit of respondents and its solver.
 """
 
 from __future__ import annotations
@@ -14,32 +15,42 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
+from celosia.arguments import takes
 from celosia.certify.comparing import problem_differences, release_differences
 from celosia.certify.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
-from celosia.certify.reading import Claim, read_claim
+from celosia.certify.reading import Claim, claim_in, read_claim
 from celosia.errors import Problem
 from celosia.pattern.entries import INTERVAL, Finding, problems_of
 from celosia.pattern.release import Release
+from celosia.pattern.release_file import read_release
 from celosia.risk.risk import Risk
+
+
+@runtime_checkable
+class Written(Protocol):
+    """A certificate that is not in a file yet: `celosia.certify.certificate.Certificate`."""
+
+    def text(self) -> str:
+        """Return the file."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """What became of a certificate.
+    """What became of a certificate: whether it proves that a release is safe, and what it was compared with.
 
     Parameters
     ----------
-    proved
-        The certificate proves that its release is safe.
     problems
-        Why it does not; nothing where it does.
+        Why the certificate does not hold, or is about something else; nothing where it holds.
     counts
         How many cells, relations, attackers, requirements, requirements proved, tables, ranges and ranges reached
         there are.
     compared
         What it was compared with: ``problem``, ``release``, and ``respondents`` where those of the problem attacked
-        its release again. Of what is not named here the certificate's own account was taken.
+        its release again. Of what is not named here only the certificate's own account is known.
     ranges
         What the certificate says about published ranges.
     whole_numbers
@@ -48,7 +59,6 @@ class Verification:
         How long it took.
     """
 
-    proved: bool
     problems: tuple[Problem, ...]
     counts: Mapping[str, int]
     compared: tuple[str, ...]
@@ -56,31 +66,68 @@ class Verification:
     whole_numbers: bool
     seconds: Decimal
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What must be given before anything is proved, and was not: ``problem``, ``release``."""
+        return tuple(name for name in _TWO if name not in self.compared)
+
+    @property
+    def consistent(self) -> bool:
+        """The certificate holds in itself, and beside what was given. That is a proof if nothing is `missing`."""
+        return not self.problems
+
+    @property
+    def proved(self) -> bool:
+        """The certificate proves that the release is safe: problem and release were given, and it holds for both."""
+        return self.consistent and not self.missing
+
+    @property
+    def verdict(self) -> str:
+        """What was verified, in a line."""
+        if self.proved:
+            return "PROVED: the release is safe"
+        if self.missing == _TWO:
+            return f"NOT PROVED: checked in itself only{'' if self.consistent else ', and it does not hold'}"
+        if self.consistent:
+            (given,), (missing,) = set(_TWO) - set(self.missing), self.missing
+            return f"NOT PROVED: compared with the {given} only, not with the {missing}"
+        return "NOT PROVED: the certificate does not prove that the release is safe"
+
     def __repr__(self) -> str:
-        said = "proved" if self.proved else "not proved"
         proved, required = self.counts["requirements_proved"], self.counts["requirements"]
-        return f"Verification({said}: {proved:,} of {required:,} requirements)"
+        return f"Verification({self.verdict}; tables for {proved:,} of {required:,} requirements)"
 
 
+_TWO = ("problem", "release")
+"""What a certificate must be compared with before it proves anything."""
+
+
+@takes(certificate=(Written, str, Path), problem=Risk, release=(Release, str, Path))
 def verify(
-    path: str | Path, problem: Risk | None = None, release: Release | None = None, *, integer: bool | None = None
+    certificate: str | Path | Written,
+    problem: Risk | None = None,
+    release: Release | str | Path | None = None,
+    *,
+    integer: bool | None = None,
 ) -> Verification:
-    """Return whether a certificate proves that its release is safe.
+    """Return whether a certificate proves that a release is safe.
 
-    Guarantee: `proved` only if the true table satisfies its relations, and every requirement has two tables that
-    satisfy all relations, agree with everything published and with what the attacker knows, and reach the required
-    ends, all of it in exact arithmetic; if the hashes are right and the verdict is ``safe``; and if problem and release
-    are those of the certificate, as far as they are given. It proves safety, not that little is hidden. Where the
-    problem protects respondents, `proved` only if the audit of respondents finds nothing in this release either.
+    Guarantee: `proved` only if problem and release are given and are those of the certificate, every requirement of the
+    problem among it; if the true table satisfies its relations, and every requirement has two tables that satisfy all
+    relations, agree with everything published and with what the attacker knows, and reach the required ends, all of it
+    in exact arithmetic; and if the hashes are right and the verdict is ``safe``. It proves safety, not that little is
+    hidden. Where the problem protects respondents, `proved` only if the audit of respondents finds nothing in this
+    release either.
 
     Parameters
     ----------
-    path
-        The certificate.
+    certificate
+        The certificate, or its file.
     problem
-        The problem that it should be about: every requirement of it must be there, and no other.
+        The problem that it must be about: every requirement of it must be there, and no other. Without it nothing is
+        proved: a certificate may leave out what it cannot show.
     release
-        The release that it should be about.
+        The release that it must be about, or its file. Without it nothing is proved about what is published.
     integer
         Attackers know that values are whole numbers, so that only whole tables prove anything; by default where all
         variables are counts.
@@ -89,9 +136,12 @@ def verify(
     ------
     DataError
         The file is no certificate, or cannot be read.
+    SpecError
+        What was given is no certificate, no problem or no release.
     """
     began = time.monotonic_ns()
-    claim = read_claim(path)
+    claim = _claim(certificate)
+    release = read_release(release) if isinstance(release, str | Path) else release
     table = claim.content["table"]
     whole = set(table["variables"]) <= set(table["counts"]) if integer is None else integer
     if problem is not None and integer is None:
@@ -112,12 +162,11 @@ def verify(
         *tables.range_problems(),
         *problems_of([unreached], lambda place: claim.label(int(claim.range_cells[place]))),
     ]
-    compared = [name for name, given in (("problem", problem), ("release", release)) if given is not None]
+    compared = [name for name, given in zip(_TWO, (problem, release), strict=True) if given is not None]
     if problem is not None and problem.respondents and not found:
         found = list(_exposed(claim, problem))
         compared.append("respondents")
     return Verification(
-        proved=not found,
         problems=tuple(found),
         counts=MappingProxyType(_counts(claim, proved)),
         compared=tuple(compared),
@@ -125,6 +174,13 @@ def verify(
         whole_numbers=claim.content["whole_numbers"],
         seconds=Decimal(time.monotonic_ns() - began).scaleb(-9),
     )
+
+
+def _claim(certificate: str | Path | Written) -> Claim:
+    """Return what a certificate says: of one in memory what its file would say."""
+    if isinstance(certificate, str | Path):
+        return read_claim(certificate)
+    return claim_in(certificate.text(), "certificate")
 
 
 def _exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:

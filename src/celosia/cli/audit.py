@@ -17,13 +17,22 @@ from celosia.attack.audit import MET, MISSED, OPEN, Audit, Verdict
 from celosia.attack.audit import audit as audited
 from celosia.certify.certificate import certify
 from celosia.cli.bars import progress_shown
-from celosia.cli.explaining import MOST_HIDDEN, as_object, cells_called, explanations, in_full, in_short
-from celosia.cli.output import all_or_nothing, print_json, problems_with, respondents_asked, say, show
+from celosia.cli.explaining import MOST_HIDDEN, as_object, explanations, in_full, in_short
+from celosia.cli.output import (
+    all_or_nothing,
+    print_json,
+    problems_with,
+    respondents_asked,
+    say,
+    say_how_to_verify,
+    show,
+)
 from celosia.errors import CelosiaError, Problems, SpecError, counted
 from celosia.job.pipeline import assess_file, inputs_of
 from celosia.pattern.release_file import read_release
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
+from celosia.table.naming import cells_called
 
 NOT_SAFE = 1
 """The exit code where a requirement is missed, or not shown to be met."""
@@ -94,7 +103,7 @@ def audit(
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)
         release = read_release(published, risk.table)
-        cells = cells_called(risk.table, explained)
+        cells = [int(cell) for called in cells_called(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
         found = audited(release, risk, intervals=intervals is not None, progress=progress)
         proof = certify(found, progress=progress) if certificate is not None and found.safe else None
@@ -117,7 +126,9 @@ def audit(
             show(Group(Text("Explained (confidential):", style="bold"), *map(Text, in_full(found, said))))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
-    if certificate is not None and certificate not in written:
+    if certificate in written:
+        say_how_to_verify(certificate, source, [published], quiet=quiet or as_json)
+    elif certificate is not None:
         say(f"Not written: {certificate}. There is no proof that the release is safe.", quiet=quiet or as_json)
     return 0 if found.safe else NOT_SAFE
 

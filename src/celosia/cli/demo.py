@@ -25,7 +25,6 @@ from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.job.spec import Job, read_job
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
 from celosia.presses import answered, shielded
 from celosia.protect.protection import Protection
 from celosia.report.beside import Beside
@@ -99,7 +98,7 @@ time_limit = 12                 # seconds; the best safe pattern so far is taken
 [output]
 release = "office.xlsx"         # with sensitive cells in another colour; also .csv, .parquet
 public = "public.csv"
-certificate = "proof.json"      # celosia verify proof.json checks it without a solver
+certificate = "proof.json"      # celosia verify proof.json --problem job.toml --release public.csv
 report = "report.html"
 """
 
@@ -140,7 +139,7 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
             with shielded(), tidy_when_terminated():
                 written = write_outputs(result, what, progress, beside=beside)
         progress.start("verifying the proof")
-        proved = verify(what.outputs["certificate"], risk, publish(result.pattern)).proved
+        proved = verify(what.outputs["certificate"], risk, what.outputs["public"]).proved
         progress.start("writing the page of risks")
         write_page(risk, output / RISK, title="celosia demo")
         facts = [*_facts(read_job(output / JOB), result), *([pair.fact] if pair is not None else [])]
@@ -153,7 +152,8 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
         return
     show(panel(summary(risk)))
     show(protection_panel(result))
-    say(f"The proof was {'checked without a solver' if proved else 'NOT accepted'}.", quiet=quiet)
+    verdict = "verified beside the job and the public file" if proved else "NOT accepted"
+    say(f"The proof was {verdict}.", quiet=quiet)
     for fact in facts:
         show(f"* {fact}")
     say(

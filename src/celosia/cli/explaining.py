@@ -6,44 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from celosia.attack.audit import Audit, Verdict
 from celosia.attack.explanation import SIDES, Explanation, explain
-from celosia.errors import Problems, SolverError, SpecError, nearest
-from celosia.table.table import Table
+from celosia.errors import SolverError
 
 MOST_HIDDEN = 20_000
 """With more cells than this not shown, explanations come on request only: each may take a large linear program."""
 
 _MOST_EQUATIONS = 4
-
-
-def cells_called(table: Table, names: Sequence[str], option: str = "--explain") -> list[int]:
-    """Return the cells that people call by their numbers or labels.
-
-    Parameters
-    ----------
-    table
-        The table.
-    names
-        What they are called.
-    option
-        What messages call the list.
-
-    Raises
-    ------
-    SpecError
-        There is no such cell.
-    """
-    found = Problems()
-    cells = []
-    labels = {table.label(cell): cell for cell in range(len(table))} if names else {}
-    for name in names:
-        if name in labels:
-            cells.append(labels[name])
-        elif name.isdecimal() and int(name) < len(table):
-            cells.append(int(name))
-        else:
-            found.add(option, f"there is no cell {name!r}.", nearest(name, labels))
-    found.raise_as(SpecError)
-    return cells
 
 
 def explanations(found: Audit, cells: Sequence[int]) -> list[Explanation]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -37,8 +36,9 @@ from celosia.job.schema import job_schema
 def init(data: Path | None, output: Path, schema: Path | None, *, force: bool, quiet: bool, as_json: bool) -> None:
     """Write a commented job file for the columns of a data file.
 
-    Dimensions, values and respondents are guessed from names, types and counts; no entry of the data is shown. The
-    job runs as it stands: look at every line, then run celosia assess.
+    Dimensions, values and respondents are guessed from names, types and counts; no entry of microdata is shown. Of a
+    ready-made table with its totals it writes down the codes, and how they add up. The job runs as it stands, but for
+    lines that say DECIDE: look at every line, then run celosia assess.
     """
     if data is None and schema is None:
         raise click.UsageError("Give a data file, or --schema.")
@@ -51,7 +51,7 @@ def init(data: Path | None, output: Path, schema: Path | None, *, force: bool, q
             progress.start(f"looking at {data.name}")
             text, guessed = draft(data, output, _beside(schema, output))
             stand_ins[output].write_text(text, encoding="utf-8")
-            found = asdict(guessed) | {"by": guessed.by}
+            found = guessed.said()
         if schema is not None:
             stand_ins[schema].write_text(json.dumps(job_schema(), indent=2) + "\n", encoding="utf-8")
         progress.done()
@@ -60,6 +60,11 @@ def init(data: Path | None, output: Path, schema: Path | None, *, force: bool, q
         return
     for path in wanted:
         click.echo(f"Written: {path}")
+    if found.get("cells"):
+        say(
+            "The rows are ready-made cells: each has another combination of codes, and totals are among them.",
+            quiet=quiet,
+        )
     if data is not None:
         say(f"Look at every line of {output}, then run: celosia assess {output}", quiet=quiet)
 

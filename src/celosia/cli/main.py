@@ -22,7 +22,7 @@ COMMANDS = {
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
     "protect": "Hide as little as possible so that no attacker gets too close.",
-    "verify": "Check in exact arithmetic that a certificate proves its release to be safe.",
+    "verify": "Check in exact arithmetic that a certificate proves a release to be safe.",
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -52,6 +53,14 @@ def say(line: str, *, quiet: bool) -> None:
     """Tell people something beside the result, on standard error."""
     if not quiet:
         click.echo(line, err=True)
+
+
+def say_how_to_verify(proof: Path, problem: Path, releases: Sequence[Path], *, quiet: bool) -> None:
+    """Tell people the command that verifies a proof beside the problem and the release, if one that it can read."""
+    readable = [path for path in releases if path.suffix.lower() != ".xlsx"]
+    if readable:
+        command = ["celosia", "verify", str(proof), "--problem", str(problem), "--release", str(readable[0])]
+        say(f"Verify it with: {shlex.join(command)}", quiet=quiet)
 
 
 def print_json(result: Mapping[str, Any]) -> None:

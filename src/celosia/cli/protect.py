@@ -11,10 +11,9 @@ import click
 import numpy as np
 
 from celosia.cli.bars import progress_shown
-from celosia.cli.explaining import cells_called
 from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
-from celosia.cli.output import print_json, respondents_asked, say, show
+from celosia.cli.output import print_json, respondents_asked, say, say_how_to_verify, show
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk, write_outputs
@@ -25,6 +24,7 @@ from celosia.protect.protection import Protection
 from celosia.protect.why import Why, why
 from celosia.report.loss import loss
 from celosia.report.protection_terminal import protection_panel
+from celosia.table.naming import cells_called
 
 NOT_SAFE = 1
 """The exit code of a pattern that is not shown to be safe."""
@@ -77,7 +77,7 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
     what = plan(source, _options(given))
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(what.source, progress)
-    cells = cells_called(risk.table, asked_why, "--why")
+    cells = [int(cell) for called in cells_called(risk.table, asked_why, "--why") for cell in called]
     with answered_to_the_end():
         with progress_shown(quiet=quiet) as progress:
             result = protect_risk(risk, what, progress)
@@ -99,6 +99,10 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
         for name, path in what.outputs.items():
             secret = "" if name == "public" else " (confidential)"
             say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
+        if "certificate" in what.outputs:
+            releases = [what.outputs[name] for name in ("public", "release") if name in what.outputs]
+            proof = what.outputs["certificate"]
+            say_how_to_verify(proof, what.source, releases, quiet=quiet or as_json or not written)
     return 0 if result.safe else NOT_SAFE
 
 

@@ -1,4 +1,4 @@
-"""``celosia verify``: whether a certificate proves that its release is safe."""
+"""``celosia verify``: whether a certificate proves that a release is safe."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NOT_PROVED = 1
     "--problem",
     metavar="PROBLEM.jj|JOB.toml",
     type=click.Path(path_type=Path),
-    help="The problem that the certificate must be about, every requirement of it.",
+    help="The problem that the certificate must be about, every requirement of it; without it nothing is proved.",
 )
 @click.option(
     "--release",
     metavar="OUT.csv",
     type=click.Path(path_type=Path),
-    help="The release that the certificate must be about.",
+    help="The release that the certificate must be about, .csv or .parquet; without it nothing is proved.",
 )
 @click.option(
     "--integer/--no-integer",
@@ -43,11 +43,11 @@ NOT_PROVED = 1
 def verify(
     proof: Path, problem: Path | None, release: Path | None, *, integer: bool | None, quiet: bool, as_json: bool
 ) -> int:
-    """Check in exact arithmetic that a certificate proves its release to be safe.
+    """Check in exact arithmetic that a certificate proves a release to be safe.
 
-    No solver is asked and nothing is taken on trust but, without --problem and --release, what the certificate itself
-    says about its table and its release. Where contributors of the problem attack each other, they do so again. Exit
-    codes: 0 proved, 1 not proved, 2 unreadable.
+    That takes --problem and --release: a certificate that is not compared with both is checked in itself only, and
+    proves nothing about them. No solver is asked, and nothing is taken on trust. Where contributors of the problem
+    attack each other, they do so again. Exit codes: 0 proved, 1 not proved, 2 unreadable.
     """
     with progress_shown(quiet=quiet) as progress:
         risk = None if problem is None else assess_file(problem, progress)
@@ -60,14 +60,14 @@ def verify(
     else:
         for line in _words(result, proof):
             click.echo(line)
-        if result.proved and "respondents" in result.compared:
-            click.echo("Its contributors attacked the release again: none comes too close to another.")
     return 0 if result.proved else NOT_PROVED
 
 
 def _as_dict(result: Verification) -> dict[str, object]:
     return {
         "proved": result.proved,
+        "verdict": result.verdict,
+        "consistent": result.consistent,
         "problems": [str(problem) for problem in result.problems],
         **result.counts,
         "ranges_claim": result.ranges,
@@ -78,22 +78,29 @@ def _as_dict(result: Verification) -> dict[str, object]:
 
 
 def _words(result: Verification, proof: Path) -> Iterator[str]:
-    """Yield the result in plain words."""
+    """Yield the result in plain words, first of all what was verified."""
     counts = result.counts
-    required = counted(counts["requirements"], "requirement")
-    if not result.proved:
-        yield f"NOT PROVED: {proof} does not prove that the release is safe."
+    yield f"{result.verdict}."
+    if not result.consistent:
+        yield f"What is wrong with {proof}:"
         yield from (f"  {' '.join(str(problem).split())}" for problem in result.problems)
         return
+    required = counted(counts["requirements"], "requirement")
     kind = "tables of whole numbers" if result.whole_numbers else "tables"
-    yield f"PROVED: the release is safe. {required} met, each shown by two {kind} ({counts['tables']:,} in all),"
+    whose = required if "problem" in result.compared else f"{required} of its own"
+    yield f"{whose} met, each shown by two {kind} ({counts['tables']:,} in all),"
     yield f"checked in exact arithmetic over {counted(counts['cells'], 'cell')}, in {result.seconds:.2f} s."
     if result.ranges == ALL_REACHED:
         yield f"Both ends of each of {counted(counts['ranges'], 'published range')} are reached, too."
     elif result.ranges == SOME_REACHED:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
-    for name, option in (("problem", "--problem"), ("release", "--release")):
-        if name in result.compared:
-            yield f"It is about this {name}."
-        else:
-            yield f"Whether it is about your {name} was not checked: give {option}."
+    if "respondents" in result.compared:
+        yield "The contributors of the problem attacked the release again: none comes too close to another."
+    yield from (f"It is about this {name}." for name in result.compared if name in _NOT_COMPARED)
+    yield from (_NOT_COMPARED[name] for name in result.missing)
+
+
+_NOT_COMPARED = {
+    "problem": "Give --problem: the certificate may leave out requirements, attackers and relations of your problem.",
+    "release": "Give --release: what the certificate calls the release may not be what is published.",
+}

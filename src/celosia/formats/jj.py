@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
 from celosia.formats.jj_entries import Entries, Finding, Flags, counted
 from celosia.formats.jj_equations import equations_of, fits, related
@@ -37,6 +38,7 @@ _NOTHING = ("", "0", "0", SAFE, "0", "0", "0", "0", "0")
 _MOST_SHOWN = 20
 
 
+@takes(path=(str, Path))
 def read_jj(path: str | Path) -> Risk:
     """Return the problem of a JJ file: a table without axes, its sensitive cells, and the file's attacker.
 
@@ -66,6 +68,7 @@ def read_jj(path: str | Path) -> Risk:
     return risk
 
 
+@takes(risk=Risk, path=(str, Path))
 def write_jj(risk: Risk, path: str | Path) -> None:
     """Write the problem as a JJ file, exactly; the file appears whole or not at all.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.arguments import takes
 from celosia.errors import SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release_excel import write_excel
@@ -18,6 +19,7 @@ ENDINGS = (".csv", ".parquet", ".xlsx")
 """What the name of a release's file may end with."""
 
 
+@takes(release=Release, path=(str, Path))
 def write(release: Release, path: str | Path, sensitive: ArrayLike | None = None) -> None:
     """Write a release; the ending of the name chooses the format, and the file appears whole or not at all.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from celosia.errors import DataError, listed
+from celosia.job.draft_cells import CODE, COUNT, CellsGuess, cells_lines, guess_cells
+from celosia.job.toml import inline, key, quoted_text
+from celosia.source.duckdb import opened
 from celosia.source.profile import FLAG, NUMBER, TEXT, ColumnProfile, profile
 
 _RESPONDENT = re.compile(
@@ -17,10 +19,6 @@ _RESPONDENT = re.compile(
 )
 _HOLDING = re.compile(r"(^|_)(group|holding|owner|parent|concern)(_|$)", re.IGNORECASE)
 _WEIGHT = re.compile(r"(^|_)(weight|wgt|grossing)(_|$)", re.IGNORECASE)
-_CODE = re.compile(
-    r"(^|_)(code|class|nace|isic|sic|industry|sector|region|nuts|area|size|year|quarter|month|sex|age)(_|$)",
-    re.IGNORECASE,
-)
 _AMOUNT = re.compile(r"(^|_)(turnover|value|amount|revenue|income|wages?|sales|investment|costs?)(_|$)", re.IGNORECASE)
 _MOST_CODES = 1_000  # a column with more different entries is no classification
 _FEW_CODES = 30  # whole numbers that are so few may be codes
@@ -56,6 +54,10 @@ class Guess:
     def by(self) -> tuple[str, ...]:
         """The dimensions of the table."""
         return self.dimensions[:_DIMENSIONS]
+
+    def said(self) -> dict[str, object]:
+        """Return the guess in names of columns."""
+        return {"cells": False} | asdict(self) | {"by": self.by}
 
 
 def guess(columns: Sequence[ColumnProfile]) -> Guess:
@@ -121,12 +123,14 @@ def _is_holding(one: ColumnProfile) -> bool:
 def _is_dimension(one: ColumnProfile) -> bool:
     repeats = 1 < one.distinct <= _MOST_CODES and 2 * one.distinct <= one.rows + _FEW_CODES
     if one.kind == NUMBER:
-        return repeats and one.whole and one.distinct <= _MOST_CODES and bool(_CODE.search(one.name))
+        return repeats and one.whole and one.distinct <= _MOST_CODES and bool(CODE.search(one.name))
     return repeats and one.kind == TEXT
 
 
-def draft(data: str | Path, job: str | Path, schema: str | None = None) -> tuple[str, Guess]:
-    """Return the text of a job file for a data file, and what it was guessed from; column names are all it says.
+def draft(data: str | Path, job: str | Path, schema: str | None = None) -> tuple[str, Guess | CellsGuess]:
+    """Return the text of a job file for a data file, and what was guessed: microdata, or ready-made cells.
+
+    Of microdata it tells the names of columns only, of ready-made cells also the codes of the classifications.
 
     Parameters
     ----------
@@ -138,24 +142,33 @@ def draft(data: str | Path, job: str | Path, schema: str | None = None) -> tuple
         The name of the schema's file, if there is one.
     """
     try:
-        found = guess(profile(data))
+        columns = profile(data)
+        ready = (
+            None
+            if any(_is_respondent(one) and not COUNT.search(one.name) for one in columns)
+            else guess_cells(opened(Path(data)), columns)
+        )
+        found = guess(columns) if ready is None else ready
     except DataError as error:
         raise error if str(data) in str(error) else error.under(str(data)) from None
     path = os.path.relpath(data, Path(job).parent).replace(os.sep, "/")
     return "\n".join(_lines(found, path, Path(job).stem, schema)) + "\n", found
 
 
-def _lines(found: Guess, data: str, stem: str, schema: str | None) -> Iterator[str]:
+def _lines(found: Guess | CellsGuess, data: str, stem: str, schema: str | None) -> Iterator[str]:
     if schema is not None:
         yield f"#:schema {schema}"
-    yield f"# Written by `celosia init`: guesses from the columns of {_inline(data)}. Look at every line."
-    yield f"# celosia assess {_inline(stem)}.toml finds the sensitive cells; paths are relative to this file."
+    yield f"# Written by `celosia init`: guesses from the columns of {inline(data)}. Look at every line."
+    yield f"# celosia assess {inline(stem)}.toml finds the sensitive cells; paths are relative to this file."
     yield ""
-    yield from _attackers(found)
-    yield from _data(found, data)
-    yield from _dimensions(found)
-    yield from _tables(found)
-    yield from _rules(found)
+    if isinstance(found, CellsGuess):
+        yield from cells_lines(found, data)
+    else:
+        yield from _attackers(found)
+        yield from _data(found, data)
+        yield from _dimensions(found)
+        yield from _tables(found)
+        yield from _rules(found)
     yield from _TAIL.format(stem=stem.replace("\\", "\\\\").replace('"', '\\"')).splitlines()
 
 
@@ -171,7 +184,7 @@ def _attackers(found: Guess) -> Iterator[str]:
 
 def _data(found: Guess, data: str) -> Iterator[str]:
     yield "[data]                          # microdata: one record a respondent and cell, or finer"
-    yield f"file = {_text(data)}"
+    yield f"file = {quoted_text(data)}"
     roles = {
         "respondent": (found.respondent, "who reports; without it every record is a respondent of its own"),
         "holding": (found.holding, "who owns the respondent: its respondents share what they know"),
@@ -180,7 +193,7 @@ def _data(found: Guess, data: str) -> Iterator[str]:
         "waiver": (found.waiver, "the respondent does without it"),
     }
     for role, (column, meaning) in roles.items():
-        written = f"{role} = {_text(column)}" if column is not None else f'# {role} = "COLUMN"'
+        written = f"{role} = {quoted_text(column)}" if column is not None else f'# {role} = "COLUMN"'
         yield f"{written:<31} # {meaning}"
     if found.missing:
         yield 'missing = "category"            # records without a code: also "error", "drop"'
@@ -190,7 +203,7 @@ def _data(found: Guess, data: str) -> Iterator[str]:
 def _dimensions(found: Guess) -> Iterator[str]:
     for number, name in enumerate(found.dimensions):
         note = "" if name in found.by else "   # not in the table yet"
-        yield f"[dimensions.{_key(name)}]{note}"
+        yield f"[dimensions.{key(name)}]{note}"
         if not number:
             yield '# hierarchy = { hrc = "FILE.hrc" }   # also: digits, levels, pairs, tree, flat; else Total and codes'
         yield ""
@@ -198,11 +211,11 @@ def _dimensions(found: Guess) -> Iterator[str]:
 
 def _tables(found: Guess) -> Iterator[str]:
     yield "[[tables]]                      # several tables are linked"
-    yield f"by = [{', '.join(map(_text, found.by))}]"
+    yield f"by = [{', '.join(map(quoted_text, found.by))}]"
     if found.values:
-        yield f"value = {_text(found.values[0])}"
+        yield f"value = {quoted_text(found.values[0])}"
         if len(found.values) > 1:
-            yield f"# other numbers: {', '.join(map(_inline, found.values[1:]))}"
+            yield f"# other numbers: {', '.join(map(inline, found.values[1:]))}"
     else:
         yield '# value = "COLUMN"             # no column of numbers was found: the table counts records'
     yield ""
@@ -248,17 +261,3 @@ public = "{stem}-public.csv"
 certificate = "{stem}-proof.json"  # confidential
 report = "{stem}-report.html"      # confidential
 """
-
-
-def _text(text: str) -> str:
-    """Return a text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _inline(text: str) -> str:
-    """Return a text that cannot leave a comment."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -41,6 +41,8 @@ class DataPart(Part):
         Columns, as in `celosia.tabulate`.
     missing
         What becomes of records without a code.
+    total_codes
+        What becomes of codes that are called like a total.
     decimals
         How many decimals the values have.
     """
@@ -56,6 +58,7 @@ class DataPart(Part):
     waiver: Name | None = None
     shadow: Name | None = None
     missing: Literal["error", "category", "drop"] = "error"
+    total_codes: Literal["error", "keep"] = "error"
     decimals: Decimals | None = None
 
     @classmethod

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -18,15 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
-from celosia.errors import Problems, SpecError, nearest
+from celosia.errors import Problems, SpecError
 from celosia.job.files import existing, rows_of
 from celosia.job.part import Fault, complaint, seen
+from celosia.table.naming import Finder
 from celosia.table.table import Table
 
-EVERY = "*"
-"""Stands for every code of a dimension."""
-
-CELL, VARIABLE = "cell", "variable"
+CELL = "cell"
 
 _MOST = 20  # faults of a file that are put in words
 
@@ -124,11 +121,14 @@ class Selection:
             Dimensions or codes are unknown, or an entry names no cell.
         """
         found = Problems()
-        finder = _Finder.of(table)
+        finder = Finder.of(table)
         out = []
         for entry in self.entries:
             place = f"{self.file}, {entry.place}" if self.file is not None else f"{name}{entry.place}"
-            cells = finder.cells(entry, place, found)
+            if entry.cell is not None:
+                cells = finder.of_number(entry.cell, place, found)
+            else:
+                cells = finder.of_codes(entry.codes, place, found)
             out.append((cells, entry.numbers))
         found.raise_as(SpecError)
         return out
@@ -137,76 +137,6 @@ class Selection:
         """Return the cells of all entries, each once, in order."""
         chosen = [cells for cells, _ in self.places(table, name)]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *chosen]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Finder:
-    """Finds the cells of a table by their codes.
-
-    Parameters
-    ----------
-    table
-        The table.
-    nodes
-        For every axis the node of each name.
-    cell
-        The cell of every combination of nodes and variable.
-    """
-
-    table: Table
-    nodes: list[dict[str, int]]
-    cell: dict[tuple[int, ...], int]
-
-    @classmethod
-    def of(cls, table: Table) -> _Finder:
-        nodes = [{name: node for node in range(len(axis.labels)) for name in axis.names(node)} for axis in table.axes]
-        keys = np.column_stack([table.codes, table.variable]).tolist()
-        return cls(table, nodes, {tuple(key): place for place, key in enumerate(keys)})
-
-    def cells(self, entry: Entry, place: str, found: Problems) -> NDArray[np.int64]:
-        if entry.cell is not None:
-            if entry.cell >= len(self.table):
-                found.add(place, f"there is no cell {entry.cell}.", f"Cells count from 0 to {len(self.table) - 1}.")
-            return np.array([entry.cell], dtype=np.int64)
-        before = len(found.found)
-        wanted = [*self._nodes(entry, place, found), self._variables(entry, place, found)]
-        if len(found.found) > before:
-            return np.zeros(0, dtype=np.int64)
-        cells = self._looked_up(wanted)
-        if not len(cells):
-            found.add(place, "names no cell of the table.", "Cells without records do not exist.")
-        return cells
-
-    def _looked_up(self, wanted: list[list[int] | None]) -> NDArray[np.int64]:
-        """Return the cells with these nodes along every axis; None for all of them."""
-        if None not in wanted:
-            keys = product(*(nodes or [] for nodes in wanted))
-            return np.array([self.cell[key] for key in keys if key in self.cell], dtype=np.int64)
-        fits = np.ones(len(self.table), dtype=bool)
-        for nodes, column in zip(wanted, [*self.table.codes.T, self.table.variable], strict=True):
-            if nodes is not None:
-                fits &= np.isin(column, nodes)
-        return np.flatnonzero(fits)
-
-    def _nodes(self, entry: Entry, place: str, found: Problems) -> Iterator[list[int] | None]:
-        names = [axis.name for axis in self.table.axes]
-        for name in entry.codes:
-            if name not in names and name != VARIABLE:
-                found.add(f"{place}.{name}", "is not a dimension of the table.", nearest(name, names))
-        for axis, nodes in zip(self.table.axes, self.nodes, strict=True):
-            codes = entry.codes.get(axis.name, (axis.labels[0],))
-            for code in codes:
-                if code != EVERY and code not in nodes:
-                    found.add(f"{place}.{axis.name}", f"has no code {code!r}.", nearest(code, nodes))
-            yield None if EVERY in codes else [nodes[code] for code in codes if code in nodes]
-
-    def _variables(self, entry: Entry, place: str, found: Problems) -> list[int] | None:
-        known = self.table.variables
-        names = entry.codes.get(VARIABLE, (EVERY,))
-        for name in names:
-            if name != EVERY and name not in known:
-                found.add(f"{place}.{VARIABLE}", f"{name!r} is not a variable of the table.", nearest(name, known))
-        return None if EVERY in names else [known.index(name) for name in names if name in known]
 
 
 def _selection(written: object, info: ValidationInfo, options: Options) -> Selection:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from celosia.arguments import takes
 from celosia.pattern.arithmetic import shortest
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.pattern import Pattern
@@ -75,6 +76,7 @@ class Midpoints:
         )
 
 
+@takes(pattern=(HasPattern, Pattern))
 def midpoints(pattern: Pattern | HasPattern) -> Midpoints:
     """Return where true values lie in the published ranges of a pattern, or of the result of a protection; exactly."""
     if not isinstance(pattern, Pattern):
@@ -95,6 +97,7 @@ def midpoints(pattern: Pattern | HasPattern) -> Midpoints:
     return Midpoints((counts[0], counts[1], counts[2], counts[3], counts[4]), chance)
 
 
+@takes(pattern=(HasPattern, Pattern))
 def midpoint_share(pattern: Pattern | HasPattern) -> float:
     """Return the share of published ranges whose middle is the true value."""
     return midpoints(pattern).share

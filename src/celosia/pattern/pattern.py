@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, listed
 from celosia.pattern.arithmetic import endless, placed, together, zeros
 from celosia.pattern.entries import HIDDEN, STATUS_TYPE, Finding, criterion, problems_of, tally
@@ -66,6 +67,7 @@ class Pattern:
                 yield cells, message, remedy
 
     @classmethod
+    @takes(table=Table)
     def of(cls, table: Table, *modes: Mode) -> Pattern:
         """Return the pattern in which some cells are published in these modes, and all others are shown."""
         rest = np.ones(len(table), dtype=bool)
@@ -75,6 +77,7 @@ class Pattern:
         return cls(table, (*modes, Shown.of(table, others)) if len(others) else modes)
 
     @classmethod
+    @takes(table=Table)
     def suppressing(cls, table: Table, cells: ArrayLike) -> Pattern:
         """Return the pattern that hides some cells and shows all others.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
 from celosia.pattern.arithmetic import endless, outside, placed, shortest, zeros
 from celosia.pattern.entries import (
@@ -219,6 +220,7 @@ class Release:
         return f"<pre>{self!r}</pre>"
 
 
+@runtime_checkable
 class HasPattern(Protocol):
     """Anything that was made for the sake of a pattern, such as a `celosia.Protection`."""
 
@@ -227,6 +229,7 @@ class HasPattern(Protocol):
         """How every cell is published."""
 
 
+@takes(pattern=(HasPattern, Pattern))
 def publish(pattern: Pattern | HasPattern) -> Release:
     """Return what the public gets to see of a pattern, or of the result of a protection.
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.arguments import takes
 from celosia.errors import SpecError
 from celosia.pattern.entries import WITH_BOUNDS, of_status
 from celosia.pattern.labels import OWN, SENSITIVE, Labels
@@ -31,6 +32,7 @@ from celosia.table.table import Table
 _QUOTED = frozenset('",\r\n')
 
 
+@takes(release=Release, path=(str, Path))
 def write_release(release: Release, path: str | Path, sensitive: ArrayLike | None = None) -> None:
     """Write a release as a CSV file, exactly; the file appears whole or not at all.
 
@@ -89,6 +91,7 @@ def _quoted(text: str) -> str:
     return f'"{doubled}"' if _QUOTED.intersection(text) else text
 
 
+@takes(path=(str, Path), table=Table)
 def read_release(path: str | Path, table: Table | None = None) -> Release:
     """Return the release of a CSV or Parquet file, the office's copy or the public one.
 

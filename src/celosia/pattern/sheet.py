@@ -54,6 +54,9 @@ class Sheet:
         DataError
             The file cannot be read, is no such file, or is empty.
         """
+        if path.suffix.lower() == ".xlsx" and path.exists():
+            seen = "is an Excel file: it is written for people, and not read back."
+            raise DataError.one(str(path), seen, "Write the release as .csv or .parquet, too, and give that one.")
         return cls._of_parquet(path) if path.suffix.lower() == ".parquet" else cls._of_text(path)
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -14,6 +13,7 @@ from celosia.pattern.mode import checked_cells
 from celosia.protect.adjust_weights import Weight, weights_of
 from celosia.protect.round import refuse_broken
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.table.naming import CellNames
 from celosia.table.table import Table
 
 _NOTHING: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class Adjust:
     norm: int = 1
     weight: str | ArrayLike = "1/a"
     totals: str = "free"
-    keep: Sequence[int] | NDArray[np.int64] = _NOTHING
+    keep: CellNames = _NOTHING
     keep_zeros: bool = False
     decimals: int | None = None
 

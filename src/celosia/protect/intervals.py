@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
@@ -17,6 +17,7 @@ from celosia.protect.suppress import Suppress, width_decimals
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.naming import CellNames
 
 Number = float | int | Fraction
 
@@ -63,7 +64,7 @@ class Intervals:
     cost: str | Cost | ArrayLike | None = None
     lower_cost: str | Cost | ArrayLike | None = None
     upper_cost: str | Cost | ArrayLike | None = None
-    must_show: Sequence[int] | NDArray[np.int64] = _NOTHING
+    must_show: CellNames = _NOTHING
     least_width: Mapping[int, Number] = field(default_factory=dict)
     most_width: Mapping[int, Number] = field(default_factory=dict)
     levels: Literal["own", "sliding"] = "own"

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+from celosia.arguments import takes, unexpected
 from celosia.errors import SpecError
 from celosia.presses import answered
 from celosia.progress import SILENT, Progress
@@ -19,6 +20,7 @@ from celosia.protect.engine import suppress
 from celosia.protect.intervals import Intervals
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixing import mix
+from celosia.protect.named_cells import with_places
 from celosia.protect.perturb import Perturb
 from celosia.protect.perturbing import perturb
 from celosia.protect.protection import Method, Protection
@@ -54,6 +56,7 @@ _BY_DISTANCE = (Adjust,)
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
 
+@takes(risk=Risk)
 def protect(
     risk: Risk,
     method: Method | None = None,
@@ -115,8 +118,8 @@ def protect(
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     done = _METHODS.get(type(how))
     if done is None:
-        known = ", ".join(sorted(kind.__name__ for kind in _METHODS))
-        raise SpecError.one("method", f"is of the unknown kind {type(how).__name__}.", f"Known are {known}.")
+        raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
+    how = with_places(how, risk.table)
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     rules = as_rules(respondents) or risk.respondents
     clock = Clock(time_limit)

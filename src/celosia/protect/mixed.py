@@ -15,6 +15,7 @@ from celosia.protect.round import Number, counted_in_units, exact, refuse_broken
 from celosia.protect.suppress import Suppress, cells_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
+from celosia.table.naming import CellNames
 from celosia.table.table import Table
 
 
@@ -58,13 +59,13 @@ class Mixed(Intervals):
 
     cost: str | Cost | ArrayLike | None = "unity"
     hide_cost: str | Cost | ArrayLike = "value"
-    may_hide: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
-    may_range: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
-    must_hide: Sequence[int] | NDArray[np.int64] = ()
+    may_hide: CellNames | None = None
+    may_range: CellNames | None = None
+    must_hide: CellNames = ()
     round_base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
-    may_round: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
+    may_round: CellNames | None = None
     reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
-    may_perturb: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None
+    may_perturb: CellNames | None = None
     move_cost: str | Cost | ArrayLike = "unity"
     number_cost: str | Cost | ArrayLike = "unity"
 
@@ -152,7 +153,7 @@ def _counted(
     name: str,
     numbers: object,
     may: str,
-    cells: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None,
+    cells: CellNames | None,
     table: Table,
 ) -> NDArray[np.int64]:
     if numbers is None:
@@ -160,11 +161,9 @@ def _counted(
     return np.where(_allowed(may, cells, table), counted_in_units(name, numbers, table), 0)
 
 
-def _allowed(
-    name: str, cells: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None, table: Table
-) -> NDArray[np.bool_]:
+def _allowed(name: str, cells: CellNames | None, table: Table) -> NDArray[np.bool_]:
     if cells is None:
         return np.ones(len(table), dtype=bool)
     mask = np.zeros(len(table), dtype=bool)
-    mask[cells_of(name, np.asarray(cells), table)] = True
+    mask[cells_of(name, cells, table)] = True
     return mask

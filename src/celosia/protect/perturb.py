@@ -13,6 +13,7 @@ from celosia.errors import Problems, SpecError, listed
 from celosia.protect.round import Number, counted_in_units, exact, freezing, refuse_broken
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
+from celosia.table.naming import CellNames
 from celosia.table.table import Table
 from celosia.tolerance import MOST_DECIMALS
 
@@ -61,7 +62,7 @@ class Perturb:
     sides: Mapping[int, Side] = field(default_factory=dict)
     cost: str | Cost | ArrayLike = "unity"
     at_most: int | None = None
-    frozen: Sequence[int] | NDArray[np.int64] = _NOTHING
+    frozen: CellNames = _NOTHING
     decimals: int | None = None
     secret: int | None = None
     zeros_known: bool = False

@@ -16,6 +16,7 @@ from celosia.protect.suppress import Suppress
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
+from celosia.table.naming import CellNames
 from celosia.table.table import Table
 
 Number = float | int | str | Decimal | Fraction
@@ -52,7 +53,7 @@ class Round:
 
     base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] = 5
     cost: str | Cost | ArrayLike = "unity"
-    frozen: Sequence[int] | NDArray[np.int64] = _NOTHING
+    frozen: CellNames = _NOTHING
     extra: int | None = None
     relax_levels: bool = False
     zeros_known: bool = False
@@ -108,9 +109,7 @@ class Round:
         return asked
 
 
-def freezing(
-    risk: Risk, cost: str | Cost | ArrayLike, frozen: Sequence[int] | NDArray[np.int64], *, zeros_known: bool
-) -> Risk:
+def freezing(risk: Risk, cost: str | Cost | ArrayLike, frozen: CellNames, *, zeros_known: bool) -> Risk:
     """Return the risk with costs of a method, and cells that are published as they are.
 
     Raises

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +16,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.naming import CellNames, are_names, cells_called
 from celosia.table.table import Table
 
 _NOTHING: tuple[int, ...] = ()
@@ -35,9 +35,10 @@ class Suppress:
         What hiding a cell costs: a text like ``"value"`` or ``"unity"`` (`celosia.Cost`), or one number per cell; by
         default what `celosia.assess` was told. Cells that had better stay as last period get a smaller one.
     must_show
-        Places of cells that are shown in any case, such as those already published elsewhere.
+        Cells that are shown in any case, such as those already published elsewhere: places, labels (``"C x North"``) or
+        codes (``{"industry": "C", "region": "North"}``, a dimension left out being its total, ``"*"`` every code).
     must_hide
-        Places of cells that are hidden in any case.
+        Cells that are hidden in any case.
     at_most
         At most so many cells are hidden, the sensitive ones included.
     width_if_hidden
@@ -48,8 +49,8 @@ class Suppress:
     """
 
     cost: str | Cost | ArrayLike | None = None
-    must_show: Sequence[int] | NDArray[np.int64] = _NOTHING
-    must_hide: Sequence[int] | NDArray[np.int64] = _NOTHING
+    must_show: CellNames = _NOTHING
+    must_hide: CellNames = _NOTHING
     at_most: int | None = None
     width_if_hidden: Mapping[int, float | Fraction] = field(default_factory=dict)
     zeros_known: bool = False
@@ -144,14 +145,16 @@ def width_decimals(widths: Collection[Fraction]) -> int:
     return next((k for k in range(_FINEST) if all((width * 10**k).denominator == 1 for width in widths)), _FINEST)
 
 
-def cells_of(name: str, cells: Sequence[int] | NDArray[Any], table: Table) -> NDArray[np.int64]:
-    """Return places of cells, given as such or as a mask.
+def cells_of(name: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
+    """Return places of cells, given as such, by their names, or as a mask.
 
     Raises
     ------
     SpecError
         A cell is not in the table.
     """
+    if are_names(cells):
+        return np.unique(np.concatenate(cells_called(table, list(cells), name)))
     array = np.asarray(cells)
     if array.dtype == bool and array.shape == (len(table),):
         array = np.flatnonzero(array)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.errors import MidpointWarning, SpecError
 from celosia.progress import SILENT, Progress
 from celosia.protect.combined import Combined
@@ -74,6 +75,7 @@ class TradeOffPoint:
         return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
 
 
+@takes(risk=Risk)
 def trade_off(
     risk: Risk,
     method: Combined | None = None,

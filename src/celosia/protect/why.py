@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.attack.audit import MET, audit
 from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
 from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
@@ -22,6 +23,7 @@ from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.naming import CellName, cell_called
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -115,7 +117,8 @@ class Why:
         return f"{self.reason} {self.alternative}".rstrip()
 
 
-def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
+@takes(protection=Protection)
+def why(protection: Protection, cell: CellName, *, time_limit: float = 10.0) -> Why:
     """Return why a cell is hidden, or why it is a range.
 
     Parameters
@@ -124,7 +127,7 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
         What `celosia.protect` returned, by `celosia.Suppress`, `celosia.Intervals`, `celosia.Combined` or
         `celosia.Mixed`.
     cell
-        A cell that is not shown and not sensitive.
+        A cell that is not shown and not sensitive: its number, its label (``"C x North"``) or its codes.
     time_limit
         Seconds for the search for a pattern that shows it.
 
@@ -133,6 +136,10 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
     SpecError
         The cell is shown, or sensitive, or not in the table.
     """
+    return _why(protection, cell_called(protection.risk.table, cell), time_limit)
+
+
+def _why(protection: Protection, cell: int, time_limit: float) -> Why:
     risk, hidden = protection.risk, protection.pattern.status != SHOWN
     wishes = _explained(protection)
     _check(protection, cell, hidden)
@@ -160,6 +167,7 @@ def why(protection: Protection, cell: int, *, time_limit: float = 10.0) -> Why:
     )
 
 
+@takes(protection=Protection)
 def whys(protection: Protection, *, time_limit: float = 10.0, progress: Progress = SILENT) -> Iterator[Why]:
     """Yield why each cell is not shown that is not sensitive, one after another.
 
@@ -183,8 +191,6 @@ def whys(protection: Protection, *, time_limit: float = 10.0, progress: Progress
 
 def _check(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> None:
     risk = protection.risk
-    if not 0 <= cell < len(risk):
-        raise SpecError.one("cell", f"is not in the table: {cell}.", f"Cells count from 0 up to {len(risk) - 1}.")
     label = repr(risk.table.label(cell))
     if not hidden[cell]:
         raise SpecError.one("cell", f"{label} is shown.", "Ask about a hidden one.")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.attack.audit import Audit
 from celosia.errors import SpecError, nearest
 from celosia.pattern.entries import SHOWN
@@ -135,6 +136,7 @@ class Loss:
         return f"Loss({self.hidden:,} of {self.cells:,} cells hidden, with {share:.1%} of the value)"
 
 
+@takes(release=(Release, Pattern), table=Table, audit=Audit)
 def loss(release: Release | Pattern, table: Table, audit: Audit | None = None, *, attacker: str | None = None) -> Loss:
     """Return what readers lose by a release.
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arguments import takes, unexpected
 from celosia.errors import DataError, Problems, SpecError, counted, listed, nearest
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_rules import GivenStatus, OwnRule
@@ -56,6 +57,7 @@ SHAPES: Mapping[str, LevelShape] = MappingProxyType({"symmetric": LevelShape(1, 
 """The usual shapes by name."""
 
 
+@takes(table=Table)
 def assess(
     table: Table,
     *rules: Rule | Callable[[Table], NDArray[np.bool_]],
@@ -151,11 +153,15 @@ def assess(
 def _named(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.bool_]]]) -> list[Rule]:
     """Return the rules, functions among them by their names; a status that came with the cells is never overlooked."""
     named: list[Rule] = []
-    for rule in rules:
-        if hasattr(rule, "find"):
+    found = Problems()
+    for number, rule in enumerate(rules):
+        if not isinstance(rule, type) and hasattr(rule, "find") and hasattr(rule, "words"):
             named.append(cast("Rule", rule))
-        else:
+        elif not isinstance(rule, type) and callable(rule):
             named.append(OwnRule(rule, name=getattr(rule, "__name__", "own rule")))
+        else:
+            found.extend(unexpected(rule, f"rules[{number}]", "rule such as PPercent(10)", "function").problems)
+    found.raise_as(SpecError)
     given = "status" in table.extras and bool((table.extras["status"] == "sensitive").any())
     if given and not any(isinstance(rule, GivenStatus) for rule in named):
         named.append(GivenStatus())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.arguments import takes
 from celosia.errors import DataError, Problems, SpecError, counted
 from celosia.risk.attacker_contributions import check_cell, contributors, own_contributions
 from celosia.table.fixed import INFINITE, Fixed
@@ -53,6 +54,7 @@ class Attacker:
         found.raise_as(SpecError)
 
     @classmethod
+    @takes(table=Table)
     def external(cls, table: Table, name: str = "external") -> Attacker:
         """Return the default attacker: he knows that values are not negative, where that is so, and nothing above.
 
@@ -65,6 +67,7 @@ class Attacker:
         return cls(name, Fixed(lower, table.decimals), Fixed(np.full(len(table), INFINITE), table.decimals))
 
     @classmethod
+    @takes(table=Table)
     def factor(cls, table: Table, factor: int, name: str = "factor") -> Attacker:
         """Return an attacker who knows that every value lies between zero and `factor` times the truth.
 
@@ -81,6 +84,7 @@ class Attacker:
         return cls(name, zero, Fixed.of_counts(upper, table.decimals))
 
     @classmethod
+    @takes(table=Table)
     def percentage(cls, table: Table, percent: Number, name: str | None = None) -> Attacker:
         r"""Return an attacker who knows every value within so many percent, and what everybody knows.
 
@@ -104,6 +108,7 @@ class Attacker:
         return cls.together([around, cls.external(table)], around.name)
 
     @classmethod
+    @takes(table=Table)
     def between(cls, table: Table, lower: ArrayLike, upper: ArrayLike, name: str = "own bounds") -> Attacker:
         """Return an attacker with bounds of your own, ``(n_cells,)`` each, -inf and inf where there is none.
 
@@ -126,16 +131,19 @@ class Attacker:
         return cls(name, *sides).checked(table)
 
     @classmethod
+    @takes(table=Table)
     def respondent(cls, table: Table, number: int, name: str | None = None) -> Attacker:
         """Return a respondent who knows his own contributions (`coalition` of one)."""
         return cls.coalition(table, respondents=[number], name=name or f"respondent {number}")
 
     @classmethod
+    @takes(table=Table)
     def holding(cls, table: Table, number: int, name: str | None = None) -> Attacker:
         """Return a holding that knows the contributions of all its respondents (`coalition` of one)."""
         return cls.coalition(table, holdings=[number], name=name or f"holding {number}")
 
     @classmethod
+    @takes(table=Table)
     def coalition(
         cls,
         table: Table,
@@ -182,6 +190,7 @@ class Attacker:
         return cls.together([cls.external(table), theirs.checked(table)], name)
 
     @classmethod
+    @takes(table=Table)
     def singleton(cls, table: Table, cell: int, name: str | None = None) -> Attacker:
         """Return the only contributor of a cell: he knows its value, and his other contributions if the table does.
 

@@ -14,7 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, counted, listed
+from celosia.table.naming import CellName, cell_called
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
@@ -104,7 +106,8 @@ def own_contributions(
     return own, np.asarray(others == 0), ~negative[table.variable]
 
 
-def contributors(table: Table, cell: int, kind: str = "respondent") -> tuple[int, ...]:
+@takes(table=Table)
+def contributors(table: Table, cell: CellName, kind: str = "respondent") -> tuple[int, ...]:
     """Return the anonymous numbers of a cell's contributors, the largest contribution first. Confidential.
 
     Parameters
@@ -112,7 +115,7 @@ def contributors(table: Table, cell: int, kind: str = "respondent") -> tuple[int
     table
         A table with single contributions, as from `celosia.tabulate`.
     cell
-        A cell (`Table.find`).
+        A cell: its number, its label (``"C x North"``) or its codes.
     kind
         ``respondent`` or ``holding``.
 
@@ -123,8 +126,7 @@ def contributors(table: Table, cell: int, kind: str = "respondent") -> tuple[int
     """
     said = single_contributions(table)
     number = numbers_of(said, kind)
-    check_cell(table, cell)
-    weight = steps_of(table, said).parts(cell)[said.cell]
+    weight = steps_of(table, said).parts(cell_called(table, cell))[said.cell]
     counted_in = np.flatnonzero(weight)
     who, place = np.unique(number[counted_in], return_inverse=True)
     amount = np.zeros(len(who), dtype=np.int64)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.arguments import takes
 from celosia.errors import DataError, Problems, SpecError, counted, listed
 from celosia.risk.respondents import respondents_of
 from celosia.table.fixed import Fixed
@@ -15,6 +16,7 @@ from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
 
+@takes(table=Table)
 def with_contributions(
     table: Table,
     cells: Sequence[int],

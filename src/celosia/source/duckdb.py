@@ -87,7 +87,8 @@ def opened(data: Any) -> RowSource:  # noqa: ANN401
     if isinstance(data, str | Path):
         return _file(Path(data))
     try:
-        table = nw.from_native(data, eager_only=True).to_arrow()
+        frame = nw.from_native(data)
+        table = (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
     except TypeError as error:
         seen = type(data).__name__
         remedy = "Give a path to a .parquet or .csv file, a DuckDB relation, or a pandas, polars or pyarrow frame."

@@ -18,6 +18,7 @@ from celosia.source.expressions import MISSING, dimension_code
 from celosia.source.kernel import Rows, enter, leaf_sums
 from celosia.source.leaf_cells import leaf_cells
 from celosia.source.records import Records, Roles, read_records
+from celosia.source.total_codes import refuse_total_codes
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
@@ -48,6 +49,7 @@ def tabulate(
     hierarchies: Mapping[str, Classification] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     missing: str = "error",
+    total_codes: str = "error",
     decimals: int | None = None,
     relations: Sequence[str] = (),
     count_name: str = "count",
@@ -86,6 +88,9 @@ def tabulate(
         The column of a dimension where it is not called the same, or the columns of its levels, coarsest first.
     missing
         Records without a code: an ``error``, a ``category`` of their own, or to ``drop``.
+    total_codes
+        Codes that are called like a total, which ready-made cells have and records have not: an ``error``, or to
+        ``keep`` as codes like any other.
     decimals
         Round values to so many decimals; by default they are taken as written.
     relations
@@ -111,6 +116,7 @@ def tabulate(
         name: (_dimension(source, name, names, (hierarchies or {}).get(name), missing), names)
         for name, names in request_.columns.items()
     }
+    refuse_total_codes(source.place, [made for made, _ in dimensions.values()], total_codes)
     records = read_records(
         source, dimensions, request_.amounts(shadow), roles, missing=missing, decimals=decimals, progress=progress
     )

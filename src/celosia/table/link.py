@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.arguments import expect
 from celosia.errors import DataError, Problems, SpecError
 from celosia.table.additivity import settle
 from celosia.table.dimension import Axis
@@ -49,6 +50,9 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
     DataError
         Cells that should be equal differ, or a stated relation does not hold.
     """
+    expect(tables, (list, tuple), "tables")
+    for number, table in enumerate(tables):
+        expect(table, Table, f"tables[{number}]")
     names = _told_apart(names or [_name(table) for table in tables])
     axes, codes = _common_codes(tables, names)
     variables = tuple(dict.fromkeys(variable for table in tables for variable in table.variables))

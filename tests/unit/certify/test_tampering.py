@@ -88,9 +88,9 @@ def altered_text(text: str) -> Iterator[Any]:
 
 
 def survives(made: Any, content: object, **options: bool) -> bool:  # noqa: ANN401
-    """Return whether an altered certificate proves anything."""
+    """Return whether nothing is found to be wrong with an altered certificate."""
     try:
-        return bool(made.judged(content, **options).proved)
+        return bool(made.judged(content, **options).consistent)
     except DataError:
         return False
 
@@ -139,7 +139,7 @@ def test_a_dropped_requirement_with_mended_hashes_is_refused_beside_the_problem(
     wanted = content["requirements"]
     for part in (*(wanted[name] for name in wanted if name != "attackers"), *content["proofs"].values()):
         columns.write(part, columns.read(part)[:1])
-    assert made.judged(copy.deepcopy(content), alone=True).proved  # of what it says itself it is a proof
+    assert made.judged(copy.deepcopy(content), alone=True).consistent  # of what it says itself it is a proof
     found = made.judged(content)
     assert not found.proved
     assert "leaves out 1 requirement, the first about II x C" in str(found.problems[0])

@@ -51,8 +51,7 @@ def test_the_certificate_of_a_safe_release_is_proved(case: MakeCase) -> None:
     assert found.problems == ()
     assert found.compared == ("problem", "release")
     assert tuple(found.counts[name] for name in ("requirements", "requirements_proved", "tables")) == (1, 1, 2)
-    assert repr(found) == "Verification(proved: 1 of 1 requirements)"
-    assert verify(made.path).compared == ()
+    assert repr(found) == "Verification(PROVED: the release is safe; tables for 1 of 1 requirements)"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_a_release_of_another_size_or_with_other_labels_is_refused(case: MakeCas
     made = case()
     made.certificate().write(made.path)
     write_release(made.release, tmp_path / "out.csv")
-    assert verify(made.path, release=read_release(tmp_path / "out.csv")).proved
+    assert verify(made.path, made.risk, tmp_path / "out.csv").proved
     lines = (tmp_path / "out.csv").read_text()
     (tmp_path / "out.csv").write_text(lines.replace("II,A", "II,B", 1))
     for problem in (None, made.risk):
@@ -161,7 +160,7 @@ def test_levels_may_have_decimals(
     for side in ("lower", "upper"):
         columns.write(content["requirements"][side], [counts])
         content["requirements"][side]["decimals"] = decimals
-    assert made.judged(content, alone=True).proved is proved
+    assert made.judged(content, alone=True).consistent is proved
 
 
 @pytest.mark.parametrize(("width", "proved"), [(100, True), (101, False)])
@@ -171,7 +170,7 @@ def test_a_width_counts_both_tables(case: MakeCase, columns: Any, width: int, *,
     for side, level in (("lower", 0), ("upper", 0), ("sliding", width)):
         columns.write(content["requirements"][side], [level])
         content["requirements"][side]["decimals"] = 1
-    assert made.judged(content, alone=True).proved is proved
+    assert made.judged(content, alone=True).consistent is proved
 
 
 def test_a_requirement_that_asks_for_nothing_proves_nothing(case: MakeCase, columns: Any) -> None:  # noqa: ANN401
@@ -190,7 +189,7 @@ def test_half_a_respondent_proves_nothing(case: MakeCase, columns: Any) -> None:
     assert "does not satisfy" in str(made.judged(content).problems[-1])
     content["whole_numbers"] = False
     assert not made.judged(content).proved  # attackers know that the table counts
-    assert verify(made.path, made.risk, integer=False).proved
+    assert verify(made.path, made.risk, made.release, integer=False).proved
 
 
 def test_the_table_of_another_attacker_proves_nothing(case: MakeCase, columns: Any) -> None:  # noqa: ANN401

@@ -26,6 +26,7 @@ def drafted(folder: Path, columns: Mapping[str, Any] | pa.Table, ending: str = "
     (pyarrow.parquet.write_table if ending == "parquet" else pyarrow.csv.write_csv)(table, path)
     text, guess = draft(path, folder / "job.toml")
     (folder / "job.toml").write_text(text)
+    assert isinstance(guess, Guess)
     return text, guess
 
 

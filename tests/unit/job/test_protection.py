@@ -218,6 +218,7 @@ def test_the_command_says_the_result_in_words(job: Path, seen: Seen, capsys: pyt
     assert err == (
         "Written: office.csv (confidential)\nWritten: public.xlsx\nWritten: proof.json (confidential)\n"
         "Written: report.html (confidential)\n"
+        "Verify it with: celosia verify proof.json --problem job.toml --release office.csv\n"
     )
 
 

