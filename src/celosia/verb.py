@@ -21,15 +21,16 @@ class Verb(ModuleType):
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  (those of the function)
         """Call the function of the package's name."""
-        return self._function(*args, **options)
+        return self.function(*args, **options)
 
     @property
-    def _function(self) -> Any:  # noqa: ANN401
+    def function(self) -> Any:  # noqa: ANN401
+        """The function of the package's name."""
         return getattr(import_module(f"{self.__name__}.{self.__home__}"), self.__name__.rpartition(".")[2])
 
     @property
     def __signature__(self) -> Signature:
-        return signature(self._function)
+        return signature(self.function)
 
     def __reduce__(self) -> tuple[Any, ...]:  # a function can be sent to another process, and so can this
         return import_module, (self.__name__,)
