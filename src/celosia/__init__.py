@@ -1,4 +1,4 @@
-"""celosia protects statistical tables: it finds the cells that would betray a respondent.
+"""celosia protects statistical tables: it finds the sensitive cells, publishes as much as is safe, and proves it.
 
 The way through the package::
 

@@ -21,7 +21,7 @@ COMMANDS = {
     "compare": "Protect one table by several methods, and measure risk and loss in the same way.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
-    "protect": "Hide as little as possible so that no attacker gets too close.",
+    "protect": "Protect a table by one of eight methods: hide, widen, round or adjust cells.",
     "verify": "Check in exact arithmetic that a certificate proves a release to be safe.",
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""
@@ -79,7 +79,7 @@ class Commands(click.Group):
 @click.version_option(__version__, "-V", "--version", prog_name="celosia")
 @click.pass_context
 def celosia(context: click.Context) -> None:
-    """Protect statistical tables: find the cells that would betray a respondent.
+    """Protect statistical tables: find the sensitive cells, publish as much as is safe, and prove it.
 
     Start with `celosia demo`. Every command explains itself with --help.
     """

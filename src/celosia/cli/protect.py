@@ -67,11 +67,12 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
-    """Hide as little as possible so that no attacker gets too close.
+    """Protect a table by one of eight methods: hide, widen, round or adjust cells.
 
     JOB.toml says what to protect and what to write; options here come first. PROBLEM.jj is a table whose sensitive
-    cells are known. Ctrl-C ends the search with the best safe pattern so far. Exit codes: 0 done and safe, 1 cannot be
-    protected, 2 bad input, 3 out of time with nothing safe to show. Files are written with 0 only.
+    cells are known. What the search finds is checked by exact arithmetic before it is written. Ctrl-C ends the search
+    with the best safe pattern so far. Exit codes: 0 done and safe, 1 cannot be protected, 2 bad input, 3 out of time
+    with nothing safe to show. Files are written with 0 only.
     """
     began = time.monotonic()
     what = plan(source, _options(given))
