@@ -20,6 +20,7 @@ from celosia.attack.pushes import Pushes
 from celosia.attack.system import System, system_of
 from celosia.pattern.release import Release
 from celosia.risk.respondents import Knowledge, Respondents
+from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.table.fixed import INFINITE, Fixed
@@ -65,6 +66,11 @@ class Stage:
     capacity: NDArray[np.int64]
     clock: Clock
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+
+    @property
+    def late(self) -> bool:
+        """There is no more time for attacks."""
+        return self.clock.left == 0 or deadline.left() == 0
 
     @cached_property
     def symmetric(self) -> bool:

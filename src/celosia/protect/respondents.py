@@ -32,7 +32,7 @@ from celosia.solve.clock import Clock
 _LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
 # Shares of the time: for the first pattern; for those that are watched; and what every pattern has.
 _FIRST, _WATCHED, _LEAST = 0.3, 0.9, 0.1
-_LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
+_LAST_GRACE = 0.9  # attacks on what hides everything may be so late, on the way from the limit to the last moment
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
 Engine = Callable[[Risk, Method, Call], Protection]

@@ -19,9 +19,8 @@ from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
 from celosia.protect.call import Call, Told
 from celosia.protect.corners import Cornered, takes_corners, without_corners
-from celosia.protect.growing import GRACE
 from celosia.protect.protection import Method, Protection
-from celosia.protect.relaxed import TimeUpError
+from celosia.protect.relaxed import GRACE, TimeUpError
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
@@ -71,9 +70,7 @@ class Watchers:
     def __post_init__(self) -> None:
         self.told = self.risk
 
-    def attack(
-        self, pattern: Pattern, targets: Collection[int] | None = None, grace: tuple[float, float] = GRACE
-    ) -> RespondentAudit:
+    def attack(self, pattern: Pattern, targets: Collection[int] | None = None, grace: float = GRACE) -> RespondentAudit:
         """Return who comes too close; after the first pattern a few for every target are enough to go on.
 
         Attacks may be late, because what was found is of no use without them. Ctrl-C ends them.
@@ -83,7 +80,7 @@ class Watchers:
         StoppedError
             Somebody pressed Ctrl-C.
         """
-        clock = self.call.clock.extended(*grace)
+        clock = self.call.clock.extended(grace)
         with shielded():
             audit = audit_respondents(
                 pattern,
