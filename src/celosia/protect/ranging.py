@@ -127,12 +127,9 @@ class Ranging(Publishing):
         """Return ranges by splitting and a bound."""
         search = SplitSearch(self.task, self.prices, product, backends()[0], self.call.clock, self._listen)
         try:
-            with deadline.before(deadline.Until(lambda: self.call.clock.left)):
-                search.run(self.call.gap)
+            search.run(self.call.gap)
         except KeyboardInterrupt:
             self.call.clock.stop()
-        except deadline.DeadlineError:
-            deadline.check()
         if search.ends is None:
             return self._one_by_one(), search.bound
         down, up = search.ends

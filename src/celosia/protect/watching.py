@@ -70,17 +70,24 @@ class Watchers:
     def __post_init__(self) -> None:
         self.told = self.risk
 
-    def attack(self, pattern: Pattern, targets: Collection[int] | None = None, grace: float = GRACE) -> RespondentAudit:
+    def attack(
+        self,
+        pattern: Pattern,
+        targets: Collection[int] | None = None,
+        grace: float = GRACE,
+        share: float | None = None,
+    ) -> RespondentAudit:
         """Return who comes too close; after the first pattern a few for every target are enough to go on.
 
-        Attacks may be late, because what was found is of no use without them. Ctrl-C ends them.
+        Attacks may be late, because what was found is of no use without them, or have a share of the time. Ctrl-C ends
+        them.
 
         Raises
         ------
         StoppedError
             Somebody pressed Ctrl-C.
         """
-        clock = self.call.clock.extended(grace)
+        clock = self.call.clock.extended(grace) if share is None else self.call.clock.share(share)
         with shielded():
             audit = audit_respondents(
                 pattern,

@@ -79,13 +79,25 @@ class Until:
         return max(0.0, self.left())
 
 
-_ENDS: ContextVar[tuple[HasEnd, ...]] = ContextVar("ends", default=())
+@dataclass(slots=True, eq=False)
+class _End:
+    """A last moment, and whether somebody has already given up because of it: then it has passed for all."""
+
+    moment: HasEnd
+    passed: bool = False
+
+    @property
+    def left(self) -> float:
+        return 0.0 if self.passed else self.moment.left_at_most
+
+
+_ENDS: ContextVar[tuple[_End, ...]] = ContextVar("ends", default=())
 
 
 @contextmanager
-def before(end: HasEnd) -> Iterator[None]:
+def before(moment: HasEnd) -> Iterator[None]:
     """Let everything inside end before a last moment; of several, one inside the other, the first counts."""
-    token = _ENDS.set((*_ENDS.get(), end))
+    token = _ENDS.set((*_ENDS.get(), _End(moment)))
     try:
         yield
     finally:
@@ -102,18 +114,18 @@ def in_all() -> Iterator[None]:
         _ENDS.reset(token)
 
 
-def _of_all() -> tuple[HasEnd, ...]:
-    return tuple(end for end in _ENDS.get() if not isinstance(end, Until))
+def _of_all() -> tuple[_End, ...]:
+    return tuple(end for end in _ENDS.get() if not isinstance(end.moment, Until))
 
 
 def left() -> float:
     """Return the seconds until the last moment, infinite where there is none."""
-    return min((end.left_at_most for end in _ENDS.get()), default=float("inf"))
+    return min((end.left for end in _ENDS.get()), default=float("inf"))
 
 
 def left_in_all() -> float:
     """Return the seconds until the last moment of the whole call."""
-    return min((end.left_at_most for end in _of_all()), default=float("inf"))
+    return min((end.left for end in _of_all()), default=float("inf"))
 
 
 def check() -> None:
@@ -125,7 +137,18 @@ def check() -> None:
         It has passed.
     """
     if left() <= 0:
-        raise DeadlineError
+        raise run_out()
+
+
+def run_out() -> DeadlineError:
+    """Return the error that says that the last moment has come, and let it have passed for everybody.
+
+    A solver that ends at its limit may do so a hair too early: what it leaves undone must not be taken for done.
+    """
+    nearest = min(_ENDS.get(), key=lambda end: end.left, default=None)
+    if nearest is not None:
+        nearest.passed = True
+    return DeadlineError()
 
 
 def limited(work: Callable[P, T]) -> Callable[P, T]:

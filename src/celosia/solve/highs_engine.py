@@ -118,7 +118,7 @@ class Engine:
         self._runner.run(work)
         said = self.highs.getModelStatus()
         if said == HighsModelStatus.kTimeLimit and last < own - deadline.SAME:
-            raise deadline.DeadlineError
+            raise deadline.run_out()
         if said == HighsModelStatus.kInterrupt:
             raise KeyboardInterrupt
         if said == HighsModelStatus.kUnboundedOrInfeasible:

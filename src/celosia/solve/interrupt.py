@@ -169,7 +169,7 @@ def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
             return ended.get(timeout=_GLANCE)
         except Empty:
             if deadline.left_in_all() <= 0:  # at the end of a part solvers end by themselves, and go on being used
-                raise deadline.DeadlineError from None
+                raise deadline.run_out() from None
             if time.monotonic() - began > _LONG:
                 overdue()
 

@@ -175,7 +175,7 @@ class ScipTree:
             raise lazy.failure
         said = scip.getStatus()
         if said == "timelimit" and last < own - deadline.SAME:
-            raise deadline.DeadlineError
+            raise deadline.run_out()
         if said == "userinterrupt":
             raise KeyboardInterrupt
         if said == "inforunbd":
