@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from celosia.attack.verification import shown, verified
 from celosia.attack.whole import whole_answers
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
+from celosia.solve.deadline import DeadlineError
 
 
 def answers_of(
@@ -34,7 +36,8 @@ def answers_of(
 
     Guarantee: every witness has been verified in whole numbers outside of what found it, and moves its cell as far as
     the answer says (`celosia.attack.verification`); one that fails is thrown away and its answer left
-    open. That holds for witnesses that are not kept, too.
+    open. That holds for witnesses that are not kept, too. When the last moment comes (`celosia.solve.deadline`), all
+    questions that are not answered are left open.
 
     Parameters
     ----------
@@ -63,18 +66,19 @@ def answers_of(
     book = _Book(system, questions, kept)
     book.enter(np.flatnonzero(component < 0), Answers.of_nothing(int((component < 0).sum()), furthest=True))
     network = np.flatnonzero(_in_network(parts, component))
-    progress.start("following flows", len(network))
-    for places, found in flows(system, parts, questions.take(network), executor):
-        book.enter(network[places], found)
-        progress.advance(len(places))
-    progress.done()
-    left = np.flatnonzero(~book.known)
-    progress.start("solving programs", len(left))
-    asked = questions.take(left)
-    book.enter(left, program_answers(system, parts, asked, backend, integer=integer, executor=executor))
-    if integer:
-        left = left[~book.settled[left]]
-        book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))
+    with suppress(DeadlineError):
+        progress.start("following flows", len(network))
+        for places, found in flows(system, parts, questions.take(network), executor):
+            book.enter(network[places], found)
+            progress.advance(len(places))
+        progress.done()
+        left = np.flatnonzero(~book.known)
+        progress.start("solving programs", len(left))
+        asked = questions.take(left)
+        book.enter(left, program_answers(system, parts, asked, backend, integer=integer, executor=executor))
+        if integer:
+            left = left[~book.settled[left]]
+            book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))
     progress.done()
     return book.answers()
 

@@ -31,7 +31,7 @@ from celosia.attack.redundancy import implied
 from celosia.attack.respondent_requirements import requiring
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.system import ENDLESS, System, system_of
-from celosia.errors import DataError, Problems, SpecError
+from celosia.errors import DataError, Problems, SpecError, counted
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
@@ -41,6 +41,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.respondent_rules import NAMED_WITHOUT
 from celosia.risk.risk import Risk
+from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
@@ -66,6 +67,8 @@ class Audit:
         Attackers knew that values are whole numbers.
     solver
         What solved, by name and version.
+    unjudged
+        How many contributors there was no time to attack: then the release is not shown to be safe.
     """
 
     risk: Risk
@@ -75,11 +78,12 @@ class Audit:
     systems: tuple[System, ...]
     integer: bool
     solver: str
+    unjudged: int = 0
 
     @property
     def safe(self) -> bool:
-        """Every requirement is met."""
-        return self.count(MET) == len(self.verdicts)
+        """Every requirement is met, and everybody was attacked who was to be."""
+        return self.count(MET) == len(self.verdicts) and not self.unjudged
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -129,9 +133,10 @@ class Audit:
 
     def __repr__(self) -> str:
         said = "safe" if self.safe else "not safe"
+        left = f", {counted(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
         return (
             f"Audit({said}: {self.count(MET):,} of {len(self.verdicts):,} requirements met, "
-            f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe)"
+            f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe{left})"
         )
 
 
@@ -139,6 +144,7 @@ _REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
 
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)
+@deadline.limited
 @shielded()  # a protection that is interrupted audits what it has found all the same
 def audit(
     release: Release | Pattern | Protected,
@@ -148,7 +154,7 @@ def audit(
     intervals: bool = False,
     integer: bool | None = None,
     solver: str | None = None,
-    time_limit: float | None = None,
+    time_limit: float | None = None,  # noqa: ARG001 - see `limited`
     progress: Progress = SILENT,
     executor: Executor | None = None,
 ) -> Audit:
@@ -170,7 +176,7 @@ def audit(
     solver
         The name of a solver; by default the best that is installed.
     time_limit
-        Seconds for integer programs.
+        Seconds for all of it. What is not judged by then is *not shown safe*, never met.
     progress
         Hears about long steps.
     executor
@@ -189,13 +195,14 @@ def audit(
     if not isinstance(release, Release):
         release = publish(release)
     release.check(risk.table)
-    who = tuple(attackers) if attackers is not None else risk.attackers
+    who, unjudged = tuple(attackers) if attackers is not None else risk.attackers, 0
     if not who:
         raise SpecError.one("attackers", "are missing.")
     if attackers is not None:
         risk = replace(risk, attackers=who, further=None, respondents=(), unasked=NAMED_WITHOUT)
     elif risk.respondents and release.criterion != "distance":
-        risk = requiring(risk, audit_respondents(release, risk, solver=solver, progress=progress))
+        contributors = audit_respondents(release, risk, solver=solver, progress=progress)
+        risk, unjudged = requiring(risk, contributors), contributors.unjudged
         who = risk.attackers
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     _check(risk, whole=whole)
@@ -207,11 +214,11 @@ def audit(
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         names = ["release", f"attacker {attacker.name!r}"]
-        system, parts = parts_as_networks(
-            system_of(risk.table, known, names=names, integer=whole, redundant=none), redundant
-        )
+        system, parts = system_of(risk.table, known, names=names, integer=whole, redundant=none), None
+        if deadline.left() > 0:
+            system, parts = parts_as_networks(system, redundant)
         systems.append(system)
-        room = _Room(system, parts, risk, number, backend, progress, whole, time_limit, executor)
+        room = _Room(system, parts, risk, number, backend, progress, whole, executor)
         asked = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
@@ -224,7 +231,8 @@ def audit(
     verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
     nobody = found.take(np.zeros(0, dtype=np.int64))
     found = Findings.joined(seen) if seen else nobody
-    return Audit(risk, release, verdicts, found, tuple(systems), whole, f"{backend.name} {backend.version}")
+    name = f"{backend.name} {backend.version}"
+    return Audit(risk, release, verdicts, found, tuple(systems), whole, name, unjudged)
 
 
 def _check(risk: Risk, *, whole: bool) -> None:
@@ -241,16 +249,15 @@ def _check(risk: Risk, *, whole: bool) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Room:
-    """One attacker at work."""
+    """One attacker at work; the system is not taken apart where there is no time to ask anything."""
 
     system: System
-    parts: Parts
+    parts: Parts | None
     risk: Risk
     attacker: int
     backend: Backend
     progress: Progress
     integer: bool
-    time_limit: float | None
     executor: Executor | None
 
     def far(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
@@ -292,17 +299,19 @@ class _Room:
         unknown = np.flatnonzero(column_of[cells] >= 0)
         upward = np.repeat([False, True], len(unknown))
         limits = np.concatenate([far_down[unknown], far_up[unknown]])
-        found = answers_of(
-            system,
-            Questions(np.tile(column_of[cells[unknown]], 2), upward, limits),
-            self.backend,
-            self.progress,
-            parts=self.parts,
-            integer=self.integer,
-            time_limit=self.time_limit,
-            keep=np.tile(keep[unknown], 2),
-            executor=self.executor,
-        )
+        found = Answers.of_nothing(2 * len(unknown), furthest=False)
+        if self.parts is not None:
+            found = answers_of(
+                system,
+                Questions(np.tile(column_of[cells[unknown]], 2), upward, limits),
+                self.backend,
+                self.progress,
+                parts=self.parts,
+                integer=self.integer,
+                time_limit=None,
+                keep=np.tile(keep[unknown], 2),
+                executor=self.executor,
+            )
         answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
         place = np.zeros((2, n), dtype=np.int64)
         place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)

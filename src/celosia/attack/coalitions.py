@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from celosia.attack.respondent_judgement import Coalition, Judgement, Proof
 from celosia.attack.respondent_stage import Stage
 from celosia.attack.respondent_targets import Target, largest_others
+from celosia.solve.deadline import DeadlineError
 
 _FEW = 2  # suspects that are judged one by one
 
@@ -64,14 +65,21 @@ class CoalitionSearch:
         """
         for target in group:
             before = len(self.found)
-            if self._stage.clock.left == 0:
+            if self._stage.late:
                 return target is not group[0]
             self.pairs += len(self._stage.respondents) - 1
-            if not self._attack_one(target, implied=target is not group[0]):
+            if not self._attacked_in_time(target, implied=target is not group[0]):
                 return len(self.found) > before or target is not group[0]
             if len(self.found) == before:
                 break
         return True
+
+    def _attacked_in_time(self, target: Target, *, implied: bool) -> bool:
+        """Note who comes too close to a target; return whether there was time for all."""
+        try:
+            return self._attack_one(target, implied=implied)
+        except DeadlineError:
+            return False
 
     def _attack_one(self, target: Target, *, implied: bool) -> bool:
         """Note who comes too close to a target; return whether there was time for all."""
@@ -92,7 +100,7 @@ class CoalitionSearch:
             spare = self._most - len(members)
             if spare == 0 and any(self._covers(proof, target, members) for proof in reversed(proofs)):
                 continue
-            if self._stage.clock.left == 0:
+            if self._stage.late:
                 return False
             self.programs += 1
             judged = target.judged(members, spare, self._most_taken(target, members, spare))
@@ -126,7 +134,7 @@ class CoalitionSearch:
         waiting, left = [suspects], []
         while waiting:
             group = waiting.pop()
-            if len(group) <= _FEW or self._stage.clock.left == 0:
+            if len(group) <= _FEW or self._stage.late:
                 left += group
                 continue
             taken: dict[int, int] = {}

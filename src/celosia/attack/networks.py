@@ -7,6 +7,7 @@ Everything is in whole numbers: the flow found is exact, and a flow that stops s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import Executor
 
@@ -18,10 +19,12 @@ from celosia.attack.flow_search import answer
 from celosia.attack.parts import Parts
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.system import System
+from celosia.solve import deadline
 
 _PIECE = 1 << 14  # about so many questions answer one another
 _ENTRIES = 32  # there is room for witnesses so large; what is not used costs no memory
 _ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memory together; less with an executor
+_HURRIED = 1  # and where there is a last moment, which is looked at between two times
 
 
 def flow_answers(system: System, parts: Parts, questions: Questions, executor: Executor | None = None) -> Answers:
@@ -49,21 +52,29 @@ def flows(
         What is asked.
     executor
         Takes the questions, where there is one; which of them go together does not depend on it.
+
+    Raises
+    ------
+    DeadlineError
+        The last moment has passed; what was yielded holds.
     """
     if not len(questions):
         return
+    deadline.check()
     graph = Graph.of_arcs((parts.tail, parts.head), system.down, system.up, system.matrix.shape[0] + len(parts))
     wanted = bounds(questions.columns, questions.upward, questions.limits, graph)
     component = parts.component[questions.columns]
     order = np.lexsort((255 - magnitude(wanted), component))
     pieces = _pieces(component[order])
-    step = _ALONE if executor is None else _SHARED
+    step = _HURRIED if math.isfinite(deadline.left()) else _ALONE if executor is None else _SHARED
     shares = [pieces[first : first + step + 1] for first in range(0, len(pieces) - 1, step)]
     places = [order[share[0] : share[-1]] for share in shares]
     asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
     tasks = asked, [share - share[0] for share in shares], [graph] * len(shares)
     found = map(_answers, *tasks) if executor is None else executor.map(_answers_apart, *tasks)
-    yield from zip(places, found, strict=True)
+    for some, answers in zip(places, found, strict=True):
+        yield some, answers
+        deadline.check()
 
 
 def _pieces(component: NDArray[np.int32]) -> NDArray[np.int64]:

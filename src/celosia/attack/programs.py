@@ -9,6 +9,7 @@ its last vertex. Whatever a vertex was asked, every open question that it settle
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from celosia.attack.propagation import propagated
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.rays import endless_cells
 from celosia.attack.system import ENDLESS, System
+from celosia.solve import deadline
 from celosia.solve.backend import Backend, Model
 
 _TOGETHER = 4_096  # columns of components that go into one model, unless one component has more
@@ -38,8 +40,8 @@ def program_answers(
 
     Guarantee: every witness is exact; `furthest` is set only where a table reaches the limit or a bound that follows
     from relations, or where multipliers prove in exact arithmetic that the reach is a maximum. With `integer` witnesses
-    are whole tables; an answer whose vertex is not whole is left open. Which components go together does not depend on
-    the executor.
+    are whole tables; an answer whose vertex is not whole is left open, and so is what is not answered before the last
+    moment. Which components go together does not depend on the executor.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def program_answers(
     blocks = [blocks_of(system, parts, group, integer=integer) for group in groups]
     asked = [questions.take(own) for own in places]
     run = map if executor is None else executor.map
-    answers = Answers.joined(list(run(_answers, blocks, asked, [backend] * len(groups))))
+    end = deadline.Moment.now_left()
+    answers = Answers.joined(list(run(_answers, blocks, asked, [backend] * len(groups), [end] * len(groups))))
     return answers.take(np.argsort(np.concatenate(places), kind="stable"))
 
 
@@ -71,19 +74,22 @@ def _groups(parts: Parts, components: NDArray[np.int32]) -> list[NDArray[np.int3
     return np.split(components, ends)
 
 
-def _answers(blocks: Blocks, questions: Questions, backend: Backend) -> Answers:
-    """Return the answers to questions about the cells of some components."""
-    sheet = _sheet(blocks, questions, backend)
-    if sheet.open.any():
-        model = blocks.model(backend, rooms(blocks.down), rooms(blocks.up))
-        harvest(sheet, model)
-        while sheet.open.any():
-            _ask(sheet, model)
-    return sheet.answers()
+def _answers(blocks: Blocks, questions: Questions, backend: Backend, end: deadline.Moment) -> Answers:
+    """Return the answers to questions about the cells of some components, as far as there is time."""
+    with deadline.before(end):
+        sheet = _sheet(blocks, questions)
+        with suppress(deadline.DeadlineError):
+            _settle_without_tables(sheet, backend)
+            if sheet.open.any():
+                model = blocks.model(backend, rooms(blocks.down), rooms(blocks.up))
+                harvest(sheet, model)
+                while sheet.open.any():
+                    _ask(sheet, model)
+        return sheet.answers()
 
 
-def _sheet(blocks: Blocks, questions: Questions, backend: Backend) -> Sheet:
-    """Return the questions with the answers that need no table: what has no end, and what does not move at all."""
+def _sheet(blocks: Blocks, questions: Questions) -> Sheet:
+    """Return the questions, all of them open."""
     order = np.argsort(blocks.columns)
     place = order[np.searchsorted(blocks.columns, questions.columns, sorter=order)]
     sign = np.where(questions.upward, 1, -1)
@@ -91,15 +97,19 @@ def _sheet(blocks: Blocks, questions: Questions, backend: Backend) -> Sheet:
     down, up = propagated(blocks.matrix, blocks.down, blocks.up, integer=blocks.integer)
     outer = np.where(questions.upward, up[place], down[place])
     target = np.minimum(questions.limits, outer)
-    sheet = Sheet(blocks, place, block, sign, target, np.ones(len(place), dtype=bool))
-    asked = target >= ENDLESS
-    may_fall, may_rise = np.zeros(len(up), dtype=bool), np.zeros(len(up), dtype=bool)
+    return Sheet(blocks, place, block, sign, target, np.ones(len(place), dtype=bool))
+
+
+def _settle_without_tables(sheet: Sheet, backend: Backend) -> None:
+    """Answer what needs no table: what has no end, and what does not move at all."""
+    place, sign, n = sheet.place, sheet.sign, len(sheet.blocks.columns)
+    asked = sheet.target >= ENDLESS
+    may_fall, may_rise = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     may_fall[place[asked & (sign < 0)]] = True
     may_rise[place[asked & (sign > 0)]] = True
-    falls, rises = endless_cells(blocks, backend, may_fall, may_rise)
+    falls, rises = endless_cells(sheet.blocks, backend, may_fall, may_rise)
     sheet.settle(np.flatnonzero(asked & np.where(sign > 0, rises[place], falls[place])), ENDLESS)
-    sheet.settle(np.flatnonzero(target <= 0), 0)
-    return sheet
+    sheet.settle(np.flatnonzero(sheet.target <= 0), 0)
 
 
 def _ask(sheet: Sheet, model: Model) -> None:

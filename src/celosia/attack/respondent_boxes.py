@@ -206,7 +206,7 @@ class _Corners:
                 found.append(cover)
                 continue
             left = tight or [leaf for leaf in self._target.leaves if leaf not in signs]
-            self.late = self._stage.clock.left == 0
+            self.late = self._stage.late
             if self.late or not left or self._asked > _MOST_PROGRAMS:
                 return None
             if tight and self._nothing(signs, tight):

@@ -20,6 +20,7 @@ from celosia.attack.pushes import Pushes
 from celosia.attack.system import System, system_of
 from celosia.pattern.release import Release
 from celosia.risk.respondents import Knowledge, Respondents
+from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.table.fixed import INFINITE, Fixed
@@ -70,6 +71,11 @@ class Stage:
     def error(self, size: int) -> int:
         """Return how close nobody may come to a contribution of so many counts, in counts of the system."""
         return self.scale * self.knowledge.error(size)
+
+    @property
+    def late(self) -> bool:
+        """There is no more time for attacks."""
+        return self.clock.left == 0 or deadline.left() == 0
 
     @cached_property
     def symmetric(self) -> bool:

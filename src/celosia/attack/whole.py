@@ -8,6 +8,7 @@ rounded down to a whole number, or a search that went through all cases.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,6 +22,7 @@ from celosia.attack.questions import Answer, Answers, Questions
 from celosia.attack.system import ENDLESS, System
 from celosia.attack.whole_search import Search, search
 from celosia.solve.backend import Backend, Model
+from celosia.solve.deadline import DeadlineError, check
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
 
@@ -37,15 +39,18 @@ def whole_answers(
     Guarantee: `furthest` is set only where exact arithmetic proves that no whole table goes further.
     """
     clock = _Clock(None if time_limit is None else time.monotonic() + time_limit)
-    answers: list[Answer | None] = [None] * len(questions)
+    nothing = np.zeros(0, dtype=np.int64)
+    answers = [Answer(0, 1, furthest=False, columns=nothing, moves=nothing)] * len(questions)
     component = parts.component[questions.columns]
-    for number in np.unique(component).tolist():
-        room = _Room.of(system, parts.members(number), backend, clock)
-        for place in np.flatnonzero(component == number).tolist():
-            target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
-            upward, limit = bool(questions.upward[place]), int(questions.limits[place])
-            answers[place] = room.answer(_Question(target, 1 if upward else -1, limit))
-    return Answers.of_list([answer for answer in answers if answer is not None])
+    with suppress(DeadlineError):
+        for number in np.unique(component).tolist():
+            room = _Room.of(system, parts.members(number), backend, clock)
+            for place in np.flatnonzero(component == number).tolist():
+                check()
+                target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
+                upward, limit = bool(questions.upward[place]), int(questions.limits[place])
+                answers[place] = room.answer(_Question(target, 1 if upward else -1, limit))
+    return Answers.of_list(answers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
+from celosia.protect.fallback import Fallback
 from celosia.protect.memory import Memory
 from celosia.protect.protection import Method
 from celosia.risk.risk import Risk
@@ -69,6 +70,9 @@ class Call:
         What earlier searches of the problem, which asked for less, have found; None where nothing is to be kept.
     watch
         Attacks patterns by more than their requirements; None where these are all.
+    fallback
+        Takes results that are safe, for the case that time is up before a better one is audited; None where they are
+        of no use.
     """
 
     clock: Clock
@@ -81,6 +85,7 @@ class Call:
     named: bool = False
     memory: Memory | None = None
     watch: Watch | None = None
+    fallback: Fallback | None = None
 
     @property
     def solver_name(self) -> str:
@@ -89,4 +94,5 @@ class Call:
 
     def shortly(self, seconds: float) -> Call:
         """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
-        return replace(self, clock=Clock(seconds), gap=0.0, executor=None, progress=SILENT, memory=None, watch=None)
+        alone = replace(self, executor=None, progress=SILENT, memory=None, watch=None, fallback=None)
+        return replace(alone, clock=Clock(seconds), gap=0.0)

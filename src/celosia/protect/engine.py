@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 from collections import Counter
@@ -28,6 +29,7 @@ from celosia.protect.standing import Outcome
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
@@ -76,6 +78,7 @@ class _Work:
     _needed: bool = True
     _before: Collection[Goal] = ()
     _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    _insured: NDArray[np.bool_] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -249,6 +252,30 @@ class _Work:
         risk = self.method.conditional(self.risk, mask)
         return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.call.integer)
 
+    def _insure(self) -> None:
+        """Have the best pattern so far audited, where that is due: there may be no time for a better one.
+
+        Where none is known yet, all that may be hidden is.
+        """
+        fallback = self.call.fallback
+        if fallback is None or not fallback.due or not self.searches:
+            return
+        hidden = self._hidden()
+        if hidden is None and fallback.urgent and self._may_hide_all:
+            hidden = np.ones(len(self.task), dtype=bool)
+        if hidden is None or (self._insured is not None and np.array_equal(hidden, self._insured)):
+            return
+        self._insured = hidden
+        with fallback.measured(), deadline.in_all():
+            checked = self._audited(hidden)
+        if checked.safe:
+            fallback.offer(self._result(checked))
+
+    @property
+    def _may_hide_all(self) -> bool:
+        """Whether everything may be hidden, and nothing is asked of that but its requirements."""
+        return self.call.watch is None and self.method.at_most is None and not self.method.width_if_hidden
+
     def _forbid(self, checked: Audit) -> None:
         """Tell the searches that their patterns are not safe: then none that hides less is, either.
 
@@ -290,6 +317,7 @@ class _Work:
             cuts = sum(len(search.pool.cuts) for search in searches)
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
+        self._insure()
 
     def _rows(self) -> list[Cut]:
         """Return further rows of the master: at most so many cells are hidden."""
@@ -328,6 +356,14 @@ class _Work:
         """Return why nothing is safe, what would have to be freed, and what that costs."""
         if not self.explain:
             return InfeasibleError.one("protection", "is impossible.")
+        try:
+            return self._explained()
+        except deadline.DeadlineError:
+            message = "is impossible. There was no time to find out which cells stand in the way."
+            return InfeasibleError.one("protection", message, "Allow more time to be told, or ask for less.")
+
+    def _explained(self) -> CelosiaError:
+        """Return the same in full; there may be no time for it."""
 
         def hiding(risk: Risk) -> NDArray[np.bool_] | None:
             found = self._tried(risk, replace(self.method, at_most=None))
@@ -359,9 +395,11 @@ def _elsewhere(
 ) -> Outcome:
     """Return the outcome of a search that runs in another thread or process."""
     clock = Clock(None if math.isinf(time_limit) else time_limit)
-    search = Search(task, backends()[0], backend_named(tree), clock, lambda _: None, rows, seed)
-    search.learn(*known)
-    search.run(gap)
+    with deadline.before(clock):
+        search = Search(task, backends()[0], backend_named(tree), clock, lambda _: None, rows, seed)
+        search.learn(*known)
+        with contextlib.suppress(deadline.DeadlineError):
+            search.run(gap)
     return search.outcome()
 
 

@@ -24,9 +24,6 @@ from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 
-GRACE = (5.0, 0.5)
-"""Seconds, and a share of the limit, by which attacks on a first pattern, and the cure for them, may be late."""
-
 _SHARE_OF_CLEANING = 0.5
 """Of the time that is left goes into cleaning up what was mended in haste."""
 
@@ -84,13 +81,6 @@ class Growing(Rounded):
         if self.allows(pattern) and float(self.task.cost[pattern].sum()) < self.cost and self._opposed(pattern):
             return False
         return super()._keep(pattern)
-
-    @property
-    def _left(self) -> float:
-        """Seconds that remain; attacks on a first pattern, and what stops them, may be late."""
-        if self.pattern is None and self._grow is not None:
-            return self.clock.left_with_grace(*GRACE)
-        return super()._left
 
     def _used(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Keep a pattern, with more hidden while somebody attacks it with success; see `Rounded`."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.arguments import takes, unexpected
-from celosia.errors import SpecError
+from celosia.errors import OutOfTimeError, SpecError
 from celosia.presses import answered
 from celosia.progress import SILENT, Progress
 from celosia.protect.adjust import Adjust
@@ -17,6 +17,7 @@ from celosia.protect.call import Call
 from celosia.protect.combined import Combined
 from celosia.protect.combining import combine
 from celosia.protect.engine import suppress
+from celosia.protect.fallback import Fallback
 from celosia.protect.intervals import Intervals
 from celosia.protect.mixed import Mixed
 from celosia.protect.mixing import mix
@@ -26,6 +27,7 @@ from celosia.protect.perturbing import perturb
 from celosia.protect.protection import Method, Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_engine import random_round
+from celosia.protect.range_publishing import warn_of_midpoints
 from celosia.protect.ranging import publish_ranges
 from celosia.protect.respondents import protect_respondents
 from celosia.protect.round import Round
@@ -35,6 +37,7 @@ from celosia.protect.warm_up import warm_up
 from celosia.risk.respondent_rules import as_rules
 from celosia.risk.risk import Risk
 from celosia.risk.rules import RespondentRule
+from celosia.solve import deadline
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -74,7 +77,8 @@ def protect(
 
     Guarantee: a pattern whose criterion is ``intervals`` has passed `celosia.audit`, whatever the search believes;
     without one that has, an error is raised, unless levels were relaxed on request. Ctrl-C and the time limit end the
-    search with the best safe pattern so far. Unless they do, the same risk, method, seed and versions give the same
+    search with the best safe pattern so far: soon after Ctrl-C, and no later than the limit, a tenth of it, and two
+    seconds. Unless they do, the same risk, method, seed and versions give the same
     pattern, with any number of workers.
 
     Parameters
@@ -84,7 +88,7 @@ def protect(
     method
         How to protect: `celosia.Suppress`, the default, or another method.
     time_limit
-        Seconds for the search.
+        Seconds for all of it, audits included.
     gap
         End when the cost is within this share of the bound.
     solver
@@ -140,11 +144,36 @@ def _protected(risk: Risk, method: Method, call: Call, engine: Callable[[Risk, A
     if isinstance(method, _BY_DISTANCE):
         risk = replace(risk, respondents=(), unasked=_DISTANT)
     if risk.respondents and not isinstance(method, RandomRound):
-        return protect_respondents(risk, method, call, engine, risk.respondents)
+        return _in_time(lambda timed: protect_respondents(risk, method, timed, engine, risk.respondents), call)
     # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
-    found = engine(risk, method, call)
+    found = _in_time(lambda timed: engine(risk, method, timed), call)
     note = risk.unasked_note
     return found if note is None else replace(found, notes=(*found.notes, note))
+
+
+def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
+    """Return the result of a call, or the best that it has had audited when the last moment comes.
+
+    Raises
+    ------
+    OutOfTimeError
+        Nothing was shown to be safe by then.
+    """
+    fallback = Fallback(call.clock)
+    try:
+        with deadline.before(call.clock):
+            return work(replace(call, fallback=fallback))
+    except (deadline.DeadlineError, OutOfTimeError) as late:
+        if fallback.best is not None:
+            warn_of_midpoints(fallback.best.pattern)
+            return replace(fallback.best, seconds=call.clock.seconds)
+        if isinstance(late, OutOfTimeError):
+            raise
+        if call.clock.stopped:
+            message, remedy = "was ended before a pattern was shown to be safe.", "Let it run longer."
+            raise OutOfTimeError.one("protection", message, remedy) from None
+        message = "was reached before a pattern was shown to be safe."
+        raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
 
 
 def _check(time_limit: float | None, gap: float) -> None:

@@ -152,6 +152,11 @@ class _Mixing(Engaged):
             return None
         return placed if adds_up(placed.pattern) else None
 
+    def _audited_quickly(self, slacks: Slacks) -> Placed | None:
+        """Return the same quickly, None where it does not pass or add up."""
+        placed = super()._audited_quickly(slacks)
+        return placed if placed is not None and adds_up(placed.pattern) else None
+
     def _begin(self, search: ModeSearch) -> None:
         """Let a search begin with the best release without other numbers."""
         modes, hear = by_ends(self.task, self.prices, self.most), partial(self._hear, bound=search.bound)

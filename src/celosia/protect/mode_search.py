@@ -9,6 +9,7 @@ Without whole numbers the first is all.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from celosia.protect.mode_cutting import BRANCHED, WHOLE, ModeCutting, TimeIsUpE
 from celosia.protect.pressing import REACHED
 from celosia.protect.whole import Whole
 from celosia.solve.backend import Capability, Row
+from celosia.solve.deadline import DeadlineError, Until, before, check
 from celosia.solve.solution import Status
 
 _HALF = 0.5
@@ -42,27 +44,31 @@ class ModeSearch(ModeCutting):
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
         """Begin with the whole numbers of a point, where a safe one has them, and a bound that is known."""
         self.bound = bound
-        try:
+        with suppress(TimeIsUpError, DeadlineError), before(Until(lambda: self.call.clock.left)):
             self._complete(v)
-        except TimeIsUpError:
-            return
+        check()
 
     def run(self) -> None:
         """Search until the best point is within the gap, or time is up."""
         if self.done:
             return
         try:
-            if len(self._integer) and not len(self.press.sides):
-                self._without_levels()
-                return
-            point = self._cut_off(whole=not len(self._integer))
-            if point is None:
-                self.impossible = self.best is None
-            elif len(self._integer):
-                self._dive_safely(point)
-                self._branch()
-        except TimeIsUpError:
+            with before(Until(lambda: self.call.clock.left)):
+                self._search()
+        except (TimeIsUpError, DeadlineError):
+            check()
             self._offer_something()
+
+    def _search(self) -> None:
+        if len(self._integer) and not len(self.press.sides):
+            self._without_levels()
+            return
+        point = self._cut_off(whole=not len(self._integer))
+        if point is None:
+            self.impossible = self.best is None
+        elif len(self._integer):
+            self._dive_safely(point)
+            self._branch()
 
     def _dive_safely(self, point: Point) -> None:
         """Dive again as long as more is asked for at the bottom: the cuts are known, and nobody opposes the last."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,16 +11,18 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
 from celosia.attack.parts import parts_of
-from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protect.call import Call
 from celosia.protect.conflict import conflict_of
+from celosia.protect.fallback import Fallback
 from celosia.protect.mode_cutting import ModeCutting
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.protection import Method, Protection
 from celosia.protect.suppress import Suppress
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import SHOW, Risk
+from celosia.solve import deadline
 
 
 @dataclass(eq=False)
@@ -77,6 +80,13 @@ class Numbered:
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
         self.call.progress.search(cost, search.bound, len(search.pool.cuts))
+        fallback = self.call.fallback
+        if fallback is not None and search.best is not None and fallback.due:
+            with fallback.measured(), deadline.in_all(), suppress(CelosiaError):
+                self.insure(search, fallback)
+
+    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+        """Have the best point of a search published and audited: there may be no time for a better one."""
 
     def refuse_what_is_given_away(self) -> None:
         """Refuse frozen cells that give sensitive ones away, whatever is published about the others.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,12 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import MET, audit
-from celosia.errors import CelosiaError, InfeasibleError, SolverError
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.perturbed import Perturbed
 from celosia.protect.all_cells import modes_of_all_cells
 from celosia.protect.call import Call
+from celosia.protect.fallback import Fallback
 from celosia.protect.levels import refuse_levels_that_nobody_meets
+from celosia.protect.mode_cutting import ModeCutting
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.numbered import Numbered
 from celosia.protect.offers import perturbed
@@ -29,6 +31,7 @@ from celosia.protect.task import Task
 from celosia.risk.risk import Risk
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
+from celosia.solve.solution import Status
 from celosia.table.fixed import Fixed
 
 _SECRET_BITS = 64
@@ -67,6 +70,8 @@ class _Work(Numbered):
     """One perturbation at work. All numbers are steps: units of the last decimal that is published."""
 
     method: Perturb
+    _notes: tuple[str, ...] = field(init=False, default=())
+    _drawn: tuple[Ends, float, tuple[str, ...]] | None = field(init=False, default=None)
 
     @cached_property
     def room(self) -> Room:
@@ -89,9 +94,10 @@ class _Work(Numbered):
                 refuse_frozen(room, wanted, self.call.clock)
                 raise self._impossible("add up")
             ends = room.ends(upward).of(self.cells)
+            self._notes = _note(int((upward != wanted).sum()), len(upward))
             point = self._searched(self.task, ends)
             if point is not None:
-                return self._made(point, ends, _note(int((upward != wanted).sum()), len(upward)))
+                return self._made(point, ends, self._notes)
             if not attempt:
                 self.refuse_what_is_given_away()
         raise self._impossible("add up and meet all levels")
@@ -134,13 +140,28 @@ class _Work(Numbered):
         if bool(((ends.least_up > ends.most_up) | (ends.least_down > ends.most_down)).any()):
             return None
         search, unit = self._search(task, ends)
+        self._drawn = ends, unit, self._notes
         best = self.found(search, "safe values were", "Allow more time, or a larger reach.")
         if best is None:
             return None
+        return self._point(best, unit, search.bound)
+
+    def _point(self, best: NDArray[np.float64], unit: float, bound: float) -> _Point:
+        """Return a point of a search whose unit is so many steps."""
         m = len(self.cells)
         moved = (best[:m] - best[m : 2 * m]) * unit
         still = best[2 * m : 3 * m] < 0.5 if self.method.at_most is not None else np.zeros(m, dtype=bool)  # noqa: PLR2004
-        return _Point(moved, still, search.bound)
+        return _Point(moved, still, bound)
+
+    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+        """Have the best moves so far audited."""
+        if search.best is not None and self._drawn is not None:
+            ends, unit, notes = self._drawn
+            pattern = self._published(self._on_grid(self._point(search.best, unit, search.bound), ends))
+            checked = audit(pattern, self.risk, integer=self.call.integer)
+            if checked.safe:
+                cost = pattern.loss(self.risk.cost)
+                fallback.offer(self.result(self.method, pattern, checked, cost, search.bound, notes))
 
     def _made(self, point: _Point, ends: Ends, notes: tuple[str, ...]) -> Protection:
         """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
@@ -195,6 +216,9 @@ class _Work(Numbered):
             solution = backends()[0].open(problem).solve(time_limit=limit)
             if solution.x is not None:
                 return np.rint(solution.x).astype(np.int64) * grain
+            if solution.status is Status.STOPPED:
+                said = "was reached before values that add up were known."
+                raise OutOfTimeError.one("time_limit", said, "Allow more time.")
         raise SolverError.one("decimals", "leave no room for values that add up.", "Publish more decimals.")
 
     def _published(self, moves: NDArray[np.int64]) -> Pattern:

@@ -138,17 +138,18 @@ class Placing:
         self.hidden = np.zeros(len(self.task), dtype=bool)
         self.still = self.hidden
 
-    def place(self, slacks: Slacks) -> Placed:
+    def place(self, slacks: Slacks, *, quickly: bool = False) -> Placed:
         """Return published ranges.
 
         Guarantee: the audit calls every requirement met. Without rounding on request every end is what an attacker can
-        conclude, rounded outward to the grid.
+        conclude, rounded outward to the grid; unless there is no time to ask for that, or it is to be done quickly.
         """
         grid, down, up = self._begun(slacks)
-        limited = self.call.clock.left < self.call.clock.seconds  # less time is left than the search took
+        limited = quickly or self.call.clock.left < self.call.clock.seconds  # less is left than the search took
         began = self.call.clock.seconds
         down, up, checked = self._widened(grid, down, up, intervals=not limited)
-        ends, hurried = (down, up), limited and self._late(self.call.clock.seconds - began, down, up)
+        hurried = quickly or (limited and self._late(self.call.clock.seconds - began, down, up))
+        ends = down, up
         if not hurried:
             if limited:
                 checked = audit(self._pattern(grid, down, up), self.risk, intervals=True, integer=self.call.integer)

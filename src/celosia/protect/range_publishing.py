@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, MidpointWarning
+from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
@@ -119,6 +119,14 @@ class Publishing:
     def _audited(self, slacks: Slacks) -> Placed:
         return self._whatever_is_pressed(lambda: self._placing.place(slacks))
 
+    def _audited_quickly(self, slacks: Slacks) -> Placed | None:
+        """Return the same without a look at what can be concluded beside requirements; None where that fails."""
+        try:
+            moved = self._shifted(slacks, random=not self.call.integer) or slacks
+            return self._placing.place(moved, quickly=True)
+        except CelosiaError:
+            return None
+
     @property
     def _placing(self) -> Placing:
         fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
@@ -157,9 +165,11 @@ class Publishing:
         return self._whatever_is_pressed(moved)
 
     def _result(self, placed: Placed, bound: float) -> Protection:
-        said = midpoints(placed.pattern).warning
-        if said is not None:
-            warnings.warn(said, MidpointWarning, stacklevel=2)
+        warn_of_midpoints(placed.pattern)
+        return self._unsaid(placed, bound)
+
+    def _unsaid(self, placed: Placed, bound: float) -> Protection:
+        """Return a result without a warning: it may not be the last."""
         cost = self._loss(placed.pattern)
         return Protection(
             risk=self.asked,
@@ -178,3 +188,10 @@ class Publishing:
     def _loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs."""
         return pattern.loss(self.asked.cost)
+
+
+def warn_of_midpoints(pattern: Pattern) -> None:
+    """Warn where too many published ranges have the true value in their middle."""
+    said = midpoints(pattern).warning
+    if said is not None:
+        warnings.warn(said, MidpointWarning, stacklevel=3)

@@ -31,6 +31,7 @@ from celosia.protect.range_wishes import refuse_hidden, refuse_widths
 from celosia.protect.split_search import FLOOR, SplitSearch, splits
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import Risk
+from celosia.solve import deadline
 from celosia.solve.registry import backends
 
 _SECRET_BITS = 64
@@ -141,14 +142,21 @@ class Ranging(Publishing):
         The cuts of the width model hold in general, where its ranges are mostly the cheapest ones, too.
         """
         n, bound = len(self.task), self._least_cost
-        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
-        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound))
-        self._finished(width)
         modes = by_ends(self.task, self.prices, self.most)
+        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
+
+        def ends_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> NDArray[np.float64]:
+            half, centre = v[:n] / 2, v[n:] if self.sliding else 0.0
+            return np.asarray(np.concatenate([half + centre, half - centre]) * (modes_of_widths.unit / modes.unit))
+
+        def slacks_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> Slacks:
+            return self._slacks(modes, ends_of(modes_of_widths, v))
+
+        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound, slacks_of=slacks_of))
+        self._finished(width)
         start, same = None, width.modes.unit / modes.unit
         if width.best is not None:
-            half, centre = width.best[:n] / 2, width.best[n:] if self.sliding else 0.0
-            start = np.concatenate([half + centre, half - centre]) * same
+            start = ends_of(width.modes, width.best)
         search = self._search(modes)
         search.learn([_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
         self._finished(search)
@@ -275,12 +283,30 @@ class Ranging(Publishing):
         reached = press.attack(np.concatenate([up, down]) / modes.unit).reached
         return np.unique(press.sides.goals[reached < 1.0 - REACHED])
 
-    def _hear(self, search: ModeCutting, bound: float | None = None) -> None:
+    def _hear(
+        self,
+        search: ModeCutting,
+        bound: float | None = None,
+        slacks_of: Callable[[Modes, NDArray[np.float64]], Slacks] | None = None,
+    ) -> None:
         """Note how far a search has come; its bound may hold for a part of all ranges only, and another for all."""
         cost = search.cost if search.attacked else None
         cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
         self.trace.append((self.call.clock.seconds, cost, least, cuts))
         self.call.progress.search(cost, least, cuts)
+        if search.best is not None and search.attacked:
+            best = search.best
+            self._insure(lambda: (slacks_of or self._slacks)(search.modes, best), least)
+
+    def _insure(self, slacks: Callable[[], Slacks], bound: float) -> None:
+        """Have ranges published and audited, where that is due: there may be no time for better ones."""
+        fallback = self.call.fallback
+        if fallback is None or not fallback.due:
+            return
+        with fallback.measured(), deadline.in_all():
+            placed = self._audited_quickly(slacks())
+        if placed is not None:
+            fallback.offer(self._unsaid(placed, bound))
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
         """Return what is impossible: a wish for a width, which is bad input, or a level."""
@@ -299,6 +325,9 @@ class Ranging(Publishing):
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.call.clock.seconds, cost, search.bound, search.steps))
         self.call.progress.search(cost, search.bound, search.steps)
+        if search.ends is not None and search.safe:
+            down, up = search.ends
+            self._insure(lambda: Slacks(down * (1 + _WIDER), up * (1 + _WIDER)), search.bound)
 
 
 def _of_ends(cut: Cut, n: int, same: float) -> Cut:

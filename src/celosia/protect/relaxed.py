@@ -40,8 +40,8 @@ _SHARE_OF_PRESSING, _PRESSING = 0.1, 0.5
 """Of the time, or so many seconds, goes into finding out which questions need not be asked."""
 _SHARE_WITHOUT_PATTERN = 0.25
 """Before there is one: it comes with what cutting leaves."""
-_GRACE, _GRACE_SHARE = 1.0, 0.1
-"""Seconds beyond the limit, and a share of it on top, for a first pattern that hides less than everything."""
+GRACE = 0.5
+"""A first pattern that hides less than everything may be so late, on the way from the limit to the last moment."""
 
 
 class TimeUpError(Exception):
@@ -123,7 +123,7 @@ class Relaxed(Standing):
     def _left(self) -> float:
         """Seconds that remain; without any pattern the clock is not yet up, and other searches wait."""
         if self.pattern is None:
-            return self.clock.left_with_grace(_GRACE, _GRACE_SHARE)
+            return self.clock.left_with_grace(GRACE)
         return min(self.clock.left, self._until - self.clock.seconds)
 
     def _cut_off_root(self, *, deep: bool, halves: bool = False) -> None:

@@ -19,6 +19,7 @@ from celosia.attack.respondents import RespondentAudit
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
 from celosia.pattern.entries import SHOWN
 from celosia.protect.call import Call, Watch
+from celosia.protect.fallback import Fallback
 from celosia.protect.memory import Memory
 from celosia.protect.mixed import Mixed
 from celosia.protect.protection import Closing, Method, Protection
@@ -28,11 +29,14 @@ from celosia.risk.respondent_rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules import RespondentRule
 from celosia.solve.clock import Clock
+from celosia.solve.deadline import DeadlineError
 
 _LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
 # Shares of the time: for the first pattern; for those that are watched; and what every pattern has.
 _FIRST, _WATCHED, _LEAST = 0.3, 0.9, 0.1
-_LAST_GRACE = (10.0, 1.0)  # seconds, and a share of the limit, by which attacks on what hides everything may be late
+_JUDGED = 0.6  # by this share of the time the first pattern must be judged: hiding all that may be is judged, too
+_LAST_STEPS = 3.0  # hiding more than a pattern does, its audit and attacks take so many times the first attacks
+_LAST_GRACE = 0.9  # attacks on what hides everything may be so late, on the way from the limit to the last moment
 _MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
 
 Engine = Callable[[Risk, Method, Call], Protection]
@@ -90,6 +94,18 @@ class _Part(Clock):
         return super().left
 
 
+@dataclass(eq=False)
+class _Attacked(Fallback):
+    """Takes patterns that have been attacked, and audited since."""
+
+    keep: Callable[[Protection], None] = lambda _: None
+
+    def offer(self, found: Protection) -> None:
+        """Keep a pattern for the case that time is up before a better one is audited."""
+        if found.safe:
+            self.keep(found)
+
+
 @dataclass
 class _Rounds:
     """The rounds of one protection."""
@@ -103,6 +119,7 @@ class _Rounds:
     bound: float = 0.0
     rounds: int = 0
     closing: Closing | None = None
+    _last_steps: float = 0.0
     memory: Memory = field(default_factory=Memory)
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
@@ -110,7 +127,7 @@ class _Rounds:
         """Return the best pattern that nobody attacks with success."""
         try:
             self._search()
-        except (KeyboardInterrupt, OutOfTimeError):
+        except (KeyboardInterrupt, OutOfTimeError, DeadlineError):
             if self.best is None:
                 raise
         except StoppedError:
@@ -125,8 +142,11 @@ class _Rounds:
 
     def _search(self) -> None:
         first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.memory)
-        self.bound = first.bound
-        audit = self.watchers.attack(first.pattern)
+        self.bound, began = first.bound, self.call.clock.seconds
+        # Where all may be hidden in the end, time is left for that.
+        share = _JUDGED if isinstance(self.method, Suppress | Mixed) else None
+        audit = self.watchers.attack(first.pattern, share=share)
+        self._last_steps = _LAST_STEPS * (self.call.clock.seconds - began)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
             self.closing = Closing(len(audit.open), first.cost, 0, self.watchers.rules)
         if audit.safe:
@@ -142,7 +162,7 @@ class _Rounds:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
         if not audit.unjudged:
             self.watchers.require(audit)
-            found = self._tried(self.call.gap, _WATCHED, self.watchers.watch)
+            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
             if found is not None:
                 self._keep(found)
         if self.best is None:
@@ -154,14 +174,14 @@ class _Rounds:
         while self.rounds < _MOST_ROUNDS and not audit.unjudged:
             if not audit.safe and (self.call.clock.left == 0 or not self.watchers.require(audit)):
                 break
-            found = self._tried(self.call.gap, _WATCHED, self.watchers.watch)
+            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
             if found is None:
                 break
             last, audit = found, self.watchers.attack(found.pattern)
             if audit.safe:
                 self._keep(last)
                 return
-            if self._used() > _WATCHED:
+            if self._used() > self._watched:
                 break
         if self.best is None:
             self._complete(last, audit)
@@ -265,10 +285,12 @@ class _Rounds:
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         needed = not self.watchers.stricter
-        call = replace(self.call, gap=gap, clock=clock, memory=memory, watch=watch)
+        call = replace(self.call, gap=gap, clock=clock, memory=memory, watch=watch, fallback=None)
+        if watch is not None and isinstance(self.method, Suppress):  # what is audited meanwhile was attacked before
+            call = replace(call, fallback=_Attacked(clock, keep=lambda one: self._keep(self._plain(one, call))))
         try:
             found = self.engine(*self.watchers.problem(risk, call), call)
-            found = self.watchers.plain(found, risk if watch is None else self.watchers.told, call)
+            found = self.watchers.plain(found, risk, call) if watch is None else self._plain(found, call)
         finally:
             if clock.stopped:  # somebody pressed Ctrl-C
                 self.call.clock.stop()
@@ -279,6 +301,16 @@ class _Rounds:
             so_far = max(self.bound, bound) if needed else self.bound
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
+
+    def _plain(self, found: Protection, call: Call) -> Protection:
+        """Return what the engine found while respondents looked on, without cells more."""
+        return self.watchers.plain(found, self.watchers.told, call)
+
+    @property
+    def _watched(self) -> float:
+        """The share of the time for patterns that are watched: it leaves enough to hide more and have that attacked."""
+        whole = self.call.clock.seconds + self.call.clock.left
+        return min(_WATCHED, max(_FIRST + _LEAST, 1.0 - self._last_steps / whole)) if whole else _WATCHED
 
     def _note(self) -> None:
         """Note how far the search has come: the best pattern that nobody attacks with success, and the bound."""

@@ -18,7 +18,9 @@ from celosia.protect.all_cells import modes_of_all_cells
 from celosia.protect.call import Call
 from celosia.protect.conflict import smallest
 from celosia.protect.costs import Step
+from celosia.protect.fallback import Fallback
 from celosia.protect.levels import refuse_levels_that_nobody_meets
+from celosia.protect.mode_cutting import ModeCutting
 from celosia.protect.mode_search import ModeSearch
 from celosia.protect.numbered import Numbered
 from celosia.protect.offers import rounded
@@ -63,6 +65,7 @@ class _Work(Numbered):
 
     method: Round
     ceiling: float = field(init=False, default=np.inf)
+    _extra: int = field(init=False, default=0)
 
     @property
     def fine(self) -> int:
@@ -165,7 +168,15 @@ class _Work(Numbered):
             extra,
         )
         modes = modes_of_all_cells(task, self.risk.table, [offer], unit)
+        self._extra = extra
         return ModeSearch(task, modes, backends()[0], self.call, self.listen)
+
+    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+        """Have the best rounding so far audited."""
+        if search.best is not None:
+            found = self._published(search.best, min(search.bound, self.ceiling), self._extra)
+            if found.audit.safe:
+                fallback.offer(self._result(found, self._extra))
 
     def _searched(self, task: Task, extra: int, *, relaxed: bool = False) -> _Found | None:
         """Return the nearest rounding that passes the audit, None where there is none.

@@ -27,6 +27,7 @@ from celosia.protect.task import Task
 from celosia.protect.whole import Whole
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.clock import Clock
+from celosia.solve.deadline import DeadlineError, Until, before, check
 from celosia.solve.solution import Solution, Status
 
 _HALF = 0.5
@@ -125,10 +126,11 @@ class Search(Growing):
         self._newest = replace(
             self.separator, sides=self.separator.sides.take(np.isin(self.separator.sides.goals, new))
         )
-        with contextlib.suppress(TimeUpError):
+        with contextlib.suppress(TimeUpError, DeadlineError), before(Until(lambda: self._left)):
             safe = self._mended(pattern, self.task.cost)
             if safe is not None:
                 self._used(safe, self.task.cost)
+        check()
 
     def adopt(self, found: Outcome) -> None:
         """Take over what was found elsewhere."""
@@ -150,15 +152,20 @@ class Search(Growing):
         self._gap = gap
         self._until = self.clock.seconds + time_limit
         try:
-            self._first_pattern()
-            self._cut_while_growing()
-            if not self._one_step_left or not self.separator.is_network:
-                self._cut_off_root(deep=not self.separator.is_network, halves=True)
-                self._round()
-            self._branch()
-        except TimeUpError:
+            with before(Until(lambda: self._left)):
+                self._search()
+        except (TimeUpError, DeadlineError):
+            check()
             if self.pattern is None and self._grow is None:
                 self._keep(self._cleaner.settled(np.ones(len(self.task), dtype=bool)))
+
+    def _search(self) -> None:
+        self._first_pattern()
+        self._cut_while_growing()
+        if not self._one_step_left or not self.separator.is_network:
+            self._cut_off_root(deep=not self.separator.is_network, halves=True)
+            self._round()
+        self._branch()
 
     def _cut_while_growing(self) -> None:
         """Cut again as long as patterns are attacked with success, and more is asked for."""

@@ -264,7 +264,7 @@ class SplitRun:
             short = 1 - self.bound / near
             if gap < short and (short <= _PROGRAM * gap or short > _STALL * last) and self.steps >= _AGAIN * tried:
                 tried = self.steps
-                self.bound = max(self.bound, cut_bound(self.model, cuts, self.backend))
+                self.bound = max(self.bound, cut_bound(self.model, cuts, self.backend, self.clock))
             last = short
             self.listen(self)
             if self.bound >= (1 - gap) * near:
@@ -308,7 +308,7 @@ def scaled_bound(model: Split, cuts: SplitCuts) -> float:
     return max(model.weak(down * f, up * f, worth * f) for f in (tightest, *np.linspace(0.9, 1.01, 12)))
 
 
-def cut_bound(model: Split, cuts: SplitCuts, backend: Backend) -> float:
+def cut_bound(model: Split, cuts: SplitCuts, backend: Backend, clock: Clock) -> float:
     """Return a bound from one linear program over cuts, by weak duality from its duals, whatever their accuracy."""
     useful, slides = np.flatnonzero(cuts.right > 0), np.flatnonzero(model.sliding > 0)
     down, up = np.flatnonzero(model.down > 0), np.flatnonzero(model.up > 0)
@@ -327,7 +327,7 @@ def cut_bound(model: Split, cuts: SplitCuts, backend: Backend) -> float:
         np.concatenate([model.down[down], model.up[up]]),
         cost / scale,
     )
-    solution = backend.open(program).solve(method="dual")
+    solution = backend.open(program).solve(method="dual", time_limit=clock.left)
     if solution.duals is None:
         return -np.inf
     weight = np.maximum(solution.duals[: len(useful)], 0.0) * scale / cuts.right[useful]

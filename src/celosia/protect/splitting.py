@@ -26,6 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from celosia.protect.product import Product, gather, project
+from celosia.solve import deadline
 
 _RELAX = 1.7
 """Over-relaxation: between 1.5 and 1.8 it makes the method about a third faster."""
@@ -44,6 +45,9 @@ _SMALLEST = 1e-4
 
 _STUCK = 1e-9
 """A cell that the projection moves by less, when it is pushed by one, does not move."""
+
+_SECONDS_OF_CUBE = 2e-9
+"""Seconds that eigenvectors take, as a part of the cube of how many there are."""
 
 _KERNEL = 1e-9
 """Singular values whose squares are below this, relative to the largest, are zero."""
@@ -69,9 +73,17 @@ class Projector:
 
 
 class Basis:
-    """The same by an orthonormal basis of the moves, for relations of any kind on few cells."""
+    """The same by an orthonormal basis of the moves, for relations of any kind on few cells.
+
+    Raises
+    ------
+    DeadlineError
+        It would not be known in time: nothing interrupts the search for it.
+    """
 
     def __init__(self, matrix: sp.csr_array) -> None:
+        if deadline.left() < _SECONDS_OF_CUBE * float(matrix.shape[1]) ** 3:
+            raise deadline.run_out()
         gram = (matrix.T @ matrix).toarray()
         values, vectors = np.linalg.eigh(gram)
         self._basis = np.ascontiguousarray(vectors[:, values < _KERNEL * max(1.0, float(values[-1]))])
@@ -216,6 +228,7 @@ class Splitting:
         model = self.model
         weights = model.down_cost / self._rho, model.up_cost / self._rho
         for _ in range(steps):
+            deadline.check()
             self.projector.apply(self._t)
             correction = self._coupled(self._aims - self._at_targets(self._t)) / self._pivot
             _clip(self._t, self._g, self._v, correction, weights, self._caps, self.clipped, self.reach, _RELAX)

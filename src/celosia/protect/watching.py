@@ -18,9 +18,8 @@ from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
 from celosia.protect.call import Call, Told
 from celosia.protect.corners import Cornered, takes_corners, without_corners
-from celosia.protect.growing import GRACE
 from celosia.protect.protection import Method, Protection
-from celosia.protect.relaxed import TimeUpError
+from celosia.protect.relaxed import GRACE, TimeUpError
 from celosia.protect.suppress import Suppress
 from celosia.risk.risk import Risk
 from celosia.risk.rules import RespondentRule
@@ -71,18 +70,23 @@ class Watchers:
         self.told = self.risk
 
     def attack(
-        self, pattern: Pattern, again: RespondentAudit | None = None, grace: tuple[float, float] = GRACE
+        self,
+        pattern: Pattern,
+        again: RespondentAudit | None = None,
+        grace: float = GRACE,
+        share: float | None = None,
     ) -> RespondentAudit:
         """Return who comes too close; after the first pattern a few for every target are enough to go on.
 
-        Attacks may be late, because what was found is of no use without them. Ctrl-C ends them.
+        Attacks may be late, because what was found is of no use without them, or have a share of the time. Ctrl-C ends
+        them.
 
         Raises
         ------
         StoppedError
             Somebody pressed Ctrl-C.
         """
-        clock = self.call.clock.extended(*grace)
+        clock = self.call.clock.extended(grace) if share is None else self.call.clock.share(share)
         with shielded():
             audit = audit_respondents(
                 pattern,

@@ -123,6 +123,9 @@ class Model(Protocol):
         ------
         SolverError
             If the solver's answer is not understood, twice.
+        DeadlineError
+            The last moment of the call has passed (`celosia.solve.deadline`): this is not a limit of one solve, and
+            the model need not be of use afterwards.
         KeyboardInterrupt
             Soon after Ctrl-C. The model can be used again, unless the solver does not come back in
             `celosia.solve.interrupt.PATIENCE` seconds.

@@ -53,17 +53,20 @@ class HighsModel:
 
     def change_costs(self, columns: NDArray[np.int64], costs: NDArray[np.float64]) -> None:
         """Give some columns new costs."""
+        self._engine.refuse_busy()
         places, new = self._problem.change_costs(columns, costs)
         check(self._highs.changeColsCost(len(places), places, new), "costs")
 
     def change_bounds(self, columns: NDArray[np.int64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Give some columns new bounds."""
+        self._engine.refuse_busy()
         places, below, above = self._problem.change_bounds(columns, lower, upper)
         check(self._highs.changeColsBounds(len(places), places, below, above), "bounds")
         self._only_costs_changed = False
 
     def add_rows(self, rows: sp.csr_array, row_lower: NDArray[np.float64], row_upper: NDArray[np.float64]) -> None:
         """Append rows."""
+        self._engine.refuse_busy()
         new, below, above = self._problem.add_rows(rows, row_lower, row_upper)
         sides, starts = (np.minimum(below, above), above), new.indptr[:-1]
         check(self._highs.addRows(len(below), *sides, new.nnz, starts, new.indices, new.data), "rows")
@@ -71,6 +74,7 @@ class HighsModel:
 
     def delete_rows(self, rows: NDArray[np.int64]) -> None:
         """Delete rows; HiGHS drops the basis if one of them was not slack."""
+        self._engine.refuse_busy()
         places = self._problem.delete_rows(rows)
         check(self._highs.deleteRows(len(places), places), "deletion of rows")
         self._only_costs_changed = False

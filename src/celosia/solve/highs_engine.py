@@ -20,6 +20,7 @@ import numpy as np
 from highspy import HighsModelStatus, HighsStatus
 
 from celosia.errors import SolverError
+from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.interrupt import Interruptible
 from celosia.solve.solution import Status
@@ -78,6 +79,10 @@ class Engine:
         check(status, name)
         return float(value)
 
+    def refuse_busy(self) -> None:
+        """Refuse to touch HiGHS while it has not come back; see `celosia.solve.interrupt.Interruptible`."""
+        self._runner.refuse_busy()
+
     def run(self, clock: Clock) -> Status | None:
         """Run and return the status, None where there is no clear one.
 
@@ -85,6 +90,8 @@ class Engine:
         ------
         KeyboardInterrupt
             If the run was interrupted, here or in the thread that waits for it.
+        DeadlineError
+            The last moment has passed.
         """
         return self._run(clock, self.highs.run)
 
@@ -106,9 +113,12 @@ class Engine:
     def _run(self, clock: Clock, work: Callable[[], object]) -> Status | None:
         for kind in _INTERRUPTS:
             self.highs.stopCallback(kind)
-        self.option("time_limit", value=clock.left)
+        own, last = clock.left, deadline.left()
+        self.option("time_limit", value=min(own, last))
         self._runner.run(work)
         said = self.highs.getModelStatus()
+        if said == HighsModelStatus.kTimeLimit and last < own - deadline.SAME:
+            raise deadline.run_out()
         if said == HighsModelStatus.kInterrupt:
             raise KeyboardInterrupt
         if said == HighsModelStatus.kUnboundedOrInfeasible:

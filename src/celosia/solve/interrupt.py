@@ -1,7 +1,8 @@
-"""Ctrl-C while compiled code runs.
+"""Ctrl-C and the last moment while compiled code runs.
 
 Python sees a signal only between two steps of its own, so a solver that is called in the main thread makes Ctrl-C wait
-until it has finished. Here the solver runs in a thread of its own, and the main thread waits for it and for signals.
+until it has finished. Here the solver runs in a thread of its own, and the main thread waits for it, for signals, and
+for the deadline of the call (`celosia.solve.deadline`).
 """
 
 from __future__ import annotations
@@ -10,16 +11,21 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from celosia.errors import SolverError
 from celosia.presses import overdue, waiting
+from celosia.solve import deadline
 
 T = TypeVar("T")
 
 PATIENCE = 3.0
 """Seconds that a solver has to end after Ctrl-C; then it is left to itself."""
+
+_LAST_PATIENCE = 0.5
+"""The same after the last moment."""
 
 _GLANCE = 0.1
 """Seconds between two looks for signals, where waiting itself cannot be interrupted."""
@@ -91,12 +97,28 @@ class Interruptible:
         ------
         SolverError
             If the solver has not come back from an interrupted run.
+        DeadlineError
+            The last moment has passed before the end; in the main thread the solver is ended then.
         """
-        if self._busy:
-            raise SolverError.one("model", "is still busy with a run that was interrupted.", "Open it anew.")
+        deadline.check()
+        self.refuse_busy()
         if threading.current_thread() is threading.main_thread():
             return self._watched(work)
         return self._done(work)
+
+    def refuse_busy(self) -> None:
+        """Refuse to touch a model whose solver has not come back from an interrupted run.
+
+        Raises
+        ------
+        DeadlineError
+            The last moment has passed anyway.
+        SolverError
+            It has not.
+        """
+        if self._busy:
+            deadline.check()
+            raise SolverError.one("model", "is still busy with a run that was interrupted.", "Open it anew.")
 
     def _done(self, work: Callable[[], T]) -> T:
         self._busy = True
@@ -110,10 +132,11 @@ class Interruptible:
     def _watched(self, work: Callable[[], T]) -> T:
         answers: list[T] = []
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        context = copy_context()  # what a solver calls back for has the same deadline
 
         def job() -> None:
             try:
-                answers.append(self._done(work))
+                answers.append(context.run(self._done, work))
             except BaseException as failure:  # noqa: BLE001 - raised again by the thread that asked
                 ended.put(failure)
             else:
@@ -123,8 +146,11 @@ class Interruptible:
             _WORKER.hand(job)
             with waiting():
                 failure = _awaited(ended)
+        except deadline.DeadlineError:
+            _end_everything(ended, _LAST_PATIENCE)
+            raise
         except BaseException:
-            _end_everything(ended)
+            _end_everything(ended, PATIENCE)
             raise
         if failure is not None:
             raise failure
@@ -136,20 +162,22 @@ class Interruptible:
 
 
 def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
-    """Wait for the end of a job, and return how it failed."""
+    """Wait for the end of a job, no longer than allowed, and return how it failed."""
     began = time.monotonic()
     while True:
         try:
             return ended.get(timeout=_GLANCE)
         except Empty:
+            if deadline.left_in_all() <= 0:  # at the end of a part solvers end by themselves, and go on being used
+                raise deadline.run_out() from None
             if time.monotonic() - began > _LONG:
                 overdue()
 
 
-def _end_everything(ended: SimpleQueue[BaseException | None]) -> None:
-    """Cancel whatever runs, and wait for the end; a second Ctrl-C ends the waiting."""
+def _end_everything(ended: SimpleQueue[BaseException | None], patience: float) -> None:
+    """Cancel whatever runs, and wait for the end, so many seconds at most; a second Ctrl-C ends the waiting."""
     try:
-        for _ in range(int(PATIENCE / _GLANCE)):
+        for _ in range(int(patience / _GLANCE)):
             for running in tuple(_RUNNING):
                 running.cancel()
             try:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pyscipopt.scip import PY_SCIP_LPPARAM
 
 from celosia.errors import SolverError
+from celosia.solve import deadline
 from celosia.solve.backend import Method, Separate
 from celosia.solve.clock import Clock
 from celosia.solve.lazy import solve_in_rounds
@@ -140,6 +141,7 @@ class ScipSimplex:
     def _sliced(self, clock: Clock, *, dual: bool) -> Status | None:
         """Return the status of one run, None where there is no clear one."""
         while True:
+            deadline.check()
             try:
                 self._lp.solve(dual)
             except Exception:  # noqa: BLE001 - whatever PySCIPOpt makes of a failure

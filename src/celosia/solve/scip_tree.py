@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
+from celosia.solve import deadline
 from celosia.solve.backend import Method, Row, Separate
 from celosia.solve.clock import Clock
 from celosia.solve.interrupt import Interruptible
@@ -161,15 +162,20 @@ class ScipTree:
     def _run(self, scip: pyscipopt.Model, clock: Clock, lazy: LazyRows | None = None) -> Status:
         """Run SCIP and return the status."""
         self._cold += 1
-        scip.setParam("limits/time", min(clock.left, 1e20))
+        own, last = clock.left, deadline.left()
+        scip.setParam("limits/time", min(own, last, 1e20))
         try:
             Interruptible(scip.interruptSolve).run(scip.optimizeNogil)
+        except deadline.DeadlineError:
+            raise
         except Exception as failure:
             raise SolverError.one("SCIP", f"failed: {failure}", "Scale the problem.") from failure
         if lazy is not None and lazy.failure is not None:
             lazy.release()
             raise lazy.failure
         said = scip.getStatus()
+        if said == "timelimit" and last < own - deadline.SAME:
+            raise deadline.run_out()
         if said == "userinterrupt":
             raise KeyboardInterrupt
         if said == "inforunbd":

@@ -30,21 +30,47 @@ def test_stopping_one_stops_the_other() -> None:
     assert part.left == 0.0
 
 
-def test_an_extended_clock_goes_on_after_the_limit() -> None:
+def test_an_extended_clock_goes_on_after_the_limit_but_not_to_the_last_moment() -> None:
     clock = Clock(0.0)
     assert (clock.left, clock.stopped) == (0.0, False)
-    assert 900.0 < clock.extended(1000.0, 1.0).left <= 1000.0
-    assert 1900.0 < Clock(500.0).extended(1000.0, 1.0).left <= 2000.0
-    assert math.isinf(Clock(None).extended(10.0, 1.0).left)
+    assert 0.0 < clock.extended(0.5).left < clock.left_at_most
+    limit = Clock(100.0)
+    assert limit.left < limit.extended(0.5).left < limit.left_at_most < 1.1 * 100.0 + 2.0
+    assert math.isinf(Clock(None).extended(0.5).left)
+    assert math.isinf(Clock(None).left_at_most)
 
 
 def test_it_ends_with_the_other_one_if_that_is_stopped_meanwhile() -> None:
     clock = Clock(None)
-    longer = clock.extended(10.0, 1.0)
+    longer = clock.extended(0.5)
     clock.stop()
     assert clock.stopped
     assert longer.stopped
     assert longer.left == 0.0
-    again = clock.extended(1000.0, 1.0)
+    again = clock.extended(0.5)
     assert not again.stopped
-    assert 900.0 < again.left < 1001.0
+    assert 0.0 < again.left < clock.left_at_most < 2.0
+
+
+def test_what_is_reserved_is_not_left_but_for_what_may_be_late() -> None:
+    clock = Clock(100.0)
+    clock.reserve(30.0)
+    late = Clock(100.0).left_at_most - 100.0
+    assert 69.0 < clock.left - late < 70.0
+    assert clock.left_at_most > 100.0
+    clock.reserve(1.0)
+    assert clock.left > 99.0
+
+
+def test_a_clock_without_a_limit_reserves_nothing() -> None:
+    clock = Clock(None)
+    clock.reserve(30.0)
+    assert math.isinf(clock.left)
+
+
+def test_a_second_stop_is_not_waited_for_any_longer_than_the_first() -> None:
+    clock = Clock(None)
+    clock.stop()
+    first = clock.left_at_most
+    clock.stop()
+    assert clock.left_at_most <= first
