@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from celosia.arguments import takes
+from celosia.certify.canonical import respondents_part
 from celosia.certify.comparing import problem_differences, release_differences
 from celosia.certify.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
 from celosia.certify.reading import Claim, claim_in, read_claim
@@ -55,6 +56,10 @@ class Verification:
         What the certificate says about published ranges.
     whole_numbers
         Its tables are whole numbers throughout.
+    respondents
+        The rules by which contributors attack each other, in words: those of the problem, where it is given.
+    unasked
+        That contributors were not asked, and why; None where they were.
     seconds
         How long it took.
     """
@@ -64,6 +69,8 @@ class Verification:
     compared: tuple[str, ...]
     ranges: str
     whole_numbers: bool
+    respondents: tuple[str, ...]
+    unasked: str | None
     seconds: Decimal
 
     @property
@@ -166,12 +173,15 @@ def verify(
     if problem is not None and problem.respondents and not found:
         found = list(_exposed(claim, problem))
         compared.append("respondents")
+    asked = claim.content["respondents"] if problem is None else respondents_part(problem)
     return Verification(
         problems=tuple(found),
         counts=MappingProxyType(_counts(claim, proved)),
         compared=tuple(compared),
         ranges=claim.content["ranges"]["claim"],
         whole_numbers=claim.content["whole_numbers"],
+        respondents=tuple(asked["rules"]),
+        unasked=asked["unasked"] or None,
         seconds=Decimal(time.monotonic_ns() - began).scaleb(-9),
     )
 

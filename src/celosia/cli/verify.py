@@ -73,6 +73,7 @@ def _as_dict(result: Verification) -> dict[str, object]:
         "ranges_claim": result.ranges,
         "whole_numbers": result.whole_numbers,
         "compared": list(result.compared),
+        "respondents": {"rules": list(result.respondents)} if result.unasked is None else {"reason": result.unasked},
         "seconds": round(float(result.seconds), 3),
     }
 
@@ -95,7 +96,10 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
     elif result.ranges == SOME_REACHED:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
     if "respondents" in result.compared:
-        yield "The contributors of the problem attacked the release again: none comes too close to another."
+        rules = "; ".join(result.respondents)
+        yield f"The contributors of the problem attacked the release again: none comes too close to another ({rules})."
+    if result.unasked is not None:
+        yield result.unasked
     yield from (f"It is about this {name}." for name in result.compared if name in _NOT_COMPARED)
     yield from (_NOT_COMPARED[name] for name in result.missing)
 
