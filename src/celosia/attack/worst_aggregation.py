@@ -120,6 +120,8 @@ def worst_aggregation(
 
 def _checked(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
     """Return the respondents of a table whose release can be asked about."""
+    if knowledge.least:
+        raise SpecError.one("rule", "names no p, by which aggregations are judged.", _FAST)
     if knowledge.coalition > 1:
         raise SpecError.one("rule", "is about coalitions, aggregations are not.", _FAST)
     if knowledge.least:
