@@ -75,7 +75,8 @@ def compare(
     if as_json:
         found = [one.as_dict() for one in compared]
         seconds = round(time.monotonic() - began, 3)
-        print_json({"methods": found, "seconds": seconds, "files": [str(report)] if report is not None else []})
+        written = [str(report)] if report is not None else []
+        print_json({"confidential": True, "methods": found, "seconds": seconds, "files": written})
     else:
         show(comparison_table(compared))
     if report is not None:

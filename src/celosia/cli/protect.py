@@ -116,16 +116,24 @@ def _options(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def summary_of(result: Protection) -> dict[str, Any]:
-    """Return a protection in numbers; no value of a cell among them. A secret seed is: it is for the office."""
+    """Return a protection in numbers, for the office: no value of a cell is among them, but a secret seed is.
+
+    Where the true values lie in the ranges, and what the search cost, are for nobody else either.
+    """
     hidden = np.asarray(result.pattern.status != SHOWN)
     sensitive = result.risk.sensitive
     lost = loss(result.pattern, result.risk.table)
     kinds = {f"{kind}s" if kind == INTERVAL else kind: int((result.pattern.status == kind).sum()) for kind in _MOVED}
     secret = getattr(result.method, "secret", None)
     return {
+        "confidential": True,
+        **({"notes": list(result.notes)} if result.notes else {}),
+        **({"warnings": list(result.warnings)} if result.warnings else {}),
         "method": result.method.name,
         "criterion": result.criterion,
         "safe": result.safe,
+        "shown_share": result.shown_share,
+        "hidden_share": result.hidden_share,
         "objective": number(result.cost),
         "bound": number(result.bound),
         "gap": number(result.gap) if math.isfinite(result.bound) else None,
@@ -143,7 +151,6 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "solver": result.solver,
         "seed": result.seed,
         **({"secret": secret} if secret is not None else {}),
-        **({"notes": list(result.notes)} if result.notes else {}),
         **_respondents(result),
     }
 

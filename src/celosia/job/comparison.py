@@ -10,7 +10,6 @@ from celosia.errors import CelosiaError, Problems, SpecError, nearest
 from celosia.job.methods import PARTS, owners
 from celosia.job.pipeline import inputs_of
 from celosia.job.protection import plan, protect_risk, with_intervals
-from celosia.pattern.midpoint import midpoints
 from celosia.progress import SILENT, Progress
 from celosia.report.comparison import Compared, measures
 from celosia.risk.risk import Risk
@@ -74,5 +73,4 @@ def _compared(
         found = measures(result, with_intervals(result, progress))
     except CelosiaError as error:
         return Compared(name, None, error.problems)
-    warning = midpoints(result.pattern).warning
-    return Compared(name, found, notes=(*result.notes, *([warning] if warning else [])))
+    return Compared(name, found, notes=(*result.notes, *result.warnings))

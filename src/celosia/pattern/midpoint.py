@@ -65,8 +65,27 @@ class Midpoints:
         return len(self) >= _FEWEST and self.share > max(HIGH, _TIMES * self.chance)
 
     @property
+    def ends_share(self) -> float:
+        """The share of ranges of which the true value is an end."""
+        return self.shares["-50"] + self.shares["50"]
+
+    @property
+    def ends_high(self) -> bool:
+        """Whether taking an end is right too often: much more so than by chance, which has two of them."""
+        return len(self) >= _FEWEST and self.ends_share > max(HIGH, _TIMES * 2 * self.chance)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to say of the middle and of the ends, where it is needed."""
+        ends = (
+            f"{self.ends_share:.0%} of {len(self):,} ranges end at the true value: readers who take an end are right "
+            "that often. Levels and costs on both sides of it help."
+        )
+        return tuple(said for said in (self.warning, ends if self.ends_high else None) if said)
+
+    @property
     def warning(self) -> str | None:
-        """What to say where it is, None where it is not."""
+        """What to say of the middle where it is, None where it is not."""
         if not self.high:
             return None
         return (

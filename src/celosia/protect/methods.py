@@ -134,7 +134,7 @@ def protect(
             warm_up(risk, how, _METHODS)
             progress.start("protecting")
             clock.restart()
-            return _protected(replace(risk, respondents=rules), how, call, done)
+            return _with_first_note(_protected(replace(risk, respondents=rules), how, call, done))
         finally:
             progress.done()
 
@@ -174,6 +174,12 @@ def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
             raise OutOfTimeError.one("protection", message, remedy) from None
         message = "was reached before a pattern was shown to be safe."
         raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
+
+
+def _with_first_note(found: Protection) -> Protection:
+    """Return a result whose first note says that next to nothing is shown, where that is so."""
+    said = found.shares.warning
+    return found if said is None else replace(found, notes=(said, *found.notes))
 
 
 def _check(time_limit: float | None, gap: float) -> None:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from celosia.attack.audit import Audit
 from celosia.errors import SpecError, counted
 from celosia.pattern.entries import STATUSES
+from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
+from celosia.pattern.shares import Shares
 from celosia.protect.distances import Distances
 from celosia.risk.risk import Risk
 from celosia.risk.rules import RespondentRule
@@ -90,7 +92,8 @@ class Protection:
     seed
         From which the search drew. Secret where values were drawn by it: no release carries it.
     notes
-        What else the office should know, such as the bias of values that are rounded at random.
+        What else the office should know: first of all that next to nothing is shown, where that is so; the bias of
+        values that are rounded at random; why respondents were not asked.
     closing
         Where respondents are protected: what that took.
     """
@@ -107,6 +110,26 @@ class Protection:
     seed: int
     notes: tuple[str, ...] = ()
     closing: Closing | None = None
+
+    @property
+    def shares(self) -> Shares:
+        """How many cells are shown, and how many are hidden."""
+        return Shares.of(self.pattern)
+
+    @property
+    def shown_share(self) -> float:
+        """The share of cells that are shown exactly, of those that are not zero."""
+        return self.shares.shown_share
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of cells of which nothing is published, of those that are not zero."""
+        return self.shares.hidden_share
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What readers could make of the ranges: where the true value lies in too many of them."""
+        return midpoints(self.pattern).warnings
 
     @property
     def gap(self) -> float:

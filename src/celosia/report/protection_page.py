@@ -103,6 +103,7 @@ def rendered(
         marks=0,
         summary=findings,
         result=result,
+        first=result.shares.warning,
         method=WORDS.get(result.method.name, result.method.name),
         promise=PROMISE[result.criterion],
         audit=audited,
@@ -160,7 +161,7 @@ def _of_ranges(result: Protection, drawing: PublishedDrawing) -> dict[str, objec
     if len(found):
         pictures["middles"] = midpoints_plot(found.shares)
     drawn = {name: Markup(picture) for name, picture in pictures.items()}  # noqa: S704
-    return {"ranges": len(cells), "midpoints": found, "warnings": [found.warning] if found.high else [], **drawn}
+    return {"ranges": len(cells), "midpoints": found, "warnings": found.warnings, **drawn}
 
 
 def _of_curve(result: Protection, curve: TradeOff | None) -> dict[str, object]:

@@ -16,7 +16,6 @@ from rich.text import Text
 from celosia.attack.audit import MET, Audit
 from celosia.errors import counted
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
-from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protect.distances import Distances
 from celosia.protect.protection import Protection
@@ -32,18 +31,28 @@ _QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
 def protection_panel(result: Protection) -> RenderableType:
     """Return a protection as a panel: the verdict and the cost on top, then where cells are hidden."""
     lost = loss(result.pattern, result.risk.table)
-    parts: list[RenderableType] = [_verdict(result), _cost(result)]
+    first, unasked = result.shares.warning, result.risk.unasked_note
+    parts: list[RenderableType] = [Text(first, style=f"bold {_BAD}")] if first else []
+    parts += [_verdict(result), _cost(result)]
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
     parts.append(_hidden(result, lost))
-    unasked = result.risk.unasked_note
-    notes = [note for note in (*result.notes, midpoints(result.pattern).warning) if note and note != unasked]
+    notes = [note for note in (*result.notes, *result.warnings) if note not in (first, unasked)]
     parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
     parts += [Padding(Text(f"Note: {note}"), (1, 0, 0, 0)) for note in result.notes if note == unasked]
     if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):
         parts.append(_where(lost))
     title = Text(described(result.risk.table), style="bold")
-    return Panel(Group(*parts), title=title, title_align="left", border_style=_QUIET, padding=(1, 2), expand=False)
+    return Panel(
+        Group(*parts),
+        title=title,
+        title_align="left",
+        subtitle="confidential",
+        subtitle_align="left",
+        border_style=_QUIET,
+        padding=(1, 2),
+        expand=False,
+    )
 
 
 def _verdict(result: Protection) -> Text:

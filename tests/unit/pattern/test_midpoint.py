@@ -39,3 +39,11 @@ def test_few_ranges_and_chance_are_no_reason_to_warn() -> None:
     assert Midpoints((0, 0, 2, 0, 0)).warning is None
     assert Midpoints((10, 0, 10, 0, 10), chance=1 / 3).warning is None
     assert "33% of 30 ranges" in str(Midpoints((10, 0, 10, 0, 10), chance=0.01).warning)
+
+
+def test_ends_at_the_truth_are_warned_of_like_middles() -> None:
+    (said,) = Midpoints((3, 10, 0, 10, 4)).warnings
+    assert said.startswith("26% of 27 ranges end at the true value: readers who take an end are right that often.")
+    assert len(Midpoints((10, 0, 10, 0, 10), chance=0.01).warnings) == 2
+    assert Midpoints((10, 0, 10, 0, 10), chance=1 / 3).warnings == ()
+    assert Midpoints((2, 0, 0, 0, 2)).warnings == ()

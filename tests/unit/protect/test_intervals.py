@@ -111,7 +111,7 @@ def test_counts_have_whole_ends() -> None:
 
 def test_symmetric_levels_are_warned_of() -> None:
     """With equal lower and upper levels every range has the truth in its middle."""
-    risk = drawn(((4,), (4,)), 1, unity=True)
+    risk = drawn(((4,), (4,)), 2, unity=True)
     with pytest.warns(MidpointWarning, match="levels='sliding'"):
         found = protect(risk, Intervals())
     assert midpoint_share(found) > 0.2
