@@ -37,7 +37,7 @@ solve
 formats
     Files of this and other programs: `write`, `read_jj`, `write_jj`.
 report
-    Summaries, measures of `loss`, and pages.
+    Summaries, measures of `loss`, methods side by side (`compare`), and pages.
 job
     The job file, and the pipeline of verbs that it describes.
 cli
@@ -53,6 +53,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from celosia.late import offer
 from celosia.verb import Verb, stand_in_front
 from celosia.version import __version__ as __version__
 
@@ -98,6 +99,8 @@ if TYPE_CHECKING:
     from celosia.protect.why import Why as Why
     from celosia.protect.why import why as why
     from celosia.protect.why import whys as whys
+    from celosia.report.comparing import Comparison as Comparison
+    from celosia.report.comparing import compare as compare
     from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
@@ -156,6 +159,7 @@ _ROOMS = {
     "celosia.protect.suppress": ("Suppress",),
     "celosia.protect.trade_off": ("trade_off",),
     "celosia.protect.why": ("Why", "why", "whys"),
+    "celosia.report.comparing": ("Comparison", "compare"),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
@@ -181,6 +185,7 @@ __all__ = ["__version__", *sorted([*_ROOM_OF, *_VERBS])]  # noqa: PLE0604
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
     globals().update({name: Verb(f"celosia.{name}", home) for name, home in _VERBS.items()})
     stand_in_front(__name__)
+    offer("write_result_page", "celosia.report.result_page")  # result.report("page.html")
 
     def __getattr__(name: str) -> object:
         """Return a public name, importing its module on the way."""

@@ -16,11 +16,12 @@ from celosia.job.comparison import check_methods, compare_methods
 from celosia.job.methods import PARTS
 from celosia.job.pipeline import assess_file, inputs_of
 from celosia.presses import answered
+from celosia.report.comparison import OUT_OF_TIME
 from celosia.report.comparison_page import write_comparison_page
 from celosia.report.comparison_terminal import comparison_table
 
-NONE_PROTECTS = 1
-"""The exit code where no method protects the table."""
+NONE_PROTECTS, LATE = 1, 3
+"""The exit codes where no method protects the table, and where one might have, with more time."""
 
 _LIMITS = ("time_limit", "gap", "solver", "seed")
 
@@ -56,8 +57,10 @@ def compare(
     """Protect one table by several methods, and measure risk and loss in the same way.
 
     JOB.toml says what to protect, its sections [methods.NAME] what each method is to do; an option here goes to every
-    method that has it. A method that cannot protect this table is shown with the reason. Nothing is published. Exit
-    codes: 0 at least one method protects the table, 1 none does, 2 bad input.
+    method that has it. A base or a reach that nobody gives is chosen, in round figures. A method that cannot protect
+    this table is shown with the reason: a parameter is missing, it does not apply, it is impossible, it is out of time,
+    or it failed. Nothing is published. Exit codes: 0 at least one method protects the table, 1 none does, 2 bad input,
+    3 none does, and one ran out of time.
     """
     began = time.monotonic()
     names = [name.strip() for name in methods.split(",") if name.strip()]
@@ -81,7 +84,9 @@ def compare(
         show(comparison_table(compared))
     if report is not None:
         say(f"Written: {report} (confidential)", quiet=quiet or as_json)
-    return 0 if any(one.measures is not None and one.measures.safe for one in compared) else NONE_PROTECTS
+    if any(one.measures is not None and one.measures.safe for one in compared):
+        return 0
+    return LATE if any(one.failure == OUT_OF_TIME for one in compared) else NONE_PROTECTS
 
 
 def _written(value: object) -> str:

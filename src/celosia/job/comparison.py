@@ -1,17 +1,23 @@
-"""All methods on one table: the question that every office asks first."""
+"""All methods on the table of a job: what each is to do stands in the job file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from celosia.errors import CelosiaError, Problems, SpecError, nearest
-from celosia.job.methods import PARTS, owners
-from celosia.job.pipeline import inputs_of
-from celosia.job.protection import plan, protect_risk, with_intervals
+from pydantic import ValidationError
+
+from celosia.errors import Problems, SpecError, nearest
+from celosia.job.methods import DEFAULT, PARTS, chosen, owners
+from celosia.job.pipeline import inputs_of, is_bare
+from celosia.job.protection import plan, protect_risk
+from celosia.job.spec import read_job
 from celosia.progress import SILENT, Progress
-from celosia.report.comparison import Compared, measures
+from celosia.protect.protection import Protection
+from celosia.report.comparing import CHOSEN, compared, left
+from celosia.report.comparison import Compared
 from celosia.risk.risk import Risk
 
 
@@ -45,7 +51,7 @@ def compare_methods(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Progress = SILENT,
 ) -> list[Compared]:
-    """Return what each method makes of a table; one that cannot protect it with its reason.
+    """Return what each method makes of a table; one that cannot protect it with the kind of its reason.
 
     Parameters
     ----------
@@ -67,10 +73,30 @@ def _compared(
     risk: Risk, source: str | Path, name: str, options: Mapping[str, Mapping[str, Any]], progress: Progress
 ) -> Compared:
     given = {option: value for option, value in options.get("method", {}).items() if name in owners(option)}
+
+    def run(more: Mapping[str, Any], spent: float) -> Protection:
+        figures = {option: float(figure) for option, figure in more.items()}
+        what = plan(source, {**options, "method": {**given, **figures, "name": name}}, write=False)
+        limits = what.limits.model_copy(update={"time_limit": left(what.limits.time_limit, spent)})
+        return protect_risk(risk, replace(what, limits=limits), progress)
+
+    return compared(name, run, risk, _open_option(source, name, given), progress)
+
+
+def _open_option(source: str | Path, name: str, given: Mapping[str, Any]) -> str | None:
+    """Return the option of a method that neither the job nor the caller says, where one can be chosen."""
+    option = CHOSEN.get(name)
+    if option is None or option in given:
+        return None
+    own, others = DEFAULT, {}
+    if not is_bare(Path(source)):
+        job = read_job(source)
+        own, others = job.method, dict(job.methods)
+    written = own if name == own.name else others.get(name)
+    if written is not None:
+        return None if written.model_fields_set.intersection((option, "bases")) else option
     try:
-        what = plan(source, {**options, "method": {**given, "name": name}}, write=False)
-        result = protect_risk(risk, what, progress)
-        found = measures(result, with_intervals(result, progress))
-    except CelosiaError as error:
-        return Compared(name, None, error.problems)
-    return Compared(name, found, notes=(*result.notes, *result.warnings))
+        carried = chosen(own, others, {**given, "name": name}, {"folder": Path()})
+    except ValidationError:
+        return None  # what is wrong is said when the method is tried
+    return option if getattr(carried, option) in (None, type(carried).model_fields[option].default) else None

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 from pydantic import ValidationError
 
-from celosia.attack.audit import Audit, audit
 from celosia.certify.certificate import certify
 from celosia.errors import CelosiaError, Problem, Problems, SpecError
 from celosia.files import all_or_nothing, check_writable
@@ -23,15 +21,15 @@ from celosia.job.part import Part, faults_of, place_of
 from celosia.job.pipeline import assess_file, inputs_of, is_bare
 from celosia.job.search import searched
 from celosia.job.spec import outputs_of, read_job
-from celosia.pattern.entries import SHOWN
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
 from celosia.protect.combined import Combined
 from celosia.protect.protection import Protection
-from celosia.protect.random_round import RandomRound
 from celosia.protect.trade_off import TradeOff, trade_off
 from celosia.protect.why import Why
 from celosia.report.beside import Beside
+from celosia.report.followed import with_intervals
+from celosia.report.seed import seed_of
 from celosia.risk.risk import Risk
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -41,9 +39,6 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "report": (".html",),
 }
 """What can be written, and the endings of each."""
-
-MOST_INTERVALS = 5_000
-"""Up to so many intervals are followed to their ends for the page: two programs each, seconds in all."""
 
 MOST_SECONDS, CURVE_GAP = 10.0, 1e-3
 """Each point of the curve of combined suppression has so long, and ends within this share of its bound."""
@@ -77,13 +72,7 @@ class Plan:
         """Return what was asked, in words, for the page, which is the office's and may tell the secret seed."""
         method = ", ".join(_said(self.method))
         limits = ", ".join(_said(self.limits)) or "none"
-        said = {"Input": self.source.name, "Method": method, "Limits": limits}
-        secret = getattr(result.method, "secret", None)
-        name, number = ("secret", secret) if secret is not None else ("seed", result.seed)
-        if secret is None and not isinstance(result.method, RandomRound):
-            return said | {"Seed": str(number)}
-        words = f"{number} (whoever knows it undoes the protection; the same result with {name} = {number})"
-        return said | {"Secret seed": words}
+        return {"Input": self.source.name, "Method": method, "Limits": limits} | seed_of(result)
 
 
 def _said(part: Part) -> list[str]:
@@ -301,19 +290,3 @@ def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> TradeO
     seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
     risk = replace(result.risk, respondents=())
     return trade_off(risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP, known=[result])
-
-
-def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:
-    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many.
-
-    None where the method protects by distance.
-    """
-    if not isinstance(result.found, Audit):
-        return None
-    hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
-    own, risk = result.audit.risk.further, replace(result.audit.risk, respondents=())
-    if own is not None:  # respondents: what they conclude about other cells is of no interest
-        risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
-    if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:
-        return result.audit
-    return audit(result.pattern, risk, intervals=True, integer=result.audit.integer, progress=progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import Audit
 from celosia.errors import SpecError, counted
+from celosia.late import late
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
@@ -175,6 +177,24 @@ class Protection:
     def secondary(self) -> NDArray[np.int64]:
         """The cells that are hidden to protect others, increasing."""
         return np.flatnonzero((self.pattern.status != "shown") & ~self.risk.sensitive)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write a page to look at, and return its path. Confidential: it is for the office only.
+
+        Parameters
+        ----------
+        path
+            Where the page goes, an ``.html`` file; one that is there is replaced.
+        title
+            The page's heading, by default what the table shows.
+
+        Raises
+        ------
+        SpecError
+            The file cannot be written.
+        """
+        written: Path = late("write_result_page")(self, path, title=title)
+        return written
 
     def __repr__(self) -> str:
         close = "optimal to within 0.01%" if self.nearly else f"bound {self.bound:,.10g}, gap {self.gap:.2%}"

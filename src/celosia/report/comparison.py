@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,12 @@ class Measures:
     seconds: float
 
 
+MISSING, UNSUITED, IMPOSSIBLE = "parameter missing", "does not apply", "impossible"
+OUT_OF_TIME, FAILED = "out of time", "failed"
+"""Why a method protects nothing: an option has no value; it does not suit the table; no safe release exists; none was
+known in time; a solver gave no answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """What a method did to a table, or why it could not.
@@ -89,12 +96,18 @@ class Compared:
         Why it could not.
     notes
         What else is to be known, such as warnings.
+    failure
+        Which kind of reason that is: `MISSING`, `UNSUITED`, `IMPOSSIBLE`, `OUT_OF_TIME` or `FAILED`; empty for none.
+    chosen
+        The options that nobody gave and that were chosen for the table, as texts.
     """
 
     method: str
     measures: Measures | None
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    failure: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -106,7 +119,7 @@ class Compared:
         """What it achieved, in words that tell the two criteria apart."""
         found = self.measures
         if found is None:
-            return "not possible"
+            return self.failure
         if found.criterion == "distance":
             return "moved far enough" if found.safe else "not moved far enough"
         return "safe" if found.safe else "not shown safe"
@@ -120,7 +133,8 @@ class Compared:
         """Return everything as plain numbers and texts, ready for JSON."""
         said = {} if self.measures is None else asdict(self.measures)
         problems = [asdict(problem) for problem in self.problems]
-        return {"method": self.method, "verdict": self.verdict, **said, "problems": problems, "notes": list(self.notes)}
+        head = {"method": self.method, "verdict": self.verdict}
+        return {**head, **said, "chosen": dict(self.chosen), "problems": problems, "notes": list(self.notes)}
 
 
 def measures(result: Protection, audit: Audit | None) -> Measures:

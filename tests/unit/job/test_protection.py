@@ -26,7 +26,7 @@ from celosia.pattern.release_file import read_release
 from celosia.progress import Progress
 from celosia.protect.protection import Protection
 from celosia.protect.suppress import Suppress
-from celosia.report import protection_page
+from celosia.report import followed, protection_page
 from celosia.risk.risk import Risk
 
 LIMITS = """
@@ -146,9 +146,9 @@ def test_an_unsafe_pattern_is_never_written(job: Path, seen: Seen) -> None:
 
 
 def test_too_many_intervals_are_left_alone(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    monkeypatch.setattr(protection, "MOST_INTERVALS", 2)
+    monkeypatch.setattr(followed, "MOST_INTERVALS", 2)
     result = protect_file(job)
-    assert protection.with_intervals(result) is result.audit
+    assert followed.with_intervals(result) is result.audit
 
 
 def test_when_one_file_cannot_be_written_none_is(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001

@@ -1,0 +1,31 @@
+"""Audits for pages and measures: intervals followed to their ends, where they are not too many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from celosia.attack.audit import Audit, audit
+from celosia.pattern.entries import SHOWN
+from celosia.progress import SILENT, Progress
+from celosia.protect.protection import Protection
+
+MOST_INTERVALS = 5_000
+"""Up to so many intervals are followed to their ends: two programs each, seconds in all."""
+
+
+def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:
+    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many.
+
+    None where the method protects by distance.
+    """
+    if not isinstance(result.found, Audit):
+        return None
+    hidden = int(np.count_nonzero(result.pattern.status != SHOWN))
+    own, risk = result.audit.risk.further, replace(result.audit.risk, respondents=())
+    if own is not None:  # respondents: what they conclude about other cells is of no interest
+        risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
+    if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:
+        return result.audit
+    return audit(result.pattern, risk, intervals=True, integer=result.audit.integer, progress=progress)
