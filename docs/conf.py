@@ -5,12 +5,10 @@ from __future__ import annotations
 import doctest
 import re
 import sys
-from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import celosia
-from celosia.verb import Verb
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -57,12 +55,6 @@ html_show_copyright = False
 _ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], ~?numpy\.dtype\[~?(?:\w+\.)?(\w+)\]\]")
 
 
-def document_verbs(_app: Sphinx, _what: str, _name: str, thing: object, _options: object, lines: list[str]) -> None:
-    """Document a room that is called like a verb by the docstring of its function."""
-    if isinstance(thing, Verb):
-        lines[:] = [*cleandoc(thing.__doc__ or "").splitlines(), ""]
-
-
 def head_examples(_app: Sphinx, _what: str, _name: str, _thing: object, _options: object, lines: list[str]) -> None:
     """Put a heading above the example with which a docstring ends: napoleon would take it for a parameter."""
     examples = [place for place, line in enumerate(lines) if line.startswith(">>>")]
@@ -81,6 +73,5 @@ def shorten_types(
 
 def setup(app: Sphinx) -> None:
     """Connect the above; docstrings before napoleon, which has the priority 500."""
-    app.connect("autodoc-process-docstring", document_verbs, priority=300)
     app.connect("autodoc-process-docstring", head_examples, priority=400)
     app.connect("autodoc-process-signature", shorten_types)
