@@ -26,7 +26,7 @@ _LONGER = 1.3
 _AT_MOST = 0.5
 """No more than this share of the limit is kept for the last audit."""
 
-_NOTHING_YET = 0.35
+_NOTHING_YET = 0.2
 """After this share of the limit a search without any pattern has the dearest one audited."""
 
 
