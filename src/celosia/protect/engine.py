@@ -125,7 +125,8 @@ class _Work:
         backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
         rows, grow = self.rows, None if self.call.watch is None else self._grown
         self.searches = [
-            (Search(part, backend, solver, clock, self._listen, rows, seed, grow), columns) for part, columns in parts
+            (Search(part, backend, solver, clock, self._listen, rows, seed, grow, self._insure), columns)
+            for part, columns in parts
         ]
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
         # what cells cost that are hidden in any case, and of which no search knows
@@ -317,7 +318,6 @@ class _Work:
             cuts = sum(len(search.pool.cuts) for search in searches)
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
-        self._insure()
 
     def _rows(self) -> list[Cut]:
         """Return further rows of the master: at most so many cells are hidden."""
