@@ -20,6 +20,7 @@ from celosia.presses import answered, waiting
 from celosia.protect.call import Call, OutgrownError
 from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
+from celosia.protect.fallback import Fallback
 from celosia.protect.growing import Grown
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.memory import Goal
@@ -78,7 +79,7 @@ class _Work:
     _needed: bool = True
     _before: Collection[Goal] = ()
     _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    _insured: NDArray[np.bool_] | None = None
+    _insured: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -259,18 +260,31 @@ class _Work:
         Where none is known yet, all that may be hidden is.
         """
         fallback = self.call.fallback
-        if fallback is None or not fallback.due or not self.searches:
+        if fallback is None or not self.searches:
             return
         hidden = self._hidden()
-        if hidden is None and fallback.urgent and self._may_hide_all:
-            hidden = np.ones(len(self.task), dtype=bool)
-        if hidden is None or (self._insured is not None and np.array_equal(hidden, self._insured)):
-            return
-        self._insured = hidden
-        with fallback.measured(), deadline.in_all():
+        if hidden is None and self._may_hide_all and not len(self._insured):
+            if fallback.needs_anything(large=self._large):
+                self._insured = np.ones(len(self.task), dtype=bool)
+                with contextlib.suppress(deadline.DeadlineError), deadline.in_all(), deadline.before(fallback.part()):
+                    self._offer(fallback, self._insured)
+                with deadline.in_all():
+                    deadline.check()
+        elif hidden is not None and fallback.due and not np.array_equal(hidden, self._insured):
+            self._insured = hidden
+            with deadline.in_all():
+                self._offer(fallback, hidden)
+
+    def _offer(self, fallback: Fallback, hidden: NDArray[np.bool_]) -> None:
+        with fallback.measured():
             checked = self._audited(hidden)
         if checked.safe:
             fallback.offer(self._result(checked))
+
+    @property
+    def _large(self) -> bool:
+        """Whether searches will take long to find a first pattern."""
+        return sum(search.is_slow for search, _ in self.searches) > 0
 
     @property
     def _may_hide_all(self) -> bool:

@@ -165,7 +165,13 @@ class Search(Growing):
             if self.pattern is None and self._grow is None:
                 self._keep(self._cleaner.settled(np.ones(len(self.task), dtype=bool)))
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether the first pattern takes long: there are many questions, and programs answer them."""
+        return not self.separator.is_network and len(self.task) * len(self.separator.sides) > _LARGE
+
     def _search(self) -> None:
+        self._check_time()
         self._first_pattern()
         self._cut_while_growing()
         if not self._one_step_left or not self.separator.is_network:
