@@ -33,6 +33,7 @@ from celosia.protect.trade_off import TradeOff, trade_off
 from celosia.protect.why import Why
 from celosia.report.beside import Beside
 from celosia.risk.risk import Risk
+from celosia.solve.clock import Clock
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "release": ENDINGS,
@@ -45,8 +46,9 @@ FILES: Mapping[str, tuple[str, ...]] = {
 MOST_INTERVALS = 5_000
 """Up to so many intervals are followed to their ends for the page: two programs each, seconds in all."""
 
-MOST_SECONDS, CURVE_GAP = 10.0, 1e-3
-"""Each point of the curve of combined suppression has so long, and ends within this share of its bound."""
+MOST_SECONDS, LEAST_SECONDS, CURVE_GAP = 10.0, 1.0, 1e-3
+"""Each point of the curve of combined suppression has so long at most, and ends within this share of its bound; with
+no more than the least there is no curve."""
 
 PartT = TypeVar("PartT", bound=Part)
 
@@ -271,7 +273,7 @@ def write_outputs(
                 # pictures take a second to import, which nobody need wait for who asks for none
                 from celosia.report.protection_page import write_protection_page  # noqa: PLC0415
 
-                seen, asked = with_intervals(result, progress), what.asked(result)
+                seen, asked = with_intervals(result, progress, _left(result, what.limits)), what.asked(result)
                 curve = _curve(result, what.limits, progress)
                 write_protection_page(
                     result,
@@ -295,16 +297,24 @@ def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> TradeO
     Of the respondents those attack that came too close on the way to the release: to look for others at every point
     takes too long.
     """
-    if not isinstance(result.method, Combined):
+    left = _left(result, limits)
+    if not isinstance(result.method, Combined) or (left is not None and left <= LEAST_SECONDS):
         return None
     progress.start("few ranges or narrow ones")
-    seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
+    seconds = min(left or MOST_SECONDS, MOST_SECONDS)
     risk = replace(result.risk, respondents=())
     return trade_off(risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP, known=[result])
 
 
-def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:
-    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many.
+def _left(result: Protection, limits: LimitsPart) -> float | None:
+    """Return how many seconds of the limit the page may still take, a little in any case; None where there is none."""
+    if limits.time_limit is None:
+        return None
+    return max(LEAST_SECONDS, limits.time_limit - result.seconds)
+
+
+def with_intervals(result: Protection, progress: Progress = SILENT, time_limit: float | None = None) -> Audit | None:
+    """Return an audit with the intervals of all hidden cells, or the result's own where there is no time for so many.
 
     None where the method protects by distance.
     """
@@ -316,4 +326,6 @@ def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | N
         risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
     if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:
         return result.audit
-    return audit(result.pattern, risk, intervals=True, integer=result.audit.integer, progress=progress)
+    clock, integer = Clock(time_limit), result.audit.integer
+    found = audit(result.pattern, risk, intervals=True, integer=integer, time_limit=time_limit, progress=progress)
+    return found if clock.left > 0 else result.audit
