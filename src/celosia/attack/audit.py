@@ -176,7 +176,7 @@ def audit(
     solver
         The name of a solver; by default the best that is installed.
     time_limit
-        Seconds for all of it. What is not judged by then is *not shown safe*, never met.
+        Seconds for all of it. What is not judged by then is *not shown safe*, never met, and has no interval.
     progress
         Hears about long steps.
     executor
@@ -230,9 +230,17 @@ def audit(
     found = Findings.joined(judged)
     verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
     nobody = found.take(np.zeros(0, dtype=np.int64))
-    found = Findings.joined(seen) if seen else nobody
+    found = _known(Findings.joined(seen)) if seen else nobody
     name = f"{backend.name} {backend.version}"
     return Audit(risk, release, verdicts, found, tuple(systems), whole, name, unjudged)
+
+
+def _known(seen: Findings) -> Findings:
+    """Return the intervals of cells that were asked about in time: that the others do not move is not known."""
+    if deadline.left() > 0:
+        return seen
+    asked = [answers.furthest | np.asarray(answers.reach > 0, dtype=bool) for answers in (seen.down, seen.up)]
+    return seen.take(np.flatnonzero(asked[0] & asked[1]))
 
 
 def _check(risk: Risk, *, whole: bool) -> None:

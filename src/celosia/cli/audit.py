@@ -81,6 +81,12 @@ _MOST_EXPLAINED = 3  # of them
     help="Say by which relations and bounds the interval of a cell follows, with all numbers (confidential). "
     "A number or a label; may be repeated.",
 )
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=float,
+    help="End after so long: what is not judged by then is not shown to be safe.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def audit(
@@ -89,6 +95,7 @@ def audit(
     intervals: Path | None,
     certificate: Path | None,
     explained: tuple[str, ...],
+    time_limit: float | None,
     *,
     quiet: bool,
     as_json: bool,
@@ -105,7 +112,8 @@ def audit(
         release = read_release(published, risk.table)
         cells = [int(cell) for called in cells_called(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
-        found = audited(release, risk, intervals=intervals is not None, progress=progress)
+        asked = intervals is not None
+        found = audited(release, risk, intervals=asked, time_limit=time_limit, progress=progress)
         proof = certify(found, progress=progress) if certificate is not None and found.safe else None
         texts = {certificate: proof.text()} if certificate is not None and proof is not None and proof.safe else {}
         written = [*([intervals] if intervals is not None else []), *texts]
@@ -167,6 +175,7 @@ def _summary(found: Audit) -> dict[str, object]:
         "cells_not_shown": sorted({verdict.requirement.cell for verdict in found.of_result(OPEN)}),
         "solver": backends()[0].name,
         "respondents": respondents_asked(found.risk),
+        **({"respondents_not_attacked": found.unjudged} if found.unjudged else {}),
         **({"notes": list(found.notes)} if found.notes else {}),
     }
 
@@ -194,6 +203,7 @@ def _verdict(found: Audit) -> Text:
     missed, open_ = len(found.of_result(MISSED)), len(found.of_result(OPEN))
     said = "Not safe" if missed else "Not shown safe"
     parts = [f"{missed:,} missed"] * bool(missed) + [f"{open_:,} not shown to be met"] * bool(open_)
+    parts += [f"{counted(found.unjudged, 'contributor')} not attacked in time"] * bool(found.unjudged)
     return Text(f"{said}: of {total} ({sensitive}) {' and '.join(parts)}.", style="bold dark_orange")
 
 

@@ -40,8 +40,9 @@ FILES: Mapping[str, tuple[str, ...]] = {
 }
 """What can be written, and the endings of each."""
 
-MOST_SECONDS, CURVE_GAP = 10.0, 1e-3
-"""Each point of the curve of combined suppression has so long, and ends within this share of its bound."""
+MOST_SECONDS, LEAST_SECONDS, CURVE_GAP = 10.0, 1.0, 1e-3
+"""Each point of the curve of combined suppression has so long at most, and ends within this share of its bound; with
+no more than the least there is no curve."""
 
 PartT = TypeVar("PartT", bound=Part)
 
@@ -260,7 +261,7 @@ def write_outputs(
                 # pictures take a second to import, which nobody need wait for who asks for none
                 from celosia.report.protection_page import write_protection_page  # noqa: PLC0415
 
-                seen, asked = with_intervals(result, progress), what.asked(result)
+                seen, asked = with_intervals(result, progress, _left(result, what.limits)), what.asked(result)
                 curve = _curve(result, what.limits, progress)
                 write_protection_page(
                     result,
@@ -284,9 +285,17 @@ def _curve(result: Protection, limits: LimitsPart, progress: Progress) -> TradeO
     Of the respondents those attack that came too close on the way to the release: to look for others at every point
     takes too long.
     """
-    if not isinstance(result.method, Combined):
+    left = _left(result, limits)
+    if not isinstance(result.method, Combined) or (left is not None and left <= LEAST_SECONDS):
         return None
     progress.start("few ranges or narrow ones")
-    seconds = min(limits.time_limit or MOST_SECONDS, MOST_SECONDS)
+    seconds = min(left or MOST_SECONDS, MOST_SECONDS)
     risk = replace(result.risk, respondents=())
     return trade_off(risk, result.method, time_limit=seconds, gap=limits.gap or CURVE_GAP, known=[result])
+
+
+def _left(result: Protection, limits: LimitsPart) -> float | None:
+    """Return how many seconds of the limit the page may still take, a little in any case; None where there is none."""
+    if limits.time_limit is None:
+        return None
+    return max(LEAST_SECONDS, limits.time_limit - result.seconds)

@@ -20,6 +20,7 @@ from celosia.presses import answered, waiting
 from celosia.protect.call import Call, OutgrownError
 from celosia.protect.conflict import conflict_of, freed, rests_on
 from celosia.protect.cuts import Cut
+from celosia.protect.fallback import Fallback
 from celosia.protect.growing import Grown
 from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.memory import Goal
@@ -78,7 +79,7 @@ class _Work:
     _needed: bool = True
     _before: Collection[Goal] = ()
     _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    _insured: NDArray[np.bool_] | None = None
+    _insured: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -125,7 +126,8 @@ class _Work:
         backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
         rows, grow = self.rows, None if self.call.watch is None else self._grown
         self.searches = [
-            (Search(part, backend, solver, clock, self._listen, rows, seed, grow), columns) for part, columns in parts
+            (Search(part, backend, solver, clock, self._listen, rows, seed, grow, self._insure), columns)
+            for part, columns in parts
         ]
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
         # what cells cost that are hidden in any case, and of which no search knows
@@ -258,18 +260,31 @@ class _Work:
         Where none is known yet, all that may be hidden is.
         """
         fallback = self.call.fallback
-        if fallback is None or not fallback.due or not self.searches:
+        if fallback is None or not self.searches:
             return
         hidden = self._hidden()
-        if hidden is None and fallback.urgent and self._may_hide_all:
-            hidden = np.ones(len(self.task), dtype=bool)
-        if hidden is None or (self._insured is not None and np.array_equal(hidden, self._insured)):
-            return
-        self._insured = hidden
-        with fallback.measured(), deadline.in_all():
+        if hidden is None and self._may_hide_all and not len(self._insured):
+            if fallback.needs_anything(large=self._large):
+                self._insured = np.ones(len(self.task), dtype=bool)
+                with contextlib.suppress(deadline.DeadlineError), deadline.in_all(), deadline.before(fallback.part()):
+                    self._offer(fallback, self._insured)
+                with deadline.in_all():
+                    deadline.check()
+        elif hidden is not None and fallback.due and not np.array_equal(hidden, self._insured):
+            self._insured = hidden
+            with deadline.in_all():
+                self._offer(fallback, hidden)
+
+    def _offer(self, fallback: Fallback, hidden: NDArray[np.bool_]) -> None:
+        with fallback.measured():
             checked = self._audited(hidden)
         if checked.safe:
             fallback.offer(self._result(checked))
+
+    @property
+    def _large(self) -> bool:
+        """Whether searches will take long to find a first pattern."""
+        return sum(search.is_slow for search, _ in self.searches) > 0
 
     @property
     def _may_hide_all(self) -> bool:
@@ -317,7 +332,6 @@ class _Work:
             cuts = sum(len(search.pool.cuts) for search in searches)
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
-        self._insure()
 
     def _rows(self) -> list[Cut]:
         """Return further rows of the master: at most so many cells are hidden."""

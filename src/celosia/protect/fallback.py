@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from celosia.protect.protection import Protection
+from celosia.solve import deadline
 from celosia.solve.clock import Clock
 
 _EARLY, _EARLY_SHARE = 2.0, 0.25
@@ -26,8 +27,11 @@ _LONGER = 1.3
 _AT_MOST = 0.5
 """No more than this share of the limit is kept for the last audit."""
 
-_NOTHING_YET = 0.35
-"""After this share of the limit a search without any pattern has the dearest one audited."""
+_NOTHING_YET = 0.2
+"""After this share of the limit a search without any pattern has the dearest one audited, a large one at once."""
+
+_ANYTHING = 0.75
+"""That takes no more than this share of the limit."""
 
 
 @dataclass(eq=False)
@@ -59,11 +63,21 @@ class Fallback:
         """Whether the best pattern of a search is worth an audit now."""
         return self.clock.seconds >= self._next and self.clock.left > 0
 
-    @property
-    def urgent(self) -> bool:
-        """Whether a search that knows no pattern had better show that the dearest one is safe."""
-        late = math.isfinite(self._limit) and self.clock.seconds >= _NOTHING_YET * self._limit
-        return late and self.best is None and self.due
+    def needs_anything(self, *, large: bool) -> bool:
+        """Return whether a search that knows no pattern had better show that the dearest one is safe.
+
+        Parameters
+        ----------
+        large
+            The search will take long to find a first one.
+        """
+        late = large or self.clock.seconds >= _NOTHING_YET * self._limit
+        return math.isfinite(self._limit) and late and self.best is None and self.clock.left > 0
+
+    def part(self) -> deadline.Until:
+        """Return the last moment for that, from now on: the search needs its time, too."""
+        end = self.clock.seconds + _ANYTHING * self._limit
+        return deadline.Until(lambda: end - self.clock.seconds)
 
     @contextmanager
     def measured(self) -> Iterator[None]:

@@ -116,8 +116,12 @@ class Relaxed(Standing):
         return self.cost - self.bound <= self.step.size * _ONE
 
     def _check_time(self) -> None:
+        self._insure()
         if self._left <= 0:
             raise TimeUpError
+
+    def _insure(self) -> None:
+        """Have what is known so far audited, where that is due."""
 
     @property
     def _left(self) -> float:

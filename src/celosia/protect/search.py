@@ -62,6 +62,8 @@ class Search(Growing):
         From which restarts draw.
     grow
         Attacks every pattern that would be kept; None where the goals of the task are all that is asked for.
+    insure
+        Is called now and then: what is known by then may be audited.
 
     Its attributes are those of `celosia.protect.standing.Standing`.
     """
@@ -76,13 +78,17 @@ class Search(Growing):
         rows: Sequence[Cut] = (),
         seed: int = 0,
         grow: Grow | None = None,
+        insure: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(task, backend, clock, rows, seed, grow)
         self._tree = tree
-        self._tell = listen
+        self._tell, self._tell_time = listen, insure
 
     def _listen(self) -> None:
         self._tell(self)
+
+    def _insure(self) -> None:
+        self._tell_time()
 
     def forbid(self, missed: NDArray[np.int64], *, proved: bool) -> None:
         """Go back to an earlier pattern, or none: the audit says that the best one misses these columns' levels.
@@ -159,7 +165,13 @@ class Search(Growing):
             if self.pattern is None and self._grow is None:
                 self._keep(self._cleaner.settled(np.ones(len(self.task), dtype=bool)))
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether the first pattern takes long: there are many questions, and programs answer them."""
+        return not self.separator.is_network and len(self.task) * len(self.separator.sides) > _LARGE
+
     def _search(self) -> None:
+        self._check_time()
         self._first_pattern()
         self._cut_while_growing()
         if not self._one_step_left or not self.separator.is_network:

@@ -10,13 +10,14 @@ from celosia.attack.audit import Audit, audit
 from celosia.pattern.entries import SHOWN
 from celosia.progress import SILENT, Progress
 from celosia.protect.protection import Protection
+from celosia.solve.clock import Clock
 
 MOST_INTERVALS = 5_000
 """Up to so many intervals are followed to their ends: two programs each, seconds in all."""
 
 
-def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | None:
-    """Return an audit with the intervals of all hidden cells, or the result's own where they are too many.
+def with_intervals(result: Protection, progress: Progress = SILENT, time_limit: float | None = None) -> Audit | None:
+    """Return an audit with the intervals of all hidden cells, or the result's own where there is no time for so many.
 
     None where the method protects by distance.
     """
@@ -28,4 +29,6 @@ def with_intervals(result: Protection, progress: Progress = SILENT) -> Audit | N
         risk = replace(risk, attackers=risk.attackers[: int(own.attackers.min())], further=None)
     if len(result.audit.intervals) or hidden * len(risk.attackers) > MOST_INTERVALS:
         return result.audit
-    return audit(result.pattern, risk, intervals=True, integer=result.audit.integer, progress=progress)
+    clock, integer = Clock(time_limit), result.audit.integer
+    found = audit(result.pattern, risk, intervals=True, integer=integer, time_limit=time_limit, progress=progress)
+    return found if clock.left > 0 else result.audit

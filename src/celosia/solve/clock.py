@@ -11,7 +11,7 @@ LATE_SECONDS, LATE_SHARE = 1.5, 0.08
 AFTER_STOP = 1.5
 """Seconds after which nothing is waited for when somebody has stopped the clock."""
 
-_SLOWER = 3.0
+_SLOWER = 2.0
 """Where other programs take the processor, these are seconds of work, but no more than so many times as many."""
 
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 SAME = 0.05
-"""Seconds: a solve whose own limit is no later than this after the last moment ends by itself, with what it has."""
+"""Seconds: moments no further from each other are one. A solve with such a limit of its own ends with what it has."""
 
 
 class DeadlineError(Exception):
@@ -45,7 +45,7 @@ class Moment:
     Parameters
     ----------
     at
-        By `time.time`, infinite for none.
+        By `time.monotonic`, which all processes of a machine share, infinite for none.
     """
 
     at: float
@@ -53,12 +53,12 @@ class Moment:
     @classmethod
     def now_left(cls) -> Moment:
         """Return the last moment of what is being done here."""
-        return cls(time.time() + left())
+        return cls(time.monotonic() + left())
 
     @property
     def left_at_most(self) -> float:
         """Seconds until then, never negative."""
-        return max(0.0, self.at - time.time())
+        return max(0.0, self.at - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,14 @@ def check() -> None:
 
 
 def run_out() -> DeadlineError:
-    """Return the error that says that the last moment has come, and let it have passed for everybody.
+    """Return the error that says that the last moment has come, and let it, and any next to it, have passed for all.
 
     A solver that ends at its limit may do so a hair too early: what it leaves undone must not be taken for done.
     """
-    nearest = min(_ENDS.get(), key=lambda end: end.left, default=None)
-    if nearest is not None:
-        nearest.passed = True
+    first = left()
+    for end in _ENDS.get():
+        if end.left <= first + SAME:
+            end.passed = True
     return DeadlineError()
 
 
@@ -172,7 +173,7 @@ def limited(work: Callable[P, T]) -> Callable[P, T]:
             if not (isinstance(seconds, int | float) and seconds > 0):
                 said = f"must be above zero, not {seconds}."
                 raise SpecError.one("time_limit", said, "It is in seconds; leave it out for none.")
-            with before(Moment(time.time() + seconds)):
+            with before(Moment(time.monotonic() + seconds)):
                 found = work(*args, **kwargs)
         check()
         return found

@@ -37,6 +37,7 @@ class HighsModel:
         self._problem = OpenProblem(problem)
         self._engine = Engine()
         self._highs = self._engine.highs
+        self._engine.adds_up = self._problem.integer is None
         self._only_costs_changed = self._interior = False
         self._warm = self._cold = 0
         self._load(problem)

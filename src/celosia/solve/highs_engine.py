@@ -4,7 +4,7 @@ What HiGHS must be told, and where it would mislead:
 
 - a thread's first run fixes the number of threads for its later ones, which fail if they ask for another: every run
   here asks for one;
-- its time limit holds for one run, while its own clock adds all runs up;
+- its time limit holds for one run of a MIP, but for all runs together of an LP;
 - highspy's own handling of Ctrl-C prints, swallows the interrupt, ends the process at the fifth, and calls Python at
   every simplex iteration;
 - its active-set QP solver adds a little to the diagonal of Q by default, and so finds an optimum of unbounded problems.
@@ -52,9 +52,12 @@ class Engine:
     ----------
     highs
         The instance, for everything that is not said through this class.
+    adds_up
+        Whether the time of earlier runs counts: it does for LPs, not for MIPs.
     """
 
     def __init__(self) -> None:
+        self.adds_up = True
         self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
         self._set: dict[str, Value] = {}
         self._runner = Interruptible(partial(_start_interrupting, self.highs))
@@ -114,7 +117,7 @@ class Engine:
         for kind in _INTERRUPTS:
             self.highs.stopCallback(kind)
         own, last = clock.left, deadline.left()
-        self.option("time_limit", value=min(own, last))
+        self.option("time_limit", value=min(own, last) + (self.highs.getRunTime() if self.adds_up else 0.0))
         self._runner.run(work)
         said = self.highs.getModelStatus()
         if said == HighsModelStatus.kTimeLimit and last < own - deadline.SAME:
