@@ -193,7 +193,8 @@ class Draw:
 
     def table(self, frame: object = None, **more: Any) -> Table:  # noqa: ANN401
         """Return the table of the records, or of a frame that says the same."""
-        return tabulate(self.frame() if frame is None else frame, **(self.options() | more))
+        told = {"total_codes": "keep"} | self.options() | more
+        return tabulate(self.frame() if frame is None else frame, **told)
 
 
 def _number(value: Fraction, decimals: int) -> int | float:

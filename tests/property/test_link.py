@@ -62,6 +62,7 @@ class Drawn:
                 if each.given is not None and any(each.name in names for names in by)
             },
             relations=relations,
+            total_codes="keep",
         )
 
     def expected(self, variable: str, axes: Sequence[int]) -> tuple[dict[Name, list[Record]], set[Sum]]:

@@ -138,7 +138,9 @@ def test_sides_that_clash_are_turned_and_the_result_says_how_many(make: MakeRisk
         result = protect(risk, Perturb(8, frozen=[2], secret=secret))
         assert result.safe
         assert moved(result, 0) * moved(result, 1) < 0
-        notes.add(result.notes)
+        *said, last = result.notes
+        assert last == risk.unasked_note
+        notes.add(tuple(said))
     assert notes == {(), ("Of 2 sides that were drawn 1 had to be turned: nothing adds up otherwise.",)}
 
 
