@@ -22,6 +22,7 @@ from celosia.progress import SILENT, Progress
 from celosia.risk.respondents import Knowledge, Respondents, respondents_of
 from celosia.risk.risk import Risk
 from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.solve import deadline
 from celosia.solve.backend import Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -120,8 +121,6 @@ def worst_aggregation(
 
 def _checked(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
     """Return the respondents of a table whose release can be asked about."""
-    if knowledge.least:
-        raise SpecError.one("rule", "names no p, by which aggregations are judged.", _FAST)
     if knowledge.coalition > 1:
         raise SpecError.one("rule", "is about coalitions, aggregations are not.", _FAST)
     if knowledge.least:
@@ -158,15 +157,16 @@ def _exposed(stage: Stage, pair: Pair, progress: Progress) -> tuple[set[int], in
     exposed: set[int] = set()
     unjudged = 0
     progress.start("attacking respondents", len(groups))
-    for group in groups:
-        wanted = [one for one in group if pair[1] in (None, one.place)]
-        if not wanted:
-            pass
-        elif pair[0] is None:
-            unjudged += not search.attack(wanted)
-        else:
-            unjudged += _attacked_by(stage, wanted, pair[0], exposed)
-        progress.advance(1)
+    with deadline.before(deadline.Until(lambda: stage.clock.left)):
+        for group in groups:
+            wanted = [one for one in group if pair[1] in (None, one.place)]
+            if not wanted:
+                pass
+            elif pair[0] is None:
+                unjudged += not search.attack(wanted)
+            else:
+                unjudged += _attacked_by(stage, wanted, pair[0], exposed)
+            progress.advance(1)
     progress.done()
     return exposed | {one.target for one in search.found}, unjudged
 
@@ -177,9 +177,12 @@ def _attacked_by(stage: Stage, group: list[Target], attacker: int, exposed: set[
     for target in group:
         if target.place == attacker:
             continue
-        if stage.clock.left == 0:
+        if stage.late:
             return True
-        judged = target.judged(alone, 0, largest_others(stage, target, alone, 0))
+        try:
+            judged = target.judged(alone, 0, largest_others(stage, target, alone, 0))
+        except deadline.DeadlineError:
+            return True
         if judged.late:
             return True
         if judged.proof is None:

@@ -15,7 +15,6 @@ from celosia.attack.audit import MET, Audit, audit
 from celosia.attack.redundancy import implied
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.rounded import rounded_modes
 from celosia.protect.adjust import kept_totals
 from celosia.protect.adjust_leaves import leaves_of
@@ -24,12 +23,11 @@ from celosia.protect.levels import refuse_levels_that_nobody_meets
 from celosia.protect.protection import Protection
 from celosia.protect.random_round import RandomRound
 from celosia.protect.random_round_bias import bias_notes
-from celosia.protect.random_round_nearest import Nearest, nearest_of
+from celosia.protect.random_round_completing import Completed, Completing
 from celosia.protect.random_round_sets import sets_of
 from celosia.protect.random_round_walk import arcs_of, walk
 from celosia.protect.round import grains_of
 from celosia.risk.risk import SHOW, Risk
-from celosia.solve.clock import Clock
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -106,35 +104,21 @@ def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
     sets = sets_of(risk, base, reach)
     kept = totals | (risk.status == SHOW)
 
-    def attempt(values: NDArray[np.int64], clock: Clock) -> tuple[Pattern, Audit, Nearest] | None:
-        found = nearest_of(risk, sets.cells, values, kept, reach, call.solver, clock)
-        if found is None and clock.left <= 0:
-            raise TimeoutError
-        if found is None:
-            return None
-        pattern = _perturbed(risk, found.values, kept, reach)
-        return pattern, audit(pattern, risk, integer=call.integer), found
-
-    def complete(values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
-        if call.clock.stopped:
-            raise TimeoutError
-        made = attempt(values, clock)
-        return made[2].values if made is not None and made[1].safe else None
-
+    completing = Completing(risk, call, sets, kept, reach)
     random = np.random.default_rng(call.seed)
     failed, reason = 0, ""
     while failed < method.draws:
         try:
-            made = attempt(sets.drawn(random), call.clock)
+            made = completing.attempt(sets.drawn(random), call.clock)
         except TimeoutError:
             late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
             raise late from None
-        if made is not None and made[1].safe:
+        if made is not None and made.checked.safe:
             seconds = call.clock.seconds
-            notes = bias_notes(table, sets, complete, call.seed, failed, call.clock)
+            notes = bias_notes(table, sets, completing.safe_values, call.seed, failed, call.clock)
             return _protection(risk, method, call, made, seconds, notes)
         reason = "the other cells could not make up for it"
-        reason = reason if made is None else f"attackers came too close to {_unmet(made[1])}"
+        reason = reason if made is None else f"attackers came too close to {_unmet(made.checked)}"
         failed += 1
     said = f"found no safe table in {failed} draws; at last {reason}."
     raise InfeasibleError.one("random-round", said, "Take a larger base or reach, or say keep_totals=False.")
@@ -157,13 +141,6 @@ def _rounded(table: Table, values: NDArray[np.int64], base: int, extra: NDArray[
     return Pattern(table, tuple(modes))
 
 
-def _perturbed(risk: Risk, values: NDArray[np.int64], kept: NDArray[np.bool_], reach: NDArray[np.int64]) -> Pattern:
-    """Return values within a reach, and the cells that are kept as they are."""
-    table, cells = risk.table, np.flatnonzero(~kept)
-    far = Fixed(reach[cells], table.decimals)
-    return Pattern.of(table, Perturbed(cells, Fixed(values[cells], table.decimals), far, table=table))
-
-
 def _audited(risk: Risk, method: RandomRound, call: Call, pattern: Pattern) -> Protection:
     """Return the result for a pattern, if it is safe.
 
@@ -182,18 +159,17 @@ def _protection(
     risk: Risk,
     method: RandomRound,
     call: Call,
-    made: tuple[Pattern, Audit, Nearest],
+    made: Completed,
     seconds: float,
     notes: tuple[str, ...],
 ) -> Protection:
-    pattern, checked, found = made
     return Protection(
         risk=risk,
         method=method,
-        pattern=pattern,
-        cost=found.cost,
-        bound=found.bound,
-        found=checked,
+        pattern=made.pattern,
+        cost=made.nearest.cost,
+        bound=made.nearest.bound,
+        found=made.checked,
         seconds=seconds,
         solver=call.solver_name,
         trace=(),

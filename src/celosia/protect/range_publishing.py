@@ -191,6 +191,7 @@ class Publishing:
 
 
 def warn_of_midpoints(pattern: Pattern) -> None:
-    """Warn where too many published ranges have the true value in their middle, or at an end."""
-    for said in midpoints(pattern).warnings:
+    """Warn where too many published ranges have the true value in their middle."""
+    said = midpoints(pattern).warning
+    if said is not None:
         warnings.warn(said, MidpointWarning, stacklevel=3)

@@ -10,7 +10,7 @@ import pytest
 
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.worst_aggregation import worst_aggregation
-from celosia.errors import OutOfTimeError, SpecError
+from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess
 from celosia.risk.rules import MinFrequency, PPercent
@@ -69,11 +69,6 @@ def test_a_safe_release_is_no_better_known_where_time_is_up(survey: Table) -> No
     assert worst_aggregation(everything, survey, rule=RULE) is None
     with pytest.raises(OutOfTimeError, match="not judged"):
         worst_aggregation(everything, survey, rule=RULE, time_limit=0)
-
-
-def test_a_rule_without_p_is_refused(survey: Table, bare: Pattern) -> None:
-    with pytest.raises(SpecError, match=r"rule: names no p.* Use celosia.audit_respondents"):
-        worst_aggregation(bare, survey, rule=MinFrequency(3))  # type: ignore[arg-type]
 
 
 def test_a_sensitive_cell_that_is_shown_is_found_in_no_time_and_called_no_more_than_sensitive(survey: Table) -> None:

@@ -167,9 +167,6 @@ def test_every_run_states_the_bias_of_the_scheme(seed: int) -> None:
         "cell 4, always below the truth by up to 40% of the base; "
         "of the others most cell 5, always above the truth by up to 40% of the base."
     )
-    *others, last = result.notes[1:]
-    assert not others or "Drawn again" in others[0]
-    assert last == result.risk.unasked_note
 
 
 def test_the_stated_bias_is_that_of_many_runs() -> None:
