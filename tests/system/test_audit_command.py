@@ -117,6 +117,21 @@ def test_a_disclosed_cell_ends_with_1_and_is_named(run: Run) -> None:
     assert "cell 4: the value is known exactly" in said
 
 
+def test_out_of_time_is_no_all_clear(folder: Path, run: Run) -> None:
+    limit = ("--time-limit", "0.000000001")
+    code, said, _ = run("audit", "problem.jj", "--release", "good.csv", "--quiet", *limit)
+    assert code == 1
+    assert said.startswith("Not shown safe: of 1 requirement (1 sensitive cell) 1 not shown to be met.")
+    code, said, _ = run("audit", "problem.jj", "--release", "good.csv", "--json", "--intervals", "late.csv", *limit)
+    assert code == 1
+    assert (json.loads(said)["safe"], json.loads(said)["met"], json.loads(said)["not_shown"]) == (False, 0, 1)
+    assert rows(folder / "late.csv") == []  # that cells do not move is not known
+    assert run("audit", "problem.jj", "--release", "good.csv", "--quiet", "--time-limit", "60")[0] == 0
+    code, _, complained = run("audit", "problem.jj", "--release", "good.csv", "--time-limit", "0")
+    assert code == 2
+    assert "time_limit: must be above zero, not 0.0." in complained
+
+
 def test_what_is_disclosed_is_explained_without_numbers(folder: Path, run: Run) -> None:
     _, said, _ = run("audit", "problem.jj", "--release", "bad.csv")
     lines = said.splitlines()

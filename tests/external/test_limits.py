@@ -1,0 +1,77 @@
+"""A limit is a limit on tables that other people made, and that cannot be finished in time."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
+from celosia.formats.jj import read_jj
+from celosia.progress import Silent
+from celosia.protect.adjust import Adjust
+from celosia.protect.combined import Combined
+from celosia.protect.intervals import Intervals
+from celosia.protect.methods import protect
+from celosia.protect.mixed import Mixed
+from celosia.protect.perturb import Perturb
+from celosia.protect.protection import Method
+from celosia.protect.round import Round
+from celosia.protect.suppress import Suppress
+from celosia.risk.assess import assess
+from celosia.risk.risk import Risk
+from celosia.risk.rules import MinFrequency, PPercent
+from celosia.source.tabulate import tabulate
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+TABLES = ("hier13", "hier16", "jjtabeltest3", "nine12", "ninenew", "table3", "two5in6")
+METHODS = (Suppress(), Intervals(), Combined(), Mixed(), Round(base=1000), Perturb(reach=10_000), Adjust())
+FIELDS = {"IndustryCode": (3, 8), "Size": (8, 10), "Region": (11, 13), "Var2": (27, 37)}
+"""Where `Tau_TestW.rda` says that the fields stand, counted from 0."""
+
+LIMIT = 5.0
+
+pytestmark = [
+    pytest.mark.external,
+    pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning"),
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"public data are not beside the checkout: {DATA}"),
+]
+
+
+class Stopwatch(Silent):
+    """Measures the seconds of work since the search began."""
+
+    began: float | None = None
+
+    def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
+        if step == "protecting" and self.began is None:
+            self.began = time.process_time()
+
+
+def ends_in_time(risk: Risk, method: Method, limit: float) -> None:
+    watch = Stopwatch()
+    with contextlib.suppress(OutOfTimeError, InfeasibleError):
+        assert protect(risk, method, time_limit=limit, progress=watch).safe
+    assert watch.began is not None
+    assert time.process_time() - watch.began < 1.1 * limit + 2.0
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_csplib(tmp_path: Path, name: str, method: Method) -> None:
+    path = tmp_path / f"{name}.jj"
+    path.write_bytes(gzip.decompress((DATA / "csplib" / f"{name}.jj.gz").read_bytes()))
+    with contextlib.suppress(SpecError):
+        ends_in_time(read_jj(path), method, LIMIT)
+
+
+@pytest.mark.parametrize("by", [["IndustryCode", "Region"], ["IndustryCode", "Region", "Size"]], ids=len)
+def test_the_table_of_tau_argus(by: list[str]) -> None:
+    lines = (DATA / "tau-argus" / "tau_testW.asc").read_text(encoding="latin-1").splitlines()
+    columns = {name: [line[start:end].strip() for line in lines] for name, (start, end) in FIELDS.items()}
+    table = tabulate(pl.DataFrame(columns), by=by, value="Var2")
+    ends_in_time(assess(table, PPercent(10), MinFrequency(3)), Suppress(), 4 * LIMIT)
