@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# what pip would compile for a wheel, and the kernels
+COMPILE := $(BIN)/python -m compileall -q src/celosia && $(BIN)/celosia compile
 
 .PHONY: help demo test test-slow test-external lint format docs bench bench-smoke clean
 
@@ -51,10 +53,12 @@ $(BIN)/python:
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable .
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[$*]'
+	$(COMPILE)
 	@touch $@
 
 # The type checker looks at the tests and benchmarks too, and so needs what they need.

@@ -16,6 +16,7 @@ import benchmarks.combined
 import benchmarks.intervals
 import benchmarks.respondents
 import benchmarks.rounding
+import benchmarks.start
 import benchmarks.suppression
 import benchmarks.tabulation  # noqa: F401  (importing registers)
 from benchmarks.registry import BENCHMARKS

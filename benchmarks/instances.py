@@ -210,10 +210,7 @@ def _sums(branching: Sequence[Sequence[int]]) -> Relations:
         blocks.append(sp.kron(inner, sp.eye_array(after, dtype=np.int64), format="csr"))
     stacked = sp.vstack(blocks, format="csr")
     stacked.sort_indices()
-    # the integers of `read_jj`, for which compiled code is compiled
-    parts = stacked.data, stacked.indices.astype(np.int64), stacked.indptr.astype(np.int64)
-    matrix = sp.csr_array(parts, shape=stacked.shape)
-    return Relations(matrix, np.zeros(matrix.shape[0], dtype=np.int64))
+    return Relations(stacked, np.zeros(stacked.shape[0], dtype=np.int64))
 
 
 def _parents(widths: Sequence[int]) -> sp.coo_array:

@@ -336,6 +336,23 @@ def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
     assert list((tmp_path / "demo").iterdir()) == []
 
 
+def test_compile_says_that_there_is_nothing_left_to_do(folder: Path) -> None:
+    first = json.loads(run(folder, "compile", "--json").stdout)
+    assert first["compiled"] >= 0
+    assert run(folder, "compile").stdout == "Everything is compiled already.\n"
+    assert json.loads(run(folder, "compile", "--json").stdout)["compiled"] == 0
+
+
+@pytest.mark.slow
+def test_the_first_run_says_that_it_compiles_and_does_not_count_it(folder: Path, tmp_path: Path) -> None:
+    cold = str(tmp_path / "caches")
+    first = run(folder, "protect", "problem.jj", "--json", "--time-limit", "5", NUMBA_CACHE_DIR=cold)
+    assert "compiling, once per installation" in first.stderr
+    assert json.loads(first.stdout)["search_seconds"] < 2 < json.loads(first.stdout)["seconds"]
+    second = run(folder, "protect", "problem.jj", "--json", "--time-limit", "5", NUMBA_CACHE_DIR=cold)
+    assert "compiling" not in second.stderr
+
+
 def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
     first = run(tmp_path, "demo", "--rows", "2000")
     assert first.returncode == 0

@@ -14,7 +14,10 @@ import pytest
 import celosia
 from celosia.certify.certificate import certify
 
-HEAVY = ("duckdb", "numpy", "numba", "scipy", "highspy", "pyarrow", "pandas", "polars", "pydantic", "rich", "narwhals")
+HEAVY = (
+    *("duckdb", "numpy", "numba", "scipy", "highspy", "pyarrow", "pandas", "polars", "pydantic", "rich", "narwhals"),
+    *("matplotlib", "jinja2", "xlsxwriter", "scipy.linalg", "scipy.optimize"),
+)
 COMMAND = str(Path(sys.executable).with_name("celosia"))
 
 
@@ -47,6 +50,11 @@ def test_the_entry_point_loads_nothing_heavy() -> None:
 
 def test_a_name_loads_only_what_it_needs() -> None:
     assert loaded("from celosia import Hierarchy, SpecError") == set()
+
+
+def test_protecting_a_bare_problem_loads_no_library_for_records_or_pages() -> None:
+    code = "import celosia.cli.protect, celosia.protect.methods as methods\nmethods.engine_of(methods.Suppress)"
+    assert loaded(code).isdisjoint(set(HEAVY) - {"numpy", "numba", "scipy", "highspy", "pydantic", "rich"})
 
 
 def test_import_takes_less_than_a_tenth_of_a_second() -> None:

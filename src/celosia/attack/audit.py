@@ -32,6 +32,7 @@ from celosia.attack.respondent_requirements import requiring
 from celosia.attack.respondents import audit_respondents
 from celosia.attack.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.kernels import compile_kernels
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
@@ -188,6 +189,7 @@ def audit(
     DataError
         The release does not belong to the table, or an attacker believes what is not true.
     """
+    compile_kernels(progress)
     if not isinstance(release, Release | Pattern):
         risk = risk if risk is not None else release.risk
     if risk is None:

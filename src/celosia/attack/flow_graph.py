@@ -5,17 +5,21 @@ What belongs together lies together, in few arrays: compiled code counts referen
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.kernels import kernel
 
 _PLACE = np.dtype(
     [("leaving", "i8"), ("entering", "i8"), ("to", "u4"), ("mate", "u4"), ("arc", "u4"), ("along", "i4")], align=True
 )
 _NODE = np.dtype([("first", "u4"), ("last", "u4"), ("pointer", "u4"), ("layer", "i4")], align=True)
 _ARC = np.dtype([("move", "i8"), ("place", "u4"), ("changed", "u4")], align=True)
+Places = Annotated[NDArray[np.void], _PLACE]
+Nodes = Annotated[NDArray[np.void], _NODE]
+Arcs = Annotated[NDArray[np.void], _ARC]
 _BIG = 1 << 40  # rooms from here on count as endless in sums, so that 64 bits hold them
 
 
@@ -38,10 +42,10 @@ class Graph(NamedTuple):
         How many arcs have changed, and which.
     """
 
-    places: NDArray[np.void]
-    nodes: NDArray[np.void]
-    arcs: NDArray[np.void]
-    lists: NDArray[np.uint32]
+    places: Places
+    nodes: Nodes
+    arcs: Arcs
+    lists: Annotated[NDArray[np.uint32], 2]
     changed: NDArray[np.int64]
 
     @classmethod
@@ -73,7 +77,7 @@ def magnitude(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.asarray(np.frexp(numbers.astype(np.float64))[1], dtype=np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lay(
     tail: NDArray[np.int32],
     head: NDArray[np.int32],
@@ -81,8 +85,8 @@ def _lay(
     up: NDArray[np.int64],
     order: NDArray[np.int64],
     free: NDArray[np.int64],
-    places: NDArray[np.void],
-    arcs: NDArray[np.void],
+    places: Places,
+    arcs: Arcs,
 ) -> None:
     """Lay every arc down at both its nodes, in some order, from the first free place on."""
     for column in order:
@@ -99,7 +103,7 @@ def _lay(
         places[there].to, places[there].mate, places[there].arc, places[there].along = tail[column], here, column, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def bounds(
     columns: NDArray[np.int64], upward: NDArray[np.bool_], limits: NDArray[np.int64], graph: Graph
 ) -> NDArray[np.int64]:

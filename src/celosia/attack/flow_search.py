@@ -9,17 +9,18 @@ A flow moves many cells, and pushes some of them as far as they go: their questi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.arrays import longer
 from celosia.attack.flow_graph import Graph
+from celosia.kernels import inner, kernel
 
 _WAY, _STOPS, _SEEN = range(3)  # the rows of `lists`
 _NEXT_TO_SINK = -2
 _NEVER = np.iinfo(np.int64).max  # no move is as far
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def answer(
     columns: NDArray[np.int64],
     upward: NDArray[np.bool_],
@@ -51,8 +52,8 @@ def answer(
                 continue
             place = starts[n_tables]
             if place + changed[0] + 1 > len(out_columns):
-                more = np.empty(place + changed[0] + 1, dtype=np.int64)
-                out_columns, out_moves = np.append(out_columns, more), np.append(out_moves, more)
+                size = len(out_columns) + place + changed[0] + 1
+                out_columns, out_moves = longer(out_columns, size), longer(out_moves, size)
             table[question] = n_tables
             out_columns[place], out_moves[place] = cell, reach[question] if upward[question] else -reach[question]
             for k in range(1, changed[0] + 1):
@@ -74,7 +75,7 @@ def answer(
     return reach, table, starts[: n_tables + 1], out_columns[:end], out_moves[:end]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _ask(
     columns: NDArray[np.int64],
     upward: NDArray[np.bool_],
@@ -91,7 +92,7 @@ def _ask(
             asked[side], enough[side] = question, wanted[question]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline=True)
 def _move(places: NDArray[np.void], place: int, amount: int) -> None:
     """Let an amount leave through a place."""
     mate = places[place].mate
@@ -101,7 +102,7 @@ def _move(places: NDArray[np.void], place: int, amount: int) -> None:
     places[mate].entering -= amount
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _around(cell: int, upward: bool, wanted: int, graph: Graph) -> int:  # noqa: FBT001
     """Send flow from a cell's head to its tail, or from tail to head, not through the cell itself; return how much."""
     places = graph.places
@@ -118,7 +119,7 @@ def _around(cell: int, upward: bool, wanted: int, graph: Graph) -> int:  # noqa:
     return got
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _flow(
     source: int,
     sink: int,
@@ -142,7 +143,7 @@ def _flow(
     return got
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _layers(
     source: int, sink: int, places: NDArray[np.void], nodes: NDArray[np.void], lists: NDArray[np.uint32]
 ) -> tuple[bool, int, int, int, int]:
@@ -172,7 +173,7 @@ def _layers(
     return False, ahead, behind, n_ahead, n_behind
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _next_layer(
     first: int,
     end: int,
@@ -204,7 +205,7 @@ def _next_layer(
     return n_seen, False
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _blocking_flow(
     source: int,
     wanted: int,
@@ -244,7 +245,7 @@ def _blocking_flow(
             nodes[lists[_STOPS, depth]].pointer += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline=True)
 def _send(
     wanted: int,
     length: int,

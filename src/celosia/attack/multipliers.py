@@ -13,15 +13,17 @@ from heapq import heappop, heappush
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.exact_moves import proved_reach, whole_moves
 from celosia.attack.system import ENDLESS, System
 from celosia.errors import SolverError
+from celosia.library import OnFirstUse
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
 from celosia.table.table import Table
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 _MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
 
@@ -143,7 +145,9 @@ def _component(system: System, peeling: _Peeling, target: int) -> tuple[NDArray[
     left = np.flatnonzero(peeling.step < 0)
     inner = sp.csr_array(system.matrix[:, left])
     ones = sp.csr_array((np.ones(inner.nnz, dtype=np.int8), inner.indices, inner.indptr), shape=inner.shape)
-    _, label = connected_components(sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False)
+    _, label = csgraph.connected_components(
+        sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False
+    )
     m = inner.shape[0]
     own = label[m + int(np.searchsorted(left, target))]
     return left[label[m:] == own], np.flatnonzero(label[:m] == own)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.system import System
+from celosia.kernels import kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ def parts_as_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]
     return system, parts_of(system)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _peel(
     row_starts: NDArray[np.int32],
     row_columns: NDArray[np.int32],
@@ -119,7 +119,7 @@ def _peel(
     return peeled
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _components(
     row_starts: NDArray[np.int32],
     row_columns: NDArray[np.int32],
@@ -183,7 +183,7 @@ def _networks(
     return network, tail, head
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _ends(
     starts: NDArray[np.int32],
     rows: NDArray[np.int32],
@@ -222,7 +222,7 @@ def _ends(
     return network, first, second, sign, flip
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _turns(
     first: NDArray[np.int32],
     second: NDArray[np.int32],
@@ -257,7 +257,7 @@ def _turns(
     return turn
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def adjacency(
     tail: NDArray[np.int32], head: NDArray[np.int32], n_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -267,8 +267,10 @@ def adjacency(
         if tail[arc] >= 0 and head[arc] >= 0:
             starts[tail[arc] + 1] += 1
             starts[head[arc] + 1] += 1
-    starts = np.cumsum(starts)
-    fill = starts[:-1].copy()
+    fill = np.zeros(n_nodes, dtype=np.int64)
+    for node in range(n_nodes):
+        fill[node] = starts[node]
+        starts[node + 1] += starts[node]
     arcs = np.empty(starts[-1], dtype=np.int32)
     for arc in range(len(tail)):
         if tail[arc] >= 0 and head[arc] >= 0:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.system import ENDLESS
+from celosia.kernels import inner, kernel
 from celosia.tolerance import LARGEST_COUNT
 
 _VISITS = 20
@@ -42,7 +42,7 @@ def propagated(
     return np.minimum(down, lower), np.minimum(up, upper)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _tighten(
     row_starts: NDArray[np.int32],
     row_columns: NDArray[np.int32],
@@ -80,7 +80,7 @@ def _tighten(
                         n_waiting += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _reach_of_row(
     row: int,
     sign: int,
@@ -102,7 +102,7 @@ def _reach_of_row(
     return most, endless
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cut(
     column: int,
     factor: int,

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.exact_moves import whole_moves
@@ -20,6 +19,7 @@ from celosia.attack.parts import Parts, adjacency
 from celosia.attack.refinement import Whole, exact_product
 from celosia.attack.sparing import Sparing
 from celosia.attack.system import ENDLESS, System
+from celosia.kernels import kernel
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
@@ -268,7 +268,7 @@ def _rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _flow(
     cell: int,
     source: int,
@@ -290,7 +290,8 @@ def _flow(
     """
     got = 0
     while got < wanted:
-        way[:] = -1
+        for node in range(len(way)):
+            way[node] = -1
         way[source] = -2
         queue[0] = source
         n_queue, place = 1, 0

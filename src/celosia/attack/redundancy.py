@@ -12,11 +12,13 @@ elsewhere, on every witness.
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.kernels import inner, kernel
 
 _PRIME = 2**31 - 1
 _DRAWS = 2
@@ -56,7 +58,7 @@ def _ranks(colour: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [np.where(np.isin(colour, pair), 0, 1 + colour) for pair in pairs]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _crowded(
     starts: NDArray[np.int32], columns: NDArray[np.int32], totals: NDArray[np.int64], order: NDArray[np.int64], n: int
 ) -> int:
@@ -69,10 +71,13 @@ def _crowded(
                 defined[totals[row]] = True
             for place in range(starts[row], starts[row + 1]):
                 times[columns[place]] += 1
-    return int((times > _ENDS).sum())
+    crowded = 0
+    for column in range(n):
+        crowded += times[column] > _ENDS
+    return crowded
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDArray[np.int64]:
     """Return a colour for every row, such that rows of one colour share no column: the first that fits, in order.
 
@@ -93,7 +98,7 @@ def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> N
     return colour
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1."""
     totals = np.full(len(starts) - 1, -1, dtype=np.int64)
@@ -110,7 +115,7 @@ def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray
     return totals
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _follows(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -119,7 +124,7 @@ def _follows(
     column_rows: NDArray[np.int32],
     totals: NDArray[np.int64],
     order: NDArray[np.int64],
-    table: NDArray[np.int64],
+    table: Annotated[NDArray[np.int64], 2],
 ) -> NDArray[np.bool_]:
     """Return which rows follow from definitions, of which every total gets the first in the given order."""
     m = len(starts) - 1
@@ -129,16 +134,19 @@ def _follows(
         if totals[row] >= 0 and known[totals[row]]:
             defines[row] = True
             known[totals[row]] = False
-    settled = _tabulated(starts, columns, data, column_starts, column_rows, np.where(defines, totals, -1), known, table)
-    found = ~settled
+    defined = np.empty(m, dtype=np.int64)
     for row in range(m):
+        defined[row] = totals[row] if defines[row] else -1
+    found = _tabulated(starts, columns, data, column_starts, column_rows, defined, known, table)
+    for row in range(m):
+        found[row] = not found[row]  # what is settled already needs no proof
         for draw in range(table.shape[0]):
             if found[row] and _sum(starts, columns, data, row, -1, table[draw]) != 0:
                 found[row] = False
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _tabulated(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -147,7 +155,7 @@ def _tabulated(
     column_rows: NDArray[np.int32],
     totals: NDArray[np.int64],
     known: NDArray[np.bool_],
-    table: NDArray[np.int64],
+    table: Annotated[NDArray[np.int64], 2],
 ) -> NDArray[np.bool_]:
     """Fill totals in by their definitions, as long as all parts are known; return which definitions were used."""
     m = len(starts) - 1
@@ -177,7 +185,7 @@ def _tabulated(
     return settled
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sum(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],

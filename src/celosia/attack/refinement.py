@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
+from celosia.library import OnFirstUse
 from celosia.tolerance import LARGEST_COUNT
+
+linalg = OnFirstUse("scipy.sparse.linalg")
 
 Whole = NDArray[np.int64] | NDArray[np.object_]
 """Whole numbers: 64-bit where all are below `celosia.tolerance.LARGEST_COUNT`, else Python's."""
@@ -136,7 +138,7 @@ def _approximate_solver(matrix: sp.csr_array) -> Callable[[NDArray[np.int64]], N
     numbers = matrix.astype(np.float64)
     flipped = sp.csr_array(numbers.T)
     try:
-        factors = splu(
+        factors = linalg.splu(
             sp.csc_array(flipped @ numbers),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,

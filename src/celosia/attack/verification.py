@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.questions import Answers, Questions
 from celosia.attack.refinement import Whole
 from celosia.attack.system import ENDLESS, System
+from celosia.kernels import kernel
 from celosia.tolerance import LARGEST_COUNT
 
 
@@ -43,7 +43,7 @@ def shown(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
     return np.asarray(said | (moves >= answers.reach), dtype=bool)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _own_entries(
     table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], asked: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -96,7 +96,7 @@ def _sound_by_hand(system: System, terms: sp.csc_array, columns: list[int], move
     return not any(total.values())
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _sound(
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],

@@ -10,10 +10,10 @@ from enum import Enum
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.attack.system import ENDLESS
+from celosia.kernels import inner, kernel
 from celosia.tolerance import LARGEST_COUNT
 
 MOST_CELLS = 400
@@ -67,7 +67,7 @@ def search(
     return (Search.NONE if ended == _NONE else Search.GAVE_UP), near
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _search(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -81,7 +81,7 @@ def _search(
     n = len(lower)
     lows = np.empty((_MOST_DEPTH, n), dtype=np.int64)
     highs = np.empty((_MOST_DEPTH, n), dtype=np.int64)
-    lows[0], highs[0] = lower, upper
+    _put(lows, highs, 0, lower, upper)
     waiting = 1
     cases = 0
     while waiting > 0:
@@ -106,15 +106,24 @@ def _search(
         middle = low[narrowest] + width // 2
         first = waiting + 1 if near[narrowest] <= middle else waiting
         second = 2 * waiting + 1 - first
-        lows[first], highs[first] = low, high
-        lows[second], highs[second] = low, high
+        _put(lows, highs, first, low, high)
+        _put(lows, highs, second, low, high)
         highs[first, narrowest] = middle
         lows[second, narrowest] = middle + 1
         waiting += 2
     return 0, near
 
 
-@njit(cache=True, nogil=True)
+@inner()
+def _put(
+    lows: NDArray[np.int64], highs: NDArray[np.int64], place: int, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> None:
+    """Let a case wait."""
+    for k in range(len(low)):
+        lows[place, k], highs[place, k] = low[k], high[k]
+
+
+@inner()
 def _propagated(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -137,7 +146,7 @@ def _propagated(
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _narrowed(
     columns: NDArray[np.int32],
     factors: NDArray[np.int64],
@@ -146,8 +155,8 @@ def _narrowed(
     largest: int,
 ) -> int:
     """Narrow the ranges by one relation; return whether less is left, or nothing."""
-    least, endless_below = _least(columns, factors, low, high)
-    most, endless_above = _least(columns, -factors, low, high)
+    least, endless_below = _least(columns, factors, 1, low, high)
+    most, endless_above = _least(columns, factors, -1, low, high)
     most = -most
     left = _ALL
     # Ranges shrink while least and most stay: a little behind, but sound.
@@ -167,14 +176,14 @@ def _narrowed(
     return left
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _least(
-    columns: NDArray[np.int32], factors: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+    columns: NDArray[np.int32], factors: NDArray[np.int64], sign: int, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Return the least that terms with an end sum to, and how many have none."""
+    """Return the least that terms, or with `sign` = -1 their opposites, sum to, and how many of them have no end."""
     least, endless = 0, 0
     for entry in range(len(columns)):
-        factor = factors[entry]
+        factor = sign * factors[entry]
         lowest = low[columns[entry]] if factor > 0 else high[columns[entry]]
         if abs(lowest) >= ENDLESS:
             endless += 1
@@ -183,7 +192,7 @@ def _least(
     return least, endless
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _kept_below(
     factor: int, most: int, place: int, low: NDArray[np.int64], high: NDArray[np.int64], largest: int
 ) -> int:
@@ -199,7 +208,7 @@ def _kept_below(
     return _ALL
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _balanced(
     starts: NDArray[np.int32], columns: NDArray[np.int32], factors: NDArray[np.int64], moves: NDArray[np.int64]
 ) -> bool:

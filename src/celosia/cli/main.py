@@ -19,6 +19,7 @@ COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
     "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
     "compare": "Protect one table by several methods, and measure risk and loss in the same way.",
+    "compile": "Compile what celosia needs, once per installation, so that nobody waits for it later.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
     "protect": "Protect a table by one of eight methods: hide, widen, round or adjust cells.",

@@ -9,18 +9,24 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 from rich.console import Console, RenderableType
 
 from celosia import files
 from celosia.cli.interrupt import tidy_when_terminated
 from celosia.files import problems_with as problems_with
+from celosia.library import OnFirstUse
 from celosia.risk.risk import Risk
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+else:
+    pa = OnFirstUse("pyarrow")
+    csv = OnFirstUse("pyarrow.csv")
+    parquet = OnFirstUse("pyarrow.parquet")
 
 _WIDTH = 110  # of what goes into a file or a pipe, where no terminal has a width
 
@@ -36,9 +42,9 @@ def write_columns(columns: Mapping[str, Any], path: Path) -> None:
     """Write columns to a ``.csv`` or ``.parquet`` file."""
     table = pa.table(dict(columns))
     if path.suffix.lower() == ".parquet":
-        pyarrow.parquet.write_table(table, path)
+        parquet.write_table(table, path)
     else:
-        pyarrow.csv.write_csv(table, path)
+        csv.write_csv(table, path)
 
 
 def show(result: RenderableType) -> None:

@@ -7,18 +7,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xlsxwriter
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError
+from celosia.library import OnFirstUse
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, WITH_BOUNDS, of_status
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, SENSITIVE, STATUS, UPPER
 from celosia.pattern.release import Release
 from celosia.table.fixed import Fixed
 from celosia.table.grid import Block, Head, views
+
+if TYPE_CHECKING:
+    import xlsxwriter
+else:
+    xlsxwriter = OnFirstUse("xlsxwriter")
 
 MARK = "x"
 """Stands for a number that is not published."""

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
+from celosia.library import OnFirstUse
 from celosia.pattern.entries import WITH_BOUNDS, of_status
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, SENSITIVE, STATUS, UPPER
 from celosia.pattern.release import Release
 from celosia.table.fixed import Fixed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+else:
+    pa = OnFirstUse("pyarrow")
+    parquet = OnFirstUse("pyarrow.parquet")
 
 _DIGITS = 38  # of a 128-bit decimal
 
@@ -42,7 +49,7 @@ def write_parquet(release: Release, path: Path, sensitive: NDArray[np.bool_] | N
     columns[PUBLISHED] = _numbers(release.published, release.has_value)
     columns[LOWER] = _numbers(release.lower, bounded & ~release.lower.infinite)
     columns[UPPER] = _numbers(release.upper, bounded & ~release.upper.infinite)
-    pyarrow.parquet.write_table(pa.table(columns), path)
+    parquet.write_table(pa.table(columns), path)
 
 
 def _numbers(numbers: Fixed, given: NDArray[np.bool_]) -> pa.Array:

@@ -39,7 +39,12 @@ class Part(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        defer_build=True,  # a command needs few of them
     )
 
     @classmethod

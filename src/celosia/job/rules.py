@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import PlainValidator, ValidationError, WithJsonSchema, WrapValidator
+from pydantic import PlainValidator, ValidationError, WrapValidator
 
 from celosia.errors import SpecError, listed, nearest
 from celosia.job.part import Fault, Part, complaint, faults_of, seen
@@ -153,15 +153,17 @@ def _rule(written: object) -> RulePart:
     return part
 
 
-def _schema() -> dict[str, Any]:
-    """Return the JSON schema of a rule: one of the parts, by its name."""
-    kinds = []
-    for name, part in PARTS.items():
-        kind = part.model_json_schema()
-        kind["properties"]["rule"] = {"const": name}
-        kinds.append(kind | {"title": name, "description": f"The rule {name!r}."})
-    return {"anyOf": kinds}
+class _Schema:
+    """Has the JSON schema of a rule made when somebody asks for it: one of the parts, by its name."""
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        kinds = []
+        for name, part in PARTS.items():
+            kind = part.model_json_schema()
+            kind["properties"]["rule"] = {"const": name}
+            kinds.append(kind | {"title": name, "description": f"The rule {name!r}."})
+        return {"anyOf": kinds}
 
 
-AnyRule: TypeAlias = Annotated[RulePart, PlainValidator(_rule), WithJsonSchema(_schema())]
+AnyRule: TypeAlias = Annotated[RulePart, PlainValidator(_rule), _Schema()]
 """One of the rules above, by its name."""

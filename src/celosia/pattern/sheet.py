@@ -8,13 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet
+from typing import TYPE_CHECKING
 
 from celosia.errors import DataError, Problem
+from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL, first_of
 from celosia.pattern.labels import LOWER, STATUS, UPPER
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+else:
+    pa = OnFirstUse("pyarrow")
+    parquet = OnFirstUse("pyarrow.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Sheet:
         """Return the rows of a Parquet file as text; their lines are counted as if the names stood in line 1."""
         try:
             with path.open("rb") as file:
-                table = pyarrow.parquet.read_table(file)
+                table = parquet.read_table(file)
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = getattr(error, "strerror", None) or "it is no Parquet file"
             raise DataError.one(str(path), f"cannot be read: {reason}.", "Is the path right?") from error

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.errors import OutOfTimeError, SolverError
+from celosia.library import OnFirstUse
 from celosia.pattern.adjusted import Adjusted
 from celosia.pattern.pattern import Pattern
 from celosia.protect.adjust import Adjust
@@ -23,6 +23,8 @@ from celosia.protect.distances import distances_of
 from celosia.protect.protection import Protection
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 def adjust(risk: Risk, method: Adjust, call: Call) -> Protection:
@@ -114,7 +116,7 @@ def components_of(task: AdjustTask) -> list[NDArray[np.int64]]:
         (np.ones(task.matrix.nnz, dtype=np.int8), task.matrix.indices, task.matrix.indptr), shape=task.matrix.shape
     )
     graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
-    number, labels = connected_components(graph, directed=False)
+    number, labels = csgraph.connected_components(graph, directed=False)
     own = labels[task.matrix.shape[0] :]
     order = np.argsort(own, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.arrays import longer
+from celosia.kernels import inner, kernel
 from celosia.protect.cuts import Workshop
 from celosia.protect.detours import Detours
 from celosia.protect.flows import NOTHING, Asked, Desk, Network, Rooms, clear, desk_of, pushed
@@ -187,13 +188,18 @@ class _Used(NamedTuple):
     now: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
-def _reverse_delete(asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network) -> bool:
+@kernel()
+def _reverse_delete(  # noqa: C901  (one loop, compiled)
+    asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network
+) -> bool:
     """Set the share of cells to zero that need not be hidden; return whether all questions are answered at all."""
     n_questions, n = len(asked.columns), len(network.tail)
     desk, share = desk_of(network), rooms.share
     candidate, asks = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    candidate[order], asks[asked.columns] = True, True
+    for cell in order:
+        candidate[cell] = True
+    for cell in asked.columns:
+        asks[cell] = True
     size = 16 * (n_questions + 16)
     used = _Used(
         np.full(n, -1),
@@ -231,11 +237,13 @@ def _reverse_delete(asked: Asked, order: NDArray[np.int64], rooms: Rooms, networ
             for k in range(n_renewed):
                 used.now[renewed[k]] = before[k]
         elif asks[cell]:
-            used.now[asked.columns == cell] = -1  # a cell that is shown has nothing to keep
+            for question in range(n_questions):
+                if asked.columns[question] == cell:
+                    used.now[question] = -1  # a cell that is shown has nothing to keep
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _answered(
     question: int,
     table: int,
@@ -252,12 +260,12 @@ def _answered(
     reached = total >= 1.0 - NOTHING
     if reached:
         if n_entries + n_touched > len(used.after):
-            more = np.empty(len(used.after) + n_touched, dtype=np.int64)
+            size = 2 * len(used.after) + n_touched
             used = _Used(
                 used.first,
-                np.append(used.after, more),
-                np.append(used.question, more),
-                np.append(used.stamp, more),
+                longer(used.after, size),
+                longer(used.question, size),
+                longer(used.stamp, size),
                 used.now,
             )
         least = NOTHING * asked.levels[question]

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.arrays import taken
 from celosia.attack.system import ENDLESS
+from celosia.kernels import kernel
 from celosia.protect.task import Task
 
 _Number = TypeVar("_Number", np.bool_, np.float64)
@@ -231,7 +232,7 @@ def _added(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]
     return unique, total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def combined(
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
@@ -259,4 +260,4 @@ def combined(
             touched[kept] = touched[k]
             kept += 1
     found = touched[:kept].copy()
-    return found, total[found]
+    return found, taken(total, found)

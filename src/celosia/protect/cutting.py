@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.arrays import ordered
+from celosia.kernels import inner, kernel
 from celosia.protect.cuts import ROUNDING, UP, Cut
 
 
@@ -48,7 +49,7 @@ class Made(NamedTuple):
         ]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def made(
     reaches: Reaches,
     forced: NDArray[np.bool_],
@@ -108,7 +109,7 @@ def made(
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cut(
     k: int,
     reaches: Reaches,
@@ -125,7 +126,7 @@ def _cut(
     right = level - given - ROUNDING * (level + given)
     if not right > 0.0:
         return -1
-    order = np.argsort(reaches.columns[reaches.starts[k] : reaches.starts[k + 1]])
+    order = ordered(reaches.columns[reaches.starts[k] : reaches.starts[k + 1]])
     own = -1 if forced[reaches.targets[k]] else reaches.targets[k]
     end = begin
     for step in range(len(order)):
@@ -145,7 +146,7 @@ def _cut(
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cover(
     columns: NDArray[np.int64], values: NDArray[np.float64], x: NDArray[np.float64], begin: int, end: int
 ) -> int:
@@ -153,26 +154,26 @@ def _cover(
 
     Return -1 where it would say the same.
     """
-    weight = np.full(end - begin, -np.inf)
+    weight = np.full(end - begin, np.inf)  # turned round: the heaviest come first
     n_small = 0
     for place in range(begin, end):
         if values[place] < 1.0:
-            weight[place - begin] = x[columns[place]] / values[place]
+            weight[place - begin] = -(x[columns[place]] / values[place])
             n_small += 1
     if n_small == 0:
         return -1
-    order = np.argsort(-weight, kind="mergesort")
+    order = ordered(weight)
     total = 0.0
     n_dropped = 0
     while n_dropped < n_small and total + values[begin + order[n_dropped]] < 1.0 - ROUNDING:
         total += values[begin + order[n_dropped]]
-        weight[order[n_dropped]] = np.inf
+        weight[order[n_dropped]] = -np.inf
         n_dropped += 1
     if n_dropped == 0:
         return -1
     last = end
     for place in range(begin, end):
-        if weight[place - begin] < np.inf:
+        if weight[place - begin] > -np.inf:
             columns[last], values[last] = columns[place], 1.0
             last += 1
     return last

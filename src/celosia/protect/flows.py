@@ -8,11 +8,13 @@ multipliers of a capacity cut (`celosia.protect.cuts`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.arrays import longer
+from celosia.kernels import inner, kernel
 
 NOTHING = 1e-11
 """Less than this part of a level is no room."""
@@ -46,8 +48,8 @@ class Rooms(NamedTuple):
         By how much every cell is hidden, ``(n,)``.
     """
 
-    up: NDArray[np.float64]
-    down: NDArray[np.float64]
+    up: Annotated[NDArray[np.float64], 2]
+    down: Annotated[NDArray[np.float64], 2]
     share: NDArray[np.float64]
 
 
@@ -89,7 +91,7 @@ class _Push(NamedTuple):
     share: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def minimum_cuts(
     asked: Asked, rooms: Rooms, network: Network, creep: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
@@ -105,7 +107,10 @@ def minimum_cuts(
     ends = np.zeros(2 * n_questions + 1, dtype=np.int64)
     nodes = np.empty(16 * n_questions + len(network.starts), dtype=np.int64)
     n_out = 0
-    wide = Rooms(rooms.up, rooms.down, np.maximum(rooms.share, creep))
+    share = np.empty(len(rooms.share))
+    for cell in range(len(share)):
+        share[cell] = max(rooms.share[cell], creep)
+    wide = Rooms(rooms.up, rooms.down, share)
     for question in range(n_questions):
         push = _push(question, asked, rooms, network)
         total, n_touched = _pushed(push, 0.0, 0, network, desk)
@@ -121,7 +126,7 @@ def minimum_cuts(
             if got[question] < 1.0 - NOTHING:
                 seen = _side(side == 0, push, network, desk)
                 if n_out + seen > len(nodes):
-                    nodes = np.append(nodes, np.empty(len(nodes) + seen, dtype=np.int64))
+                    nodes = longer(nodes, 2 * len(nodes) + seen)
                 for k in range(seen):
                     nodes[n_out] = desk.queue[k]
                     n_out += 1
@@ -131,7 +136,7 @@ def minimum_cuts(
     return got, ends, nodes[:n_out].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64]:
     """Return how far every question gets, as a part of its level."""
     desk = desk_of(network)
@@ -142,7 +147,7 @@ def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64
     return got
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def crossings(
     asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
@@ -178,9 +183,9 @@ def crossings(
                         room = rooms.up[who, arc] if up else rooms.down[who, arc]
                         if room > 0.0:
                             if n_out == len(cells):
-                                cells = np.append(cells, np.empty_like(cells))
-                                values = np.append(values, np.empty_like(values))
-                                upward = np.append(upward, np.empty_like(upward))
+                                cells = longer(cells, 2 * n_out)
+                                values = longer(values, 2 * n_out)
+                                upward = longer(upward, 2 * n_out)
                             cells[n_out], values[n_out], upward[n_out] = arc, room, up
                             n_out += 1
             for k in range(begin, end):
@@ -189,7 +194,7 @@ def crossings(
     return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def desk_of(network: Network) -> Desk:
     """Return a desk for a network."""
     n_arcs, n_nodes = len(network.tail), len(network.starts) - 1
@@ -204,7 +209,7 @@ def desk_of(network: Network) -> Desk:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def clear(desk: Desk, n_touched: int) -> None:
     """Take a flow back."""
     for k in range(n_touched):
@@ -212,7 +217,7 @@ def clear(desk: Desk, n_touched: int) -> None:
         desk.mark[desk.touched[k]] = False
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def pushed(question: int, asked: Asked, rooms: Rooms, network: Network, desk: Desk) -> tuple[float, int]:
     """Send a flow for a question; return how much, as a part of the level, and how many arcs it touched."""
     push = _push(question, asked, rooms, network)
@@ -220,7 +225,7 @@ def pushed(question: int, asked: Asked, rooms: Rooms, network: Network, desk: De
     return total / push.level, n_touched
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _push(question: int, asked: Asked, rooms: Rooms, network: Network) -> _Push:
     cell, who = asked.columns[question], asked.attackers[question]
     tail, head = network.tail[cell], network.head[cell]
@@ -228,7 +233,7 @@ def _push(question: int, asked: Asked, rooms: Rooms, network: Network) -> _Push:
     return _Push(source, sink, cell, asked.levels[question], rooms.up[who], rooms.down[who], rooms.share)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _pushed(push: _Push, total: float, n_touched: int, network: Network, desk: Desk) -> tuple[float, int]:
     """Add to a flow from source to sink up to the level; return how much there is, and how many arcs it touches."""
     enough = push.level * (1.0 - NOTHING)
@@ -251,7 +256,7 @@ def _pushed(push: _Push, total: float, n_touched: int, network: Network, desk: D
     return total, n_touched
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline=True)
 def _room(arc: int, forward: bool, push: _Push, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
     """Return how much more can go through an arc."""
     if forward:
@@ -259,7 +264,7 @@ def _room(arc: int, forward: bool, push: _Push, flow: NDArray[np.float64]) -> fl
     return float(min(push.down[arc], push.level) * push.share[arc] + flow[arc])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _layers(push: _Push, network: Network, desk: Desk) -> int:
     """Set the depth of nodes, their distance from the source, up to the sink; return how many were seen."""
     depth, queue = desk.depth, desk.queue
@@ -283,7 +288,7 @@ def _layers(push: _Push, network: Network, desk: Desk) -> int:
     return seen
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _augment(push: _Push, wanted: float, network: Network, desk: Desk, n_touched: int) -> tuple[float, int]:
     """Send flow along one way through the layers (Dinic); return how much, and how many arcs have been touched."""
     depth, pointer, path, flow = desk.depth, desk.pointer, desk.path, desk.flow
@@ -329,7 +334,7 @@ def _augment(push: _Push, wanted: float, network: Network, desk: Desk, n_touched
     return amount, n_touched
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _side(from_source: bool, push: _Push, network: Network, desk: Desk) -> int:  # noqa: FBT001
     """Collect the nodes that the source still reaches, or those that still reach the sink; return how many."""
     depth, queue = desk.depth, desk.queue

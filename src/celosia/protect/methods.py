@@ -5,35 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from celosia.arguments import takes, unexpected
 from celosia.errors import OutOfTimeError, SpecError
+from celosia.kernels import compile_kernels
 from celosia.presses import answered
 from celosia.progress import SILENT, Progress
 from celosia.protect.adjust import Adjust
-from celosia.protect.adjust_engine import adjust
 from celosia.protect.call import Call
 from celosia.protect.combined import Combined
-from celosia.protect.combining import combine
-from celosia.protect.engine import suppress
 from celosia.protect.fallback import Fallback
 from celosia.protect.intervals import Intervals
 from celosia.protect.mixed import Mixed
-from celosia.protect.mixing import mix
 from celosia.protect.named_cells import with_places
 from celosia.protect.perturb import Perturb
-from celosia.protect.perturbing import perturb
 from celosia.protect.protection import Method, Protection
 from celosia.protect.random_round import RandomRound
-from celosia.protect.random_round_engine import random_round
 from celosia.protect.range_publishing import warn_of_midpoints
-from celosia.protect.ranging import publish_ranges
 from celosia.protect.respondents import protect_respondents
 from celosia.protect.round import Round
-from celosia.protect.rounding import round_cells
 from celosia.protect.suppress import Suppress
-from celosia.protect.warm_up import warm_up
 from celosia.risk.respondent_rules import as_rules
 from celosia.risk.risk import Risk
 from celosia.risk.rules import RespondentRule
@@ -43,17 +36,20 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
-_METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
-    Adjust: adjust,
-    RandomRound: random_round,
-    Suppress: suppress,
-    Intervals: publish_ranges,
-    Round: round_cells,
-    Combined: combine,
-    Mixed: mix,
-    Perturb: perturb,
+Engine = Callable[[Risk, Any, Call], Protection]
+"""What a method does."""
+
+_ENGINES: Mapping[type[Any], tuple[str, str]] = {
+    Adjust: ("adjust_engine", "adjust"),
+    RandomRound: ("random_round_engine", "random_round"),
+    Suppress: ("engine", "suppress"),
+    Intervals: ("ranging", "publish_ranges"),
+    Round: ("rounding", "round_cells"),
+    Combined: ("combining", "combine"),
+    Mixed: ("mixing", "mix"),
+    Perturb: ("perturbing", "perturb"),
 }
-"""What each method does."""
+"""The engine of each method, module and function: a process loads, and compiles, those that it uses."""
 
 _BY_DISTANCE = (Adjust,)
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
@@ -120,26 +116,37 @@ def protect(
     how = method or Suppress()
     if respondents is not None and isinstance(how, _BY_DISTANCE):
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
-    done = _METHODS.get(type(how))
-    if done is None:
-        raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
+    if type(how) not in _ENGINES:
+        raise unexpected(how, "method", *sorted(kind.__name__ for kind in _ENGINES))
+    engine = engine_of(type(how))
     how = with_places(how, risk.table)
     whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
     rules = as_rules(respondents) or risk.respondents
+    compile_kernels(progress)
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answered(clock.stop):
         try:
-            progress.start("making ready")
-            warm_up(risk, how, _METHODS)
             progress.start("protecting")
-            clock.restart()
-            return _with_first_note(_protected(replace(risk, respondents=rules), how, call, done))
+            return _with_first_note(_protected(replace(risk, respondents=rules), how, call, engine))
         finally:
             progress.done()
 
 
-def _protected(risk: Risk, method: Method, call: Call, engine: Callable[[Risk, Any, Call], Protection]) -> Protection:
+def engine_of(kind: type[Any]) -> Engine:
+    """Return the engine of a kind of method."""
+    module, name = _ENGINES[kind]
+    engine: Engine = getattr(import_module(f"celosia.protect.{module}"), name)
+    return engine
+
+
+def load_engines() -> None:
+    """Load the engines of all methods, for instance to compile what they need."""
+    for kind in _ENGINES:
+        engine_of(kind)
+
+
+def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
     if isinstance(method, _BY_DISTANCE):
         risk = replace(risk, respondents=(), unasked=_DISTANT)

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.arrays import ordered, taken
+from celosia.kernels import inner, kernel
 from celosia.protect.modes import Modes
 from celosia.protect.sides import Sides
 
@@ -228,7 +229,7 @@ def _times(limit: float, opened: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.full(len(opened), np.inf) if np.isinf(limit) else limit * opened
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _smallest(
     columns: NDArray[np.int64],
     r: NDArray[np.float64],
@@ -279,11 +280,11 @@ def _smallest(
                 count = _put(total, seen, touched, count, variables[place], size * data[place])
         if hiding[column] >= 0:
             count = _put(total, seen, touched, count, hiding[column], hides)
-    found = np.sort(touched[:count])
-    return constant, found, total[found]
+    found = taken(touched, ordered(touched[:count]))
+    return constant, found, taken(total, found)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline=True)
 def _put(
     total: NDArray[np.float64],
     seen: NDArray[np.bool_],
@@ -301,7 +302,7 @@ def _put(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _merged(
     columns: NDArray[np.int64], values: NDArray[np.float64], more: NDArray[np.int64], terms: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

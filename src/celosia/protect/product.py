@@ -11,14 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import inner, kernel
+
 Arrays = tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+    Annotated[NDArray[np.float64], 2],
 ]
 """The trees for compiled code: sizes, starts, parents, slots of parents among the relations, pivots, and space."""
 
@@ -157,7 +164,7 @@ def _coordinates(
     return None if n_nodes < 0 else (codes, parent[:n_nodes], dimension[:n_nodes])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _totals(starts: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the entry of every row that is the total: the only one of its sign, the negative one of two."""
     out = np.zeros(len(starts) - 1, dtype=np.int64)
@@ -172,7 +179,7 @@ def _totals(starts: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.in
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _walk(  # noqa: C901, PLR0912  (one loop, compiled)
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
@@ -240,7 +247,7 @@ def _walk(  # noqa: C901, PLR0912  (one loop, compiled)
     return codes, parent, dimension, n_nodes if seen == n else -1
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:
     """Project tables on the moves of a product, in place: ``(n * together,)``, tables running fastest."""
     sizes, starts, parent, slot, pivot, space = trees
@@ -257,7 +264,7 @@ def project(x: NDArray[np.float64], trees: Arrays, together: int) -> None:
         inner *= size
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(fastmath=True)
 def _project_lines(  # noqa: C901, PLR0912  (as _walk)
     x: NDArray[np.float64],
     stride: int,
@@ -304,7 +311,7 @@ def _project_lines(  # noqa: C901, PLR0912  (as _walk)
                 own[k] -= over[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather(x: NDArray[np.float64], trees: Arrays, together: int) -> None:
     """Add to every place what lies above it in any dimension, in place; tables as in `project`.
 

@@ -19,13 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.system import ENDLESS
+from celosia.library import OnFirstUse
 from celosia.protect.placing import Slacks
 from celosia.protect.task import Task
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 _DRAWS = 5
 """So many vertices are averaged: with widths that are multiples of a tenth, shifts are multiples of a fiftieth."""
@@ -61,7 +63,7 @@ class Shifts:
         out = np.zeros(len(self.low))
         m = self.rows.shape[0]
         links = sp.block_array([[None, self.rows], [self.rows.T, None]], format="csr")
-        _, label = connected_components(links, directed=False)
+        _, label = csgraph.connected_components(links, directed=False)
         order = np.argsort(label[m:], kind="stable")
         ends = np.flatnonzero(np.diff(label[m:][order])) + 1
         for columns in np.split(order, ends):

@@ -19,12 +19,13 @@ relations and :math:`e_p` is :math:`Y_p = V_p - P V_p + \theta_p g_p`, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import inner, kernel
 from celosia.protect.product import Product, gather, project
 from celosia.solve import deadline
 
@@ -294,12 +295,12 @@ class Splitting:
         return out
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _clip(  # noqa: C901  (one loop, compiled)
-    t: NDArray[np.float64],
-    g: NDArray[np.float64],
-    v: NDArray[np.float64],
-    correction: NDArray[np.float64],
+    t: Annotated[NDArray[np.float64], 3],
+    g: Annotated[NDArray[np.float64], 2],
+    v: Annotated[NDArray[np.float64], 3],
+    correction: Annotated[NDArray[np.float64], 2],
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
     caps: tuple[NDArray[np.float64], NDArray[np.float64]],
     clipped: tuple[NDArray[np.float64], NDArray[np.float64]],
@@ -345,7 +346,7 @@ def _clip(  # noqa: C901  (one loop, compiled)
             following[p] = 2.0 * min(max(both[p], -low), high) - both[p]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(fastmath=True)
 def _threshold(v: NDArray[np.float64], weight: float, start: float) -> float:
     """Return the level above which numbers exceed it by a weight in all; they exceed zero by more.
 

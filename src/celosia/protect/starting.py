@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import kernel
 from celosia.protect.cuts import Cut, Workshop
 from celosia.protect.cutting import Reaches, made
 from celosia.protect.flows import Asked, Rooms
@@ -33,7 +33,7 @@ def one_row_cuts(separator: Separator) -> list[Cut]:
     return cuts
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _reaches(
     asked: Asked,
     rooms: Rooms,

@@ -42,10 +42,6 @@ class Clock:
         """Seconds since the start."""
         return time.perf_counter() - self._began
 
-    def restart(self) -> None:
-        """Count from now on; a clock that was stopped stays so."""
-        self._began = time.perf_counter()
-
     def stop(self) -> None:
         """Leave no time from now on, and little for what must be done all the same."""
         if not self._stopped:
@@ -128,10 +124,6 @@ class _Share(Clock):
     def seconds(self) -> float:
         """Seconds since the start."""
         return self._whole.seconds
-
-    def restart(self) -> None:
-        """Count from now on."""
-        self._whole.restart()
 
     def stop(self) -> None:
         """Leave no time from now on, and of the whole none either."""

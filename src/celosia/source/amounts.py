@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from celosia.errors import DataError
+from celosia.kernels import kernel
 from celosia.table.fixed import Fixed
 from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
 
@@ -59,7 +59,7 @@ def _check_size(total: float, place: str, decimals: int) -> None:
         raise DataError.one(place, message, "Ask for fewer decimals, or use a larger unit.")
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, float]:
     """Return how many decimals the doubles have (`most` + 1: more than `most`), their absolute sum and maximum.
 
@@ -77,7 +77,7 @@ def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, floa
     return decimals, total, largest
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _to_grid(doubles: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
     """Return the counts nearest to the doubles, in the place of the doubles: they are many, and not needed any more."""
     scale = 10.0**decimals

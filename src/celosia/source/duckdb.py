@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
-
-import duckdb
-import narwhals as nw
+from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError, SpecError, nearest
+from celosia.library import OnFirstUse
+
+if TYPE_CHECKING:
+    import duckdb
+    import narwhals as nw
+else:
+    duckdb = OnFirstUse("duckdb")
+    nw = OnFirstUse("narwhals")
 
 _SEPARATORS = ",;|\t"
 

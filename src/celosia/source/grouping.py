@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.kernels import inner, kernel
 
 _ROWS_PER_BUCKET = 1 << 17  # a bucket and its hash table stay in the fast part of the memory
 
@@ -62,7 +63,7 @@ class Groups:
         return numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _partition(
     key: NDArray[np.uint64], second: NDArray[np.uint32], row: NDArray[np.int32], bits: int
 ) -> NDArray[np.int64]:
@@ -71,15 +72,15 @@ def _partition(
     An American flag sort: every row in the wrong bucket is swapped into the next free place of its own.
     """
     if bits == 0:
-        return np.array([len(key)], dtype=np.int64)
+        return np.full(1, len(key), dtype=np.int64)
     shift = np.uint64(64 - bits)
     ends = np.zeros(1 << bits, dtype=np.int64)
     for k in range(len(key)):
         ends[np.int64(key[k] >> shift)] += 1
-    ends = np.cumsum(ends)
-    free = np.empty_like(ends)
-    free[0] = 0
-    free[1:] = ends[:-1]
+    free = np.zeros(len(ends), dtype=np.int64)
+    for bucket in range(1, len(ends)):
+        ends[bucket] += ends[bucket - 1]
+        free[bucket] = ends[bucket - 1]
     for bucket in range(len(ends)):
         while free[bucket] < ends[bucket]:
             k = free[bucket]
@@ -95,7 +96,7 @@ def _partition(
     return ends
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _group(
     key: NDArray[np.uint64], second: NDArray[np.uint32], row: NDArray[np.int32], ends: NDArray[np.int64]
 ) -> NDArray[np.int32]:
@@ -122,7 +123,8 @@ def _group(
             place[g] = at
             at += count
         n_groups += found
-        copy[: end - begin] = row[begin:end]
+        for k in range(end - begin):
+            copy[k] = row[begin + k]
         for k in range(end - begin):
             row[place[group[k]]] = copy[k]
             place[group[k]] += 1
@@ -131,7 +133,7 @@ def _group(
     return starts[: n_groups + 1].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _number(
     key: NDArray[np.uint64],
     second: NDArray[np.uint32],
@@ -146,7 +148,8 @@ def _number(
     size = 16
     while size < 2 * len(key):
         size *= 2
-    table[:size] = -1
+    for k in range(size):
+        table[k] = -1
     mask = np.uint64(size - 1)
     found = 0
     for k in range(len(key)):

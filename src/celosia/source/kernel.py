@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import inner, kernel
 from celosia.source.grouping import Groups
 from celosia.source.ledger import Layout, Ledger, book
 from celosia.table.lattice import Step
@@ -84,7 +84,7 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, th
     return ledger
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def leaf_sums(
     leaf: NDArray[np.int32], weighted: NDArray[np.int64], weight: NDArray[np.int64], n_leaves: int
 ) -> NDArray[np.int64]:
@@ -111,7 +111,7 @@ def _ancestors(steps: Sequence[Step]) -> tuple[NDArray[np.int64], NDArray[np.int
     return holding.indptr.astype(np.int64), holding.indices.astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which rows are a group of their own: entered in the order of the file, they are kinder to the memory."""
     alone = np.zeros(len(order), dtype=np.bool_)
@@ -125,7 +125,7 @@ def _alone(order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.bo
 # requests has compiled code of its own, without the branches it does not need.
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _enter_alone(
     alone: NDArray[np.bool_],
     first: int,
@@ -135,7 +135,7 @@ def _enter_alone(
     weighted: NDArray[np.int64] | None,
     asked: NDArray[np.bool_] | None,
     waived: NDArray[np.bool_] | None,
-    lines: NDArray[np.int64],
+    lines: Annotated[NDArray[np.int64], 2],
     k: int,
 ) -> None:
     """Enter the rows `first` .. `last` - 1 that are a group of their own."""
@@ -145,7 +145,7 @@ def _enter_alone(
             book(lines, leaf[row], k, value[row], w, a, f)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _entry(given: NDArray[Any] | None, column: Any, place: int) -> Any:  # noqa: ANN401  (what the column holds)
     """Return an entry of a column, None where the records do not have it."""
     if given is None:
@@ -153,7 +153,7 @@ def _entry(given: NDArray[Any] | None, column: Any, place: int) -> Any:  # noqa:
     return column[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _enter_groups(
     order: NDArray[np.int32],
     group_starts: NDArray[np.int32],
@@ -166,8 +166,8 @@ def _enter_groups(
     waived: NDArray[np.bool_] | None,
     starts: NDArray[np.int64],
     cells: NDArray[np.int32],
-    local: NDArray[np.int64],
-    spanning: NDArray[np.int64],
+    local: Annotated[NDArray[np.int64], 2],
+    spanning: Annotated[NDArray[np.int64], 2],
     k: int,
 ) -> None:
     """Enter the groups `first` .. `last` - 1 that have several rows.
@@ -229,7 +229,7 @@ def _enter_groups(
                 book(local, home, k, sums[i], w, a, f)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _gather(
     rows: NDArray[np.int32],
     leaf: NDArray[np.int32],
@@ -243,7 +243,7 @@ def _gather(
         values[place] = value[rows[place]]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _spans(leaves: NDArray[np.int32]) -> bool:
     """Return whether the leaf cells are not all the same."""
     different = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import kernel
 from celosia.source.grouping import Groups
 from celosia.tolerance import LARGEST_COUNT
 
@@ -36,14 +36,14 @@ def leaf_cells(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tupl
     return leaf, np.column_stack([code[row] for code in codes]).astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _pack(key: NDArray[np.int64], code: NDArray[np.int32], size: int) -> None:
     """Append a code of so many possible ones to every key."""
     for row in range(len(key)):
         key[row] = key[row] * size + code[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number_dense(key: NDArray[np.int64], capacity: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the rank of every key among those that occur, and a row for each of them; keys are below `capacity`."""
     row_of = np.full(capacity, -1, dtype=np.int64)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from celosia.kernels import inner, kernel
 from celosia.table.lattice import Step
 from celosia.table.statistics import Contributors
 
@@ -106,7 +107,7 @@ class Ledger:
 # requests has compiled code of its own, without the branches it does not need.
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, value: int, weighted: int | None) -> None:
     """Put a contribution into a list that is sorted by value, then by weighted value, largest first."""
     place = base + k - 1
@@ -122,7 +123,7 @@ def _insert(lines: NDArray[np.int64], cell: int, base: int, k: int, value: int, 
         lines[cell, place + k] = weighted
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _exceeds(value: int, weighted: int | None, lines: NDArray[np.int64], cell: int, place: int, k: int) -> bool:
     """Return whether a contribution goes before the one at a place of a list."""
     if weighted is None:
@@ -130,7 +131,7 @@ def _exceeds(value: int, weighted: int | None, lines: NDArray[np.int64], cell: i
     return bool(value > lines[cell, place] or (value == lines[cell, place] and weighted > lines[cell, place + k]))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def book(
     lines: NDArray[np.int64],
     cell: int,
@@ -162,12 +163,12 @@ def book(
         lines[cell, -1] = amount
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _merge(
     starts: NDArray[np.int64],
     holders: NDArray[np.int32],
-    lines: NDArray[np.int64],
-    out: NDArray[np.int64],
+    lines: Annotated[NDArray[np.int64], 2],
+    out: Annotated[NDArray[np.int64], 2],
     k: int,
     weighted: bool,
     waivers: bool,
@@ -188,7 +189,7 @@ def _merge(
                 out[holder, -1] = max(out[holder, -1], lines[cell, -1])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _merge_lists(
     lines: NDArray[np.int64], cell: int, out: NDArray[np.int64], holder: int, base: int, k: int, weighted: bool
 ) -> None:

@@ -6,11 +6,12 @@ which can only make a rule stricter where contributions are not negative.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.kernels import READ_ONLY, inner, kernel
 
 _KEY_FACTOR = np.uint64(0xC6A4A7935BD1E995)
 _SECOND_FACTOR = np.uint64(0x9FB21C651E98DF25)
@@ -26,16 +27,16 @@ def keys_of(column: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArra
     """
     _, offsets, data = column.buffers()
     starts = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
-    text = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    text = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
     key, second, empty = _keys(text, starts)
     if column.null_count:
         empty |= column.is_null().to_numpy(zero_copy_only=False)
     return key, second, empty
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _keys(
-    text: NDArray[np.uint8], starts: NDArray[np.int32]
+    text: Annotated[NDArray[np.uint8], READ_ONLY], starts: Annotated[NDArray[np.int32], READ_ONLY]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.bool_]]:
     n = len(starts) - 1
     key = np.empty(n, dtype=np.uint64)
@@ -60,6 +61,6 @@ def _keys(
     return key, second, empty
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline=True)
 def _mixed(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(29)) ^ (word >> np.uint64(47))

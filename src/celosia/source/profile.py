@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from celosia.errors import DataError
+from celosia.library import OnFirstUse
 from celosia.source.duckdb import ROWS, RowSource, opened, quoted, without_values
+
+if TYPE_CHECKING:
+    import duckdb
+else:
+    duckdb = OnFirstUse("duckdb")
 
 NUMBER, TEXT, FLAG, OTHER = "number", "text", "flag", "other"
 """What a column holds: numbers, text, truth values, anything else."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError
+from celosia.library import OnFirstUse
 from celosia.progress import Progress
 from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
@@ -24,6 +24,11 @@ from celosia.source.grouping import Groups
 from celosia.source.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
+
+if TYPE_CHECKING:
+    import duckdb
+else:
+    duckdb = OnFirstUse("duckdb")
 
 _BATCH = 1 << 17
 _MANY_ROWS = 1 << 25  # from here on memory matters more than the second thread

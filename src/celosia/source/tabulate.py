@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
+from celosia.kernels import compile_kernels
 from celosia.progress import SILENT, Progress
 from celosia.source.contributions import anonymous_numbers, leaf_contributions, record_marks
 from celosia.source.duckdb import ROWS, RowSource, opened
@@ -107,6 +108,7 @@ def tabulate(
     DataError
         All that is wrong with the records.
     """
+    compile_kernels(progress)
     request_ = _Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
     source = opened(data) if not isinstance(data, RowSource) else data

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError
+from celosia.library import OnFirstUse
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = OnFirstUse("narwhals")
 
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")

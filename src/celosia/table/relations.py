@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
+from celosia.library import OnFirstUse
 from celosia.table.dimension import Dimension
 from celosia.table.lattice import Lattice
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
+
+
+_MOST = 2**31
+"""So many terms, cells or relations need longer numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +34,13 @@ class Relations:
 
     matrix: sp.csr_array
     right: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Use numbers of 32 bits wherever they do: kernels are compiled for these."""
+        indices, starts = self.matrix.indices, self.matrix.indptr
+        if (indices.dtype, starts.dtype) != (np.int32, np.int32) and max(self.matrix.nnz, *self.matrix.shape) < _MOST:
+            short = self.matrix.data, indices.astype(np.int32), starts.astype(np.int32)
+            object.__setattr__(self, "matrix", sp.csr_array(short, shape=self.matrix.shape))
 
     @classmethod
     def none(cls, n_cells: int) -> Relations:
@@ -62,7 +75,7 @@ class Relations:
         )
         graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
         n_relations = len(self)
-        _, labels = connected_components(graph, directed=False)
+        _, labels = csgraph.connected_components(graph, directed=False)
         numbers, part = np.unique(labels[n_relations:], return_inverse=True)
         return len(numbers), part.astype(np.int32)
 

@@ -1,0 +1,66 @@
+"""What it takes to begin: a process that has everything compiled, and the first one of an installation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.instances import instance
+from benchmarks.registry import Row, benchmark
+from celosia.formats.jj import write_jj
+
+_WARM, _COLD = 1.3, 20.0
+_RUN = "from celosia.cli.main import run; run()"
+
+
+@benchmark("start")
+def start(*, smoke: bool) -> list[Row]:
+    """Measure the start of commands on a small problem, beside that of the compiler alone."""
+    runs = 1 if smoke else 5
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        problem = folder / "small.jj"
+        write_jj(instance("t20x10"), problem)
+        protecting = ["-c", _RUN, "protect", str(problem), "--output", str(folder / "out.csv")]
+        warm = _seconds(protecting, runs=runs + 1)  # the first may have something to compile
+        numba = _seconds(["-c", "import numba"], runs=runs)
+        rows = [
+            Row('`python -c "import numba"`', "", f"{numba:.2f} s"),
+            Row(
+                "`celosia protect` of 231 cells, all compiled",
+                f"at most {_WARM} s in all",
+                f"{warm:.2f} s, {warm / numba:.1f} times `import numba`",
+                warm <= _WARM,
+            ),
+        ]
+        if smoke:
+            return rows
+        first = _seconds(protecting, caches=folder / "protect") - warm
+        everything = _seconds(["-c", _RUN, "compile"], caches=folder / "compile")
+    target = f"compiles for at most {_COLD:.0f} s"
+    return [
+        *rows,
+        Row("the same, nothing compiled", target, f"{first:.1f} s", first <= _COLD),
+        Row(
+            "`celosia compile`: everything, all methods and microdata",
+            target,
+            f"{everything:.1f} s",
+            everything <= _COLD,
+        ),
+    ]
+
+
+def _seconds(arguments: list[str], *, runs: int = 1, caches: Path | None = None) -> float:
+    """Return the fewest seconds of a processor that Python took, in several runs, children and all."""
+    environment = os.environ | ({} if caches is None else {"NUMBA_CACHE_DIR": str(caches)})
+    best = float("inf")
+    for _ in range(runs):
+        before = os.times()
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)
+        after = os.times()
+        took = after.children_user + after.children_system - before.children_user - before.children_system
+        best = min(best, took)
+    return best

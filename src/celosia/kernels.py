@@ -1,0 +1,182 @@
+"""Compiled functions: typed by their annotations, compiled once per installation, loaded in milliseconds.
+
+A *kernel* is called from Python, an *inner* function by kernels only. The annotations of a kernel are its signature:
+``int``, ``float`` and ``bool``, arrays that lie in one piece, tuples and named tuples of those. An array has one
+dimension unless its annotation says otherwise, ``Annotated[NDArray[np.float64], 2]``; one of records says of which,
+``Annotated[NDArray[np.void], dtype]``. So what must be compiled is known before anything is called, and one version of
+everything is enough. Whatever else a kernel is called with is compiled on the spot, and correct.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numba import njit, types
+from numba.core.caching import FunctionCache
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+from numba.np.numpy_support import from_dtype
+
+from celosia.progress import SILENT, Progress
+
+COMPILING = "compiling, once per installation"
+"""What progress says while kernels are compiled."""
+
+READ_ONLY = "read-only"
+"""Marks arrays that nobody may write to, such as those that belong to others."""
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+_NUMBERS: dict[object, types.Type] = {int: types.int64, float: types.float64, bool: types.boolean, None: types.none}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kernel:
+    """A compiled function, and where it is kept; None where no folder can be written to."""
+
+    dispatcher: Any
+    shelf: _Shelf | None
+
+    @property
+    def signature(self) -> tuple[types.Type, ...]:
+        """What it is called with."""
+        hints = get_type_hints(self.dispatcher.py_func, include_extras=True)
+        return tuple(_type_of(hint) for name, hint in hints.items() if name != "return")
+
+    @property
+    def missing(self) -> bool:
+        """Whether it has to be compiled."""
+        if self.dispatcher.overloads:
+            return False
+        return self.shelf is None or not self.shelf.holds(self.signature)
+
+
+_WAITING: list[_Kernel] = []
+"""Kernels of which nobody has asked yet whether they are compiled."""
+
+
+def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
+    """Return a decorator that compiles a function which is called from Python.
+
+    Parameters
+    ----------
+    fastmath
+        Sums may be taken in any order.
+    """
+
+    def decorated(function: FunctionT) -> FunctionT:
+        dispatcher = njit(nogil=True, fastmath=fastmath)(function)
+        try:
+            shelf = _Shelf(function)
+        except RuntimeError:  # no folder is ours to write to: every process compiles for itself
+            shelf = None
+        else:
+            dispatcher._cache = shelf  # noqa: SLF001 - as its enable_caching does
+        _WAITING.append(_Kernel(dispatcher, shelf))
+        return dispatcher  # type: ignore[no-any-return]
+
+    return decorated
+
+
+def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[FunctionT], FunctionT]:
+    """Return a decorator that compiles a function for kernels. Python cannot call it: it has no door to there.
+
+    Parameters
+    ----------
+    fastmath
+        As in `kernel`.
+    inline
+        Its code becomes part of whoever calls it, before that is typed.
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "inline": "always" if inline else "never"}
+
+    def decorated(function: FunctionT) -> FunctionT:
+        return njit(nogil=True, fastmath=fastmath, **options)(function)  # type: ignore[no-any-return]
+
+    return decorated
+
+
+def compile_kernels(progress: Progress = SILENT) -> int:
+    """Compile the kernels of all modules that are loaded, as far as this installation has not; return how many.
+
+    Parameters
+    ----------
+    progress
+        Hears of it where there is something to compile: that takes a while, once per installation.
+    """
+    _WAITING[:] = [one for one in _WAITING if one.missing]
+    many = len(_WAITING)
+    if many:
+        progress.start(COMPILING, many)
+        while _WAITING:
+            _WAITING[-1].dispatcher.compile(_WAITING[-1].signature)
+            _WAITING.pop()
+            progress.advance()
+        progress.done()
+    return many
+
+
+def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be)
+    """Return the compiler's type of what is annotated so."""
+    if hint in _NUMBERS:
+        return _NUMBERS[hint]
+    said: list[object] = []
+    if get_origin(hint) is Annotated:
+        hint, *said = get_args(hint)
+    if get_origin(hint) is np.ndarray:
+        rank = next((one for one in said if isinstance(one, int)), 1)
+        dtype = next((one for one in said if isinstance(one, np.dtype)), np.dtype(get_args(get_args(hint)[1])[0]))
+        return types.Array(from_dtype(dtype), rank, "C", readonly=READ_ONLY in said)
+    if get_origin(hint) is tuple:
+        return types.BaseTuple.from_types(tuple(map(_type_of, get_args(hint))))
+    if get_origin(hint) is python_types.UnionType:
+        return types.none  # what may be left out mostly is
+    fields = get_type_hints(hint, include_extras=True)
+    return types.BaseTuple.from_types(tuple(map(_type_of, fields.values())), hint)
+
+
+class _Shelf(FunctionCache):  # type: ignore[misc]
+    """Keeps a compiled function on the disk, as numba does, but for two things.
+
+    It is stale when any function or constant that went into it has changed, not only its own file. And what is read
+    is run without making ready for compiling, which takes longer than anything else at the start of a process.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401  (numba's)
+        """Return a compiled function, None where there is none."""
+        self._stamp()
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
+        """Keep a compiled function."""
+        self._stamp()
+        super().save_overload(sig, data)
+
+    def holds(self, signature: tuple[types.Type, ...]) -> bool:
+        """Return whether a function has been compiled for a signature."""
+        self._stamp()
+        key = self._index_key(signature, cpu_target.target_context.codegen())
+        return key in self._cache_file._load_index()  # noqa: SLF001
+
+    def _stamp(self) -> None:
+        """Say what belongs to the function; only now are all functions of its module there."""
+        self._cache_file._source_stamp = tuple(_ingredients(self._py_func, set()))  # noqa: SLF001
+
+
+def _ingredients(function: Any, seen: set[object]) -> Iterator[tuple[object, ...]]:  # noqa: ANN401
+    """Give the code and the constants of a function and of those it calls, in a fixed order."""
+    seen.add(function)
+    code = function.__code__
+    yield function.__module__, function.__qualname__, code.co_code, repr([one for one in code.co_consts if one])
+    for name in function.__code__.co_names:
+        used = function.__globals__.get(name)
+        if isinstance(used, int | float | np.generic):
+            yield name, repr(used)
+        called = getattr(used, "py_func", None)
+        if called is not None and called not in seen:
+            yield from _ingredients(called, seen)

@@ -1,0 +1,223 @@
+"""Kernels: typed by their annotations, compiled once per installation and before any clock starts, and said to be."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from benchmarks.instances import drawn, instance
+from hypothesis import given
+from hypothesis import strategies as st
+from numba.core import config, event
+from numpy.typing import NDArray
+
+import celosia as cz
+from celosia import kernels
+from celosia.arrays import longer, ordered, taken
+from celosia.errors import CelosiaError
+from celosia.kernels import COMPILING, compile_kernels, inner, kernel
+from celosia.progress import Silent
+from celosia.protect.methods import load_engines
+from celosia.risk.risk import Risk
+from celosia.table.fixed import Fixed
+from celosia.table.relations import Relations
+
+PACKAGE = Path(kernels.__file__).parent
+METHODS = [
+    cz.Suppress(),
+    cz.Intervals(secret=1),
+    cz.Intervals(secret=1, search="splitting"),
+    cz.Combined(secret=1),
+    cz.Mixed(secret=1),
+    cz.Round(1000),
+    cz.Perturb(1000, secret=1),
+    cz.Adjust(),
+    cz.RandomRound(1000),
+]
+
+
+class Compilations(event.Listener):  # type: ignore[misc]
+    """Remembers which functions of ours were compiled."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def on_start(self, event: Any) -> None:  # noqa: ANN401
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("celosia"):
+            self.names.append(f"{function.__module__}.{function.__name__}{event.data['args']}")
+
+    def on_end(self, event: Any) -> None:  # noqa: ANN401
+        pass
+
+
+@contextmanager
+def nothing_compiled() -> Iterator[None]:
+    """See that nothing is compiled inside."""
+    listener = Compilations()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)
+    assert listener.names == []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    load_engines()
+    compile_kernels()
+
+
+def by_two(risk: Risk) -> Risk:
+    """Return a risk with a second attacker, who knows some cells."""
+    known = (np.arange(len(risk)) % 5 == 0) & ~risk.sensitive
+    counts, outsider = risk.table.amounts.counts, risk.attackers[0]
+    ends = (Fixed(np.where(known, counts, end.counts)) for end in (outsider.lower, outsider.upper))
+    return replace(risk, attackers=(outsider, cz.Attacker("neighbour", *ends)))
+
+
+def in_long_numbers(risk: Risk) -> Risk:
+    """Return a risk whose relations came in 64 bits, and whose arrays do not lie in one piece."""
+    matrix = risk.table.relations.matrix
+    parts = matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    relations = Relations(sp.csr_array(parts, shape=matrix.shape), risk.table.relations.right)
+    scattered = np.repeat(risk.cost, 2)[::2]
+    return replace(risk, table=replace(risk.table, relations=relations), cost=scattered)
+
+
+def linked() -> Risk:
+    """Return two linked tables with contributors, who attack each other."""
+    rng = np.random.default_rng(3)
+    columns = {name: rng.choice(list(codes), 60) for name, codes in {"a": "pqr", "b": "NSE", "c": "xy"}.items()}
+    records = pd.DataFrame(columns | {"firm": np.arange(60).astype(str), "value": rng.integers(1, 1000, 60)})
+    tables = [cz.tabulate(records, by=["a", other], value="value", respondent="firm") for other in "bc"]
+    return cz.assess(cz.link(tables), cz.PPercent(20))
+
+
+CASES: dict[str, Callable[[], Risk]] = {
+    "a network": lambda: instance("t20x10"),
+    "three dimensions, two attackers": lambda: by_two(drawn(((3,), (3,), (2,)), 1)),
+    "a hierarchy": lambda: drawn(((2, 2), (2, 3)), 2),
+    "long numbers": lambda: in_long_numbers(instance("t20x10", unity=True)),
+    "linked tables with contributors": linked,
+}
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_is_compiled_on_the_clock(case: str, method: Any) -> None:  # noqa: ANN401
+    risk = CASES[case]()
+    with nothing_compiled(), contextlib.suppress(CelosiaError):
+        found = cz.protect(risk, method, time_limit=0.3)
+        cz.audit(cz.publish(found), risk)
+
+
+class Steps(Silent):
+    """Remembers which steps it heard of."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, int | None]] = []
+
+    def start(self, step: str, total: int | None = None) -> None:
+        self.heard.append((step, total))
+
+
+def _doubled(numbers: NDArray[np.int64], by: int) -> NDArray[np.int64]:
+    return longer(numbers, len(numbers) * by)
+
+
+def test_compiling_is_said_once_and_before_the_clock_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    kernel()(_doubled)
+    steps = Steps()
+    found = cz.protect(instance("t20x10"), progress=steps)
+    assert steps.heard[:2] == [(COMPILING, 1), ("protecting", None)]
+    assert found.trace[0][0] < found.seconds
+    kernel()(_doubled)  # as another process would
+    again = Steps()
+    assert compile_kernels(again) == 0
+    assert again.heard == []
+
+
+def test_an_inner_function_that_has_changed_makes_what_was_compiled_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    assert kernels._WAITING == []
+    kernel()(_doubled)
+    assert compile_kernels() == 1
+
+    @inner()
+    def other(numbers: NDArray[Any], n: int) -> NDArray[Any]:
+        return np.zeros(n, dtype=numbers.dtype)
+
+    monkeypatch.setitem(globals(), "longer", other)
+    changed = kernel()(_doubled)
+    assert compile_kernels() == 1
+    assert changed(np.ones(2, dtype=np.int64), 2).tolist() == [0, 0, 0, 0]
+
+
+@kernel()
+def _sorted(keys: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    return taken(numbers, ordered(keys))
+
+
+@given(st.lists(st.sampled_from([-np.inf, -1.5, 0.0, 1.0, 2.0, np.inf]), max_size=40))
+def test_keys_are_ordered_as_numpy_does_it(keys: list[float]) -> None:
+    numbers = np.arange(len(keys)) * 7
+    expected = numbers[np.argsort(np.array(keys, dtype=np.float64), kind="stable")]
+    assert _sorted(np.array(keys, dtype=np.float64), numbers).tolist() == expected.tolist()
+
+
+def test_what_numba_infers_from_arguments_is_what_annotations_say() -> None:
+    """One version is enough: calling with what is annotated compiles nothing."""
+    assert _sorted(np.zeros(1), np.zeros(1, dtype=np.int64)).tolist() == [0]
+    assert len(_sorted.signatures) == 1  # type: ignore[attr-defined]
+
+
+READ_ONLY = """
+import sys
+from numba.core import config
+from celosia.kernels import compile_kernels
+from celosia.source.amounts import _to_grid
+print(compile_kernels(), _to_grid._cache.cache_path)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are those of Unix")
+def test_a_package_that_cannot_be_written_to_keeps_it_in_the_users_cache(tmp_path: Path) -> None:
+    package = tmp_path / "site" / "celosia"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (package, *(path for path in package.rglob("*") if path.is_dir())):
+        (folder / "__pycache__").write_text("a file where numba would make a folder")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(package.parent),
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    environment.pop("NUMBA_CACHE_DIR", None)
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY], env=environment, cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        said.append(done.stdout.split())
+    assert int(said[0][0]) > 0
+    assert int(said[1][0]) == 0
+    assert Path(said[1][1]).is_relative_to(tmp_path)
+    assert not Path(said[1][1]).is_relative_to(package)
