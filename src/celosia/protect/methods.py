@@ -42,6 +42,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
+from celosia.table.whole_cells import settled
 
 _METHODS: Mapping[type[Any], Callable[[Risk, Any, Call], Protection]] = {
     Adjust: adjust,
@@ -96,7 +97,8 @@ def protect(
     seed
         Another seed, another path through the search.
     integer
-        Attackers know that values are whole numbers; by default where all variables are counts.
+        Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
+        variables that count.
     executor
         Shares out the components of the problem.
     progress
@@ -124,7 +126,7 @@ def protect(
     if done is None:
         raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
     how = with_places(how, risk.table)
-    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    whole = settled(risk.table, integer)
     rules = as_rules(respondents) or risk.respondents
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
