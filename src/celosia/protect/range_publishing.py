@@ -88,11 +88,9 @@ class Publishing:
         What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
         and other numbers, and ranges tied to whole numbers, which are moved after they have been widened to whole ones.
         """
-        whole, random = self._tied_to_whole, self.method.shift
-        first = self._shifted(slacks, random=random, among=~whole) or slacks
-        first = self._shifted(first, random=False, among=whole) or first
+        whole, first = self._tied_to_whole, self._moved(slacks)
         placed = self._audited(first)
-        if not (random and self.sliding) or self.call.clock.left <= 0:
+        if not (self.method.shift and self.sliding) or self.call.clock.left <= 0:
             return placed
         if bool(whole.any()):
             first = self._whole_slacks(first, placed.pattern, whole)
@@ -103,6 +101,12 @@ class Publishing:
             further = self._shifted(replace(slacks, down=down, up=up), freely=True, among=~whole)
             placed, _ = self._no_dearer((placed, first), further)
         return placed
+
+    def _moved(self, slacks: Slacks) -> Slacks:
+        """Return ranges where they can be placed: those tied to whole numbers moved as little as that takes."""
+        whole = self._tied_to_whole
+        moved = self._shifted(slacks, among=~whole) or slacks
+        return self._shifted(moved, random=False, among=whole) or moved
 
     def _no_dearer(self, known: tuple[Placed, Slacks], further: Slacks | None) -> tuple[Placed, Slacks]:
         """Return ranges that were moved further, if these can be placed at the same cost; else those that are known."""
@@ -141,8 +145,7 @@ class Publishing:
     def _audited_quickly(self, slacks: Slacks) -> Placed | None:
         """Return the same without a look at what can be concluded beside requirements; None where that fails."""
         try:
-            moved = self._shifted(slacks, random=not self.call.integer) or slacks
-            return self._placing.place(moved, quickly=True)
+            return self._placing.place(self._moved(slacks), quickly=True)
         except CelosiaError:
             return None
 
