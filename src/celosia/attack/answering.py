@@ -26,7 +26,6 @@ def answers_of(
     backend: Backend,
     progress: Progress,
     *,
-    integer: bool,
     time_limit: float | None,
     parts: Parts | None = None,
     keep: NDArray[np.bool_] | None = None,
@@ -49,8 +48,6 @@ def answers_of(
         A solver for components that are no networks.
     progress
         Hears about long steps.
-    integer
-        The attacker knows that all values are whole numbers.
     time_limit
         Seconds for integer programs, all together.
     parts
@@ -75,9 +72,9 @@ def answers_of(
         left = np.flatnonzero(~book.known)
         progress.start("solving programs", len(left))
         asked = questions.take(left)
-        book.enter(left, program_answers(system, parts, asked, backend, integer=integer, executor=executor))
-        if integer:
-            left = left[~book.settled[left]]
+        book.enter(left, program_answers(system, parts, asked, backend, executor=executor))
+        left = left[~book.settled[left] & _with_whole_cells(system, parts)[component[left]]]
+        if len(left):
             book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))
     progress.done()
     return book.answers()
@@ -87,6 +84,12 @@ def _in_network(parts: Parts, component: NDArray[np.int32]) -> NDArray[np.bool_]
     if not len(parts):
         return np.zeros(len(component), dtype=bool)
     return (component >= 0) & parts.network[np.maximum(component, 0)]
+
+
+def _with_whole_cells(system: System, parts: Parts) -> NDArray[np.bool_]:
+    """Return which components have cells that are known to be whole numbers."""
+    own = parts.component[system.whole]
+    return np.bincount(own[own >= 0], minlength=len(parts)) > 0
 
 
 class _Book:

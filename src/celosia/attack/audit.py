@@ -1,8 +1,8 @@
 """The audit: what every attacker can conclude from a release, and whether that is too much.
 
-Guarantee: a requirement is called met only with two tables in whole numbers that satisfy every relation, agree with
-everything published and with what the attacker knows, and reach the required ends. Where such tables are not found the
-verdict is *not shown safe*, whatever a solver says.
+Guarantee: a requirement is called met only with two tables in exact numbers that satisfy every relation, agree with
+everything published and with what the attacker knows, whole numbers included, and reach the required ends. Where such
+tables are not found the verdict is *not shown safe*, whatever a solver says.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.frames import frame_of
+from celosia.table.whole_cells import broken_cells, settled, whole_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,8 @@ class Audit:
     systems
         What each attacker had to solve.
     integer
-        Attackers knew that values are whole numbers.
+        Which values attackers knew to be whole numbers: True for all, False for none, None for those of variables
+        that count (`whole`).
     solver
         What solved, by name and version.
     unjudged
@@ -77,9 +79,14 @@ class Audit:
     verdicts: Sequence[Verdict]
     intervals: Findings
     systems: tuple[System, ...]
-    integer: bool
+    integer: bool | None
     solver: str
     unjudged: int = 0
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which cells attackers knew to be whole numbers, ``(n_cells,)``."""
+        return whole_cells(self.risk.table, self.integer)
 
     @property
     def safe(self) -> bool:
@@ -173,7 +180,8 @@ def audit(
     intervals
         Also compute the interval of every cell that is not shown.
     integer
-        Attackers know that values are whole numbers; by default where all variables are counts.
+        Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
+        variables that count.
     solver
         The name of a solver; by default the best that is installed.
     time_limit
@@ -206,8 +214,8 @@ def audit(
         contributors = audit_respondents(release, risk, solver=solver, progress=progress)
         risk, unjudged = requiring(risk, contributors), contributors.unjudged
         who = risk.attackers
-    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
-    _check(risk, whole=whole)
+    whole = whole_cells(risk.table, integer)
+    _check(risk, whole)
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
     judged, seen, systems = [], [], []
@@ -216,11 +224,11 @@ def audit(
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         names = ["release", f"attacker {attacker.name!r}"]
-        system, parts = system_of(risk.table, known, names=names, integer=whole, redundant=none), None
+        system, parts = system_of(risk.table, known, names=names, whole=whole, redundant=none), None
         if deadline.left() > 0:
             system, parts = parts_as_networks(system, redundant)
         systems.append(system)
-        room = _Room(system, parts, risk, number, backend, progress, whole, executor)
+        room = _Room(system, parts, risk, number, backend, progress, executor)
         asked = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
@@ -234,7 +242,8 @@ def audit(
     nobody = found.take(np.zeros(0, dtype=np.int64))
     found = _known(Findings.joined(seen)) if seen else nobody
     name = f"{backend.name} {backend.version}"
-    return Audit(risk, release, verdicts, found, tuple(systems), whole, name, unjudged)
+    told = settled(risk.table, integer)
+    return Audit(risk, release, verdicts, found, tuple(systems), told, name, unjudged)
 
 
 def _known(seen: Findings) -> Findings:
@@ -245,15 +254,17 @@ def _known(seen: Findings) -> Findings:
     return seen.take(np.flatnonzero(asked[0] & asked[1]))
 
 
-def _check(risk: Risk, *, whole: bool) -> None:
+def _check(risk: Risk, whole: NDArray[np.bool_]) -> None:
     """Refuse attackers of another table, and whole numbers that are none."""
     found = Problems()
     for attacker in risk.attackers:
         if len(attacker) != len(risk.table):
             message = f"has bounds for {len(attacker)} cells, the table has {len(risk.table)}."
             found.add(f"attacker {attacker.name!r}", message)
-    if whole and bool((risk.table.amounts.counts % 10**risk.table.decimals).any()):
-        found.add("integer", "the values are not all whole numbers.", "Say integer=False.")
+    broken = broken_cells(risk.table, whole)
+    if len(broken):
+        values = "the values" if whole.all() else "the counts"
+        found.add("integer", f"{values} are not all whole numbers.", "Say integer=False.")
     found.raise_as(DataError)
 
 
@@ -267,12 +278,11 @@ class _Room:
     attacker: int
     backend: Backend
     progress: Progress
-    integer: bool
     executor: Executor | None
 
     def far(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
         """Return how far requirements make it necessary to follow their cells, in counts, ``(k,)``."""
-        decimals = np.full(len(wanted), self.system.decimals)
+        decimals = self.system.digits_of(wanted.cells)
         level = wanted.lower if side == "lower" else wanted.upper
         return np.maximum(in_counts(level, decimals), in_counts(wanted.sliding, decimals))
 
@@ -317,7 +327,6 @@ class _Room:
                 self.backend,
                 self.progress,
                 parts=self.parts,
-                integer=self.integer,
                 time_limit=None,
                 keep=np.tile(keep[unknown], 2),
                 executor=self.executor,
@@ -326,5 +335,5 @@ class _Room:
         place = np.zeros((2, n), dtype=np.int64)
         place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)
         down, up = (answers.take(side) for side in place)  # both with the same witnesses
-        who, decimals = np.full(n, self.attacker, dtype=np.int32), np.full(n, system.decimals)
+        who, decimals = np.full(n, self.attacker, dtype=np.int32), system.digits_of(cells)
         return Findings(cells, who, self.risk.table.amounts[cells], decimals, down, up)

@@ -34,8 +34,8 @@ class Blocks:
         Where the columns and rows of every block begin.
     down, up
         The rooms, ``(n,)`` each.
-    integer
-        Only whole tables count.
+    whole
+        In which columns only whole numbers count, ``(n,)``.
     """
 
     columns: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Blocks:
     row_starts: NDArray[np.int64]
     down: NDArray[np.int64]
     up: NDArray[np.int64]
-    integer: bool
+    whole: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -65,7 +65,7 @@ class Blocks:
         return backend.open(LinearProgram(rows, zero, zero, -down, up, np.zeros(len(self.columns))))
 
 
-def blocks_of(system: System, parts: Parts, components: NDArray[np.int32], *, integer: bool) -> Blocks:
+def blocks_of(system: System, parts: Parts, components: NDArray[np.int32]) -> Blocks:
     """Return some components of a system."""
     columns = np.concatenate([parts.members(component) for component in components.tolist()])
     sizes = np.diff(parts.starts)[components]
@@ -76,7 +76,8 @@ def blocks_of(system: System, parts: Parts, components: NDArray[np.int32], *, in
     order = np.argsort(block, kind="stable")
     row_starts = np.searchsorted(block[order], np.arange(len(sizes) + 1))
     matrix = sp.csr_array(inner[rows[order]])
-    return Blocks(columns, matrix, starts, row_starts, system.down[columns], system.up[columns], integer)
+    rooms_and_kinds = system.down[columns], system.up[columns], system.whole[columns]
+    return Blocks(columns, matrix, starts, row_starts, *rooms_and_kinds)
 
 
 def rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -121,7 +122,7 @@ class Vertex:
 def vertex_at(x: NDArray[np.float64], blocks: Blocks, down: NDArray[np.int64], up: NDArray[np.int64]) -> Vertex:
     """Return a solver's vertex of all blocks in whole numbers; a block in which that fails does not move.
 
-    Guarantee: all relations hold, and all rooms.
+    Guarantee: all relations hold, and all rooms; whole cells move by whole numbers.
     """
     whole = np.rint(np.clip(x, -float(ENDLESS), float(ENDLESS))).astype(np.int64)
     off = (np.abs(x - whole) > _NEAR) | (whole > up) | (whole < -down)
@@ -132,8 +133,7 @@ def vertex_at(x: NDArray[np.float64], blocks: Blocks, down: NDArray[np.int64], u
     for block in np.flatnonzero(wrong).tolist():
         place = blocks.place(block)
         whole[place] = 0
-        denominators = (1,) if blocks.integer else None
-        found = whole_moves(x[place], blocks.part(block), up[place], down[place], denominators=denominators)
+        found = whole_moves(x[place], blocks.part(block), up[place], down[place], blocks.whole[place])
         if found is not None:
             broken[block] = found
     low, high = whole.copy(), whole.copy()
@@ -178,7 +178,7 @@ def proved(
         up, down = blocks.up[place], blocks.down[place]
         found = proved_reach(rest, own, blocks.part(number), up, down, upward=bool(sign[k] > 0))
         if found is not None:
-            best = found[0] // 1 if blocks.integer else found[0]
+            best = found[0] // 1 if blocks.whole[asked[k]] else found[0]
             out[k] = best * denominator[k] <= reach[k]
     return out
 

@@ -30,22 +30,31 @@ def whole_moves(
     matrix: sp.csr_array,
     up: NDArray[np.int64],
     down: NDArray[np.int64],
+    whole: NDArray[np.bool_] | None = None,
     *,
     denominators: tuple[int, ...] | None = None,
 ) -> tuple[Whole, int] | None:
     """Return moves and their denominator near a floating-point solution, or None where none are found.
 
-    They are found at vertices, whatever their denominator; where `denominators` are given, by rounding to one of them.
+    They are found at vertices, whatever their denominator; where `denominators` are given, or all are to be whole, by
+    rounding.
 
-    Guarantee: the moves satisfy ``matrix @ moves == 0`` and ``-down <= moves / denominator <= up`` exactly.
+    Guarantee: the moves satisfy ``matrix @ moves == 0`` and ``-down <= moves / denominator <= up`` exactly, and those
+    of columns that are to be `whole` are whole numbers.
     """
     if not np.abs(x).max(initial=0) < ENDLESS:
         return None
+    if whole is not None and bool(whole.all()):
+        denominators = (1,)
     for moves, denominator in _candidates(x, matrix, up, down, denominators):
         inside = _inside(moves, up, denominator) and _inside(-moves, down, denominator)
-        if inside and not exact_product(matrix, moves).any():
+        if inside and not exact_product(matrix, moves).any() and _all_whole(moves, denominator, whole):
             return moves, denominator
     return None
+
+
+def _all_whole(moves: Whole, denominator: int, whole: NDArray[np.bool_] | None) -> bool:
+    return whole is None or denominator == 1 or not bool((moves[whole] % denominator != 0).any())
 
 
 def _candidates(
@@ -112,9 +121,24 @@ def proved_reach(
     multipliers, denominator
         The multipliers of the rows are ``multipliers / denominator``.
     """
-    flipped = sp.csr_array(matrix.T)
     goal = np.zeros(len(up), dtype=np.int64)
     goal[column] = 1 if upward else -1
+    return proved_bound(duals, goal, matrix, up, down)
+
+
+def proved_bound(
+    duals: NDArray[np.float64],
+    goal: NDArray[np.int64],
+    matrix: sp.csr_array,
+    up: NDArray[np.int64],
+    down: NDArray[np.int64],
+) -> tuple[Fraction, Whole, int] | None:
+    """Return a bound on ``goal @ x``, exact, with multipliers that prove it, as `proved_reach` does for one cell.
+
+    Rooms may be below zero, so that nothing moves not at all. Then there may be no x: where the bound on nothing, a
+    goal of zeros, is below zero there is none.
+    """
+    flipped = sp.csr_array(matrix.T)
     costs = np.abs(goal - flipped @ duals)
     best: tuple[Fraction, Whole, int] | None = None
     if not np.abs(duals).max(initial=0) < ENDLESS:

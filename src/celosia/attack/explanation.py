@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 
+import numpy as np
+
 from celosia.arguments import takes
 from celosia.attack.audit import Audit
 from celosia.attack.multipliers import multipliers_of, rest_of
@@ -70,7 +72,7 @@ class Explanation:
     cells
         The cells that remain when the relations are added up, and what is known about them.
     whole
-        The sum is rounded, because values are whole numbers and the attacker knows it.
+        The attacker knows values to be whole numbers: the sum is rounded where that of the cell is one of them.
     exact
         A table that agrees with everything published and reaches the end is known: nobody gets closer. Without one
         the end holds all the same, but whole numbers, say, may narrow the interval further.
@@ -174,9 +176,7 @@ def explain(audit: Audit, cell: CellName, side: str = "upper", *, attacker: int 
     place = cell_called(audit.risk.table, cell)
     number = _place(audit, side, attacker)
     upward = side == "upper"
-    proof = multipliers_of(
-        audit.risk.table, audit.systems[number], place, backends()[0], upward=upward, integer=audit.integer
-    )
+    proof = multipliers_of(audit.risk.table, audit.systems[number], place, backends()[0], upward=upward)
     return None if proof is None else _stated(audit, number, place, *proof, upward=upward)
 
 
@@ -211,10 +211,18 @@ def _stated(
     side = "upper" if upward else "lower"
     relations = tuple(sorted(found.items()))
     stated = Explanation(
-        table, cell, attacker.name, side, Fraction(0), relations, tuple(cells), whole=audit.integer, exact=False
+        table,
+        cell,
+        attacker.name,
+        side,
+        Fraction(0),
+        relations,
+        tuple(cells),
+        whole=bool(audit.whole.any()),
+        exact=False,
     )
-    end = stated.total if not audit.integer else Fraction((floor if upward else ceil)(stated.total))
-    moved = abs(end - table.amounts.fraction(cell)) * 10 ** audit.systems[number].decimals
+    end = stated.total if not audit.whole[cell] else Fraction((floor if upward else ceil)(stated.total))
+    moved = abs(end - table.amounts.fraction(cell)) * 10 ** int(audit.systems[number].digits_of(np.array([cell]))[0])
     return replace(stated, end=end, exact=moved == reached)
 
 
@@ -229,7 +237,7 @@ def _used(audit: Audit, number: int, cell: int, multiplier: Fraction, *, above: 
         low, high = (None if part.infinite[cell] else part.fraction(cell) for part in (lower, upper))
         end = high if above else low
         if end is not None:
-            end = end if not audit.integer else Fraction((floor if above else ceil)(end))
+            end = end if not audit.whole[cell] else Fraction((floor if above else ceil)(end))
             ends.append((end, source, "value" if low == high else "at most" if above else "at least"))
     if not ends:
         raise SolverError.one("explain", f"{audit.risk.table.label(cell)} has no bound where one is needed.")

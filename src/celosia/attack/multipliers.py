@@ -29,7 +29,7 @@ _MOVED = 1e-7  # a ray that moves less than this in a box of size one does not m
 
 
 def multipliers_of(
-    table: Table, system: System, cell: int, backend: Backend, *, upward: bool, integer: bool
+    table: Table, system: System, cell: int, backend: Backend, *, upward: bool
 ) -> tuple[dict[int, Fraction], Fraction | None] | None:
     """Return multipliers of relations by which a cell cannot move further, and how far a known table moves it.
 
@@ -43,13 +43,11 @@ def multipliers_of(
         A solver.
     upward
         Up or down.
-    integer
-        The known table is one of whole numbers.
 
     Returns
     -------
     None where the cell can move without end. No multipliers where its own bound is the best; a reach, in counts of the
-    system, of None where no exact table is found.
+    cell, of None where no exact table is found whose whole cells are whole.
     """
     target = int(np.searchsorted(system.cells, cell))
     if target == len(system) or int(system.cells[target]) != cell:
@@ -58,7 +56,7 @@ def multipliers_of(
     found: dict[int, Fraction] = {}
     reached: Fraction | None = Fraction(0)
     if peeling.step[target] < 0:
-        proof = _proof(system, peeling, target, backend, upward=upward, integer=integer)
+        proof = _proof(system, peeling, target, backend, upward=upward)
         if proof is None:
             return None
         found, reached = proof
@@ -109,7 +107,7 @@ def _peel(system: System) -> _Peeling:
 
 
 def _proof(
-    system: System, peeling: _Peeling, target: int, backend: Backend, *, upward: bool, integer: bool
+    system: System, peeling: _Peeling, target: int, backend: Backend, *, upward: bool
 ) -> tuple[dict[int, Fraction], Fraction | None] | None:
     """Return multipliers of relations that bound a cell's move, and how far a known table moves it, in counts.
 
@@ -123,7 +121,7 @@ def _proof(
         return None
     solution = _solved(matrix, -_room(down), _room(up), place, backend, upward=upward)
     x, duals = np.asarray(solution.x), np.asarray(solution.duals)
-    moved = whole_moves(x, matrix, up, down, denominators=(1,) if integer else None)
+    moved = whole_moves(x, matrix, up, down, system.whole[columns])
     reached = None if moved is None else Fraction(int(moved[0][place]), moved[1]) * (1 if upward else -1)
     proof = proved_reach(-duals, place, matrix, up, down, upward=upward)
     own = int(up[place] if upward else down[place])
@@ -133,11 +131,23 @@ def _proof(
         raise SolverError.one("explain", "no multipliers were found that hold exactly.", "Try another solver.")
     _, multipliers, denominator = proof
     sign = 1 if upward else -1
+    own_steps, steps = _steps(system, np.array([target]))[0], _row_steps(system, rows)
     return {
-        int(system.relations[row]): Fraction(sign * int(factor), denominator)
-        for row, factor in zip(rows.tolist(), multipliers.tolist(), strict=True)
+        int(system.relations[row]): Fraction(sign * int(factor) * own_steps, denominator * step)
+        for row, factor, step in zip(rows.tolist(), multipliers.tolist(), steps, strict=True)
         if factor
     }, reached
+
+
+def _steps(system: System, columns: NDArray[np.int64]) -> list[int]:
+    """Return how many units of the system's decimal one count of every column is."""
+    return [10**system.decimals if whole else 1 for whole in system.whole[columns].tolist()]
+
+
+def _row_steps(system: System, rows: NDArray[np.int64]) -> list[int]:
+    """Return by how many units a row differs if it differs by one: those of whole cells alone count in ones."""
+    part = sp.csr_array(system.matrix[rows])
+    return [min(_steps(system, part.indices[a:b])) for a, b in zip(part.indptr[:-1], part.indptr[1:], strict=True)]
 
 
 def _component(system: System, peeling: _Peeling, target: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -219,6 +219,7 @@ def _ends(
                 found = 3
         if found == 0 or found > 2:  # noqa: PLR2004  (an arc has two ends)
             network[component[column]] = False
+            second[column] = -1  # and what is no arc turns no row
     return network, first, second, sign, flip
 
 

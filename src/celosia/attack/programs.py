@@ -33,15 +33,14 @@ def program_answers(
     questions: Questions,
     backend: Backend,
     *,
-    integer: bool = False,
     executor: Executor | None = None,
 ) -> Answers:
     """Return the answers to questions about cells of components that are no networks.
 
     Guarantee: every witness is exact; `furthest` is set only where a table reaches the limit or a bound that follows
-    from relations, or where multipliers prove in exact arithmetic that the reach is a maximum. With `integer` witnesses
-    are whole tables; an answer whose vertex is not whole is left open, and so is what is not answered before the last
-    moment. Which components go together does not depend on the executor.
+    from relations, or where multipliers prove in exact arithmetic that the reach is a maximum. Witnesses are whole
+    where the attacker knows that values are; an answer whose vertex is not is left open, and so is what is not answered
+    before the last moment. Which components go together does not depend on the executor.
 
     Parameters
     ----------
@@ -49,8 +48,6 @@ def program_answers(
         What is asked.
     backend
         Solves.
-    integer
-        The attacker knows that all values are whole numbers.
     executor
         Takes the components, where there is one.
     """
@@ -59,7 +56,7 @@ def program_answers(
     component = parts.component[questions.columns]
     groups = _groups(parts, np.unique(component))
     places = [np.flatnonzero(np.isin(component, group)) for group in groups]
-    blocks = [blocks_of(system, parts, group, integer=integer) for group in groups]
+    blocks = [blocks_of(system, parts, group) for group in groups]
     asked = [questions.take(own) for own in places]
     run = map if executor is None else executor.map
     end = deadline.Moment.now_left()
@@ -94,7 +91,7 @@ def _sheet(blocks: Blocks, questions: Questions) -> Sheet:
     place = order[np.searchsorted(blocks.columns, questions.columns, sorter=order)]
     sign = np.where(questions.upward, 1, -1)
     block = np.searchsorted(blocks.starts, place, side="right") - 1
-    down, up = propagated(blocks.matrix, blocks.down, blocks.up, integer=blocks.integer)
+    down, up = propagated(blocks.matrix, blocks.down, blocks.up, blocks.whole)
     outer = np.where(questions.upward, up[place], down[place])
     target = np.minimum(questions.limits, outer)
     return Sheet(blocks, place, block, sign, target, np.ones(len(place), dtype=bool))

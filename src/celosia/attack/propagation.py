@@ -15,11 +15,11 @@ _VISITS = 20
 
 
 def propagated(
-    matrix: sp.csr_array, down: NDArray[np.int64], up: NDArray[np.int64], *, integer: bool = False
+    matrix: sp.csr_array, down: NDArray[np.int64], up: NDArray[np.int64], whole: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rooms that no table leaves, seldom larger and often smaller than the given ones, ``(n,)`` each.
 
-    Guarantee: every x with ``matrix @ x == 0`` and ``-down <= x <= up`` stays inside; with `integer` every whole x.
+    Guarantee: every x with ``matrix @ x == 0`` and ``-down <= x <= up`` stays inside that is whole where it must be.
     In whole numbers, rounded outwards.
 
     Parameters
@@ -28,17 +28,15 @@ def propagated(
         The relations, ``(m, n)``.
     down, up
         The rooms, `ENDLESS` where there is no end.
-    integer
-        Only whole x count: rounding goes inwards.
+    whole
+        Where only whole x count, ``(n,)``: there rounding goes inwards.
     """
     columns = sp.csc_array(matrix)
     longest = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
     # A room that might overflow a sum counts as endless.
     most = LARGEST_COUNT // max(1, longest)
     lower, upper = np.where(down >= most, ENDLESS, down), np.where(up >= most, ENDLESS, up)
-    _tighten(
-        matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices, lower, upper, integer, _VISITS
-    )
+    _tighten(matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices, lower, upper, whole, _VISITS)
     return np.minimum(down, lower), np.minimum(up, upper)
 
 
@@ -51,7 +49,7 @@ def _tighten(
     column_rows: NDArray[np.int32],
     down: NDArray[np.int64],
     up: NDArray[np.int64],
-    integer: bool,  # noqa: FBT001 - compiled
+    whole: NDArray[np.bool_],
     visits: int,
 ) -> None:
     """Tighten rooms in place, relation by relation, those first that have waited longest."""
@@ -70,7 +68,7 @@ def _tighten(
             for place in range(row_starts[row], row_starts[row + 1]):
                 column = row_columns[place]
                 factor = sign * data[place]
-                if not _cut(column, factor, most, endless, down, up, integer):
+                if not _cut(column, factor, most, endless, down, up, whole):
                     continue
                 for entry in range(column_starts[column], column_starts[column + 1]):
                     other = column_rows[entry]
@@ -110,7 +108,7 @@ def _cut(
     endless: int,
     down: NDArray[np.int64],
     up: NDArray[np.int64],
-    integer: bool,  # noqa: FBT001 - compiled
+    whole: NDArray[np.bool_],
 ) -> bool:
     """Cut the room of one cell to what the others of the relation can make up for; return whether that is less.
 
@@ -129,7 +127,7 @@ def _cut(
     if others > 0:
         return False
     size = abs(factor)
-    allowed = rest // size if integer else -(-rest // size)
+    allowed = rest // size if whole[column] else -(-rest // size)
     room = down if factor > 0 else up
     if allowed < room[column]:
         room[column] = allowed

@@ -5,7 +5,8 @@ With :math:`x = y - a` his problem for cell p is to push :math:`x_p` as far up a
 .. math:: M x = 0, \qquad -\mathrm{down}_i \le x_i \le \mathrm{up}_i,
 
 where *down* and *up* are his rooms: the distances from the true value to what the release and his own knowledge leave
-open. :math:`x = 0` is always feasible. All numbers are counts of one common decimal.
+open. :math:`x = 0` is always feasible. Numbers are counts of one common decimal, but for cells of which he knows that
+they are whole numbers: these count in ones.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ class System:
         Which rows the others imply, ``(m,)``; see `celosia.attack.redundancy`.
     down, up
         The rooms, ``(n,)``, `ENDLESS` where there is no end.
+    whole
+        Which cells the attacker knows to be whole numbers, ``(n,)``.
     decimals
-        The decimal in which rooms are counted.
+        The decimal in which rooms of the other cells are counted; those of whole cells count in ones.
     n_cells
         The number of cells of the table.
     """
@@ -54,11 +57,23 @@ class System:
     implied: NDArray[np.bool_]
     down: NDArray[np.int64]
     up: NDArray[np.int64]
+    whole: NDArray[np.bool_]
     decimals: int
     n_cells: int
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @property
+    def digits(self) -> NDArray[np.int64]:
+        """The decimal in which every unknown cell is counted, ``(n,)``."""
+        return np.where(self.whole, 0, self.decimals).astype(np.int64)
+
+    def digits_of(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the decimal in which cells of the table are counted, known ones among them, ``(k,)``."""
+        digits = np.full(self.n_cells, self.decimals, dtype=np.int64)
+        digits[self.cells] = self.digits
+        return digits[cells]
 
 
 def system_of(
@@ -66,7 +81,7 @@ def system_of(
     bounds: list[tuple[Fixed, Fixed]],
     *,
     names: list[str],
-    integer: bool = False,
+    whole: NDArray[np.bool_] | None = None,
     redundant: NDArray[np.bool_] | None = None,
 ) -> System:
     """Return the system of an attacker.
@@ -79,8 +94,9 @@ def system_of(
         Everything that is known about every cell: what the release gives away, and what the attacker brings along.
     names
         Who says so, for messages.
-    integer
-        Values are whole numbers, and the attacker knows it: rooms end at whole numbers, and count in them.
+    whole
+        Which cells the attacker knows to be whole numbers, ``(n_cells,)``: their rooms end at whole numbers, and count
+        in them. By default none.
     redundant
         Which relations of the table the others imply, where that is known from another attacker.
 
@@ -103,24 +119,40 @@ def system_of(
             raise DataError.one(name, message, "Is it about this table?")
         np.minimum(down, room_down, out=down)
         np.minimum(up, room_up, out=up)
-    if integer and decimals:
-        down = np.where(down >= ENDLESS, ENDLESS, down // 10**decimals)
-        up = np.where(up >= ENDLESS, ENDLESS, up // 10**decimals)
-        decimals = 0
+    known = np.zeros(len(table), dtype=bool) if whole is None else whole
+    if decimals and bool(known.any()):
+        step = np.where(known, 10**decimals, 1)
+        down = np.where(down >= ENDLESS, ENDLESS, down // step)
+        up = np.where(up >= ENDLESS, ENDLESS, up // step)
+        decimals = 0 if bool(known.all()) else decimals
     cells = np.flatnonzero((down > 0) | (up > 0))
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     relations = np.flatnonzero(np.diff(matrix.indptr) > 0)
     redundant = implied(table.relations.matrix) if redundant is None else redundant
     return System(
         cells=cells,
-        matrix=sp.csr_array(matrix[relations]),
+        matrix=_in_steps(sp.csr_array(matrix[relations]), known[cells], decimals),
         relations=relations,
         implied=redundant[relations],
         down=down[cells],
         up=up[cells],
+        whole=known[cells],
         decimals=decimals,
         n_cells=len(table),
     )
+
+
+def _in_steps(matrix: sp.csr_array, whole: NDArray[np.bool_], decimals: int) -> sp.csr_array:
+    """Return relations between cells of which some count in ones: these weigh more beside others.
+
+    Relations of whole cells alone stay as they are, and networks of them networks.
+    """
+    if not decimals or not bool(whole.any()):
+        return matrix
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    others = np.bincount(row[~whole[matrix.indices]], minlength=matrix.shape[0]) > 0
+    weight = np.where(whole[matrix.indices] & others[row], 10**decimals, 1)
+    return sp.csr_array((matrix.data * weight, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _rooms(ends: Fixed, truth: NDArray[np.int64], decimals: int, sign: int) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from celosia.tolerance import LARGEST_COUNT
 
 
 def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
-    """Return which answers have witnesses that satisfy every relation and every room, ``(q,)``.
+    """Return whose witnesses satisfy every relation and room, and are whole where they must be, ``(q,)``.
 
     Answers without a witness have none that could fail.
     """
@@ -73,7 +73,7 @@ def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArr
         scale = np.where(wide, 1, scale)
     short = (moves.astype(np.int64, copy=False), scale.astype(np.int64, copy=False))
     matrix = (terms.indptr, terms.indices, terms.data, system.matrix.shape[0])
-    sound = np.asarray(_sound(answers.starts, answers.columns, *short, system.down, system.up, *matrix))
+    sound = np.asarray(_sound(answers.starts, answers.columns, *short, system.down, system.up, system.whole, *matrix))
     for table in np.flatnonzero(wide).tolist():
         part = slice(answers.starts[table], answers.starts[table + 1])
         columns, moves_of = answers.columns[part].tolist(), list(map(int, answers.moves[part].tolist()))
@@ -90,6 +90,8 @@ def _sound_by_hand(system: System, terms: sp.csc_array, columns: list[int], move
         up, down = int(system.up[column]), int(system.down[column])
         if (up != ENDLESS and move > up * denominator) or (down != ENDLESS and -move > down * denominator):
             return False
+        if system.whole[column] and move % denominator:
+            return False
         entries = slice(terms.indptr[column], terms.indptr[column + 1])
         for row, factor in zip(terms.indices[entries].tolist(), terms.data[entries].tolist(), strict=True):
             total[row] = total.get(row, 0) + int(factor) * move
@@ -104,12 +106,13 @@ def _sound(
     denominator: NDArray[np.int64],
     down: NDArray[np.int64],
     up: NDArray[np.int64],
+    whole: NDArray[np.bool_],
     column_starts: NDArray[np.int32],
     rows: NDArray[np.int32],
     data: NDArray[np.int64],
     n_rows: int,
 ) -> NDArray[np.bool_]:
-    """Return which witnesses break no room and no relation, and name no cell twice."""
+    """Return which witnesses break no room and no relation and no whole number, and name no cell twice."""
     total, named = np.zeros(n_rows, dtype=np.int64), np.full(len(up), -1, dtype=np.int64)
     sound = np.ones(len(starts) - 1, dtype=np.bool_)
     for table in range(len(sound)):
@@ -119,7 +122,7 @@ def _sound(
             most, least = (move, move) if scale == 1 else (-(-move // scale), move // scale)
             if (up[column] != ENDLESS and most > up[column]) or (down[column] != ENDLESS and -least > down[column]):
                 sound[table] = False
-            if named[column] == table:
+            if named[column] == table or (whole[column] and most != least):
                 sound[table] = False
             named[column] = table
             for entry in range(column_starts[column], column_starts[column + 1]):

@@ -2,7 +2,8 @@
 
 Whole tables come from wherever they are found first: other questions, vertices of the linear program, a search through
 all cases, an integer program. That nobody gets further is never a solver's word: multipliers prove it for all tables,
-rounded down to a whole number, or a search that went through all cases.
+rounded down to a whole number, or a search that went through all cases. Components with other cells
+beside whole ones are `celosia.attack.partly_whole`.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.exact_moves import proved_reach, whole_moves
+from celosia.attack.partly_whole import PartlyWhole
 from celosia.attack.parts import Parts
 from celosia.attack.questions import Answer, Answers, Questions
 from celosia.attack.system import ENDLESS, System
+from celosia.attack.whole_question import Bounds, Question, opened
 from celosia.attack.whole_search import Search, search
 from celosia.solve.backend import Backend, Model
 from celosia.solve.deadline import DeadlineError, check
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
 
-_BEYOND = 1_000_000  # how far past the limit a whole table is looked for: tables may jump over it
 _PATIENCE = 5.0  # seconds for one integer program
 _TABLES = 64  # that are kept of each component for later questions
 
@@ -34,9 +36,9 @@ _TABLES = 64  # that are kept of each component for later questions
 def whole_answers(
     system: System, parts: Parts, questions: Questions, backend: Backend, *, time_limit: float | None
 ) -> Answers:
-    """Return how far cells move in whole tables; what is not found or proved in time is left open.
+    """Return how far cells move if whole cells stay whole; what is not found or proved in time is left open.
 
-    Guarantee: `furthest` is set only where exact arithmetic proves that no whole table goes further.
+    Guarantee: `furthest` is set only where exact arithmetic proves that no such table goes further.
     """
     clock = _Clock(None if time_limit is None else time.monotonic() + time_limit)
     nothing = np.zeros(0, dtype=np.int64)
@@ -44,12 +46,14 @@ def whole_answers(
     component = parts.component[questions.columns]
     with suppress(DeadlineError):
         for number in np.unique(component).tolist():
-            room = _Room.of(system, parts.members(number), backend, clock)
+            columns = parts.members(number)
+            everything = bool(system.whole[columns].all())
+            room = (_Room if everything else PartlyWhole).of(system, columns, backend, clock)
             for place in np.flatnonzero(component == number).tolist():
                 check()
                 target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
                 upward, limit = bool(questions.upward[place]), int(questions.limits[place])
-                answers[place] = room.answer(_Question(target, 1 if upward else -1, limit))
+                answers[place] = room.answer(Question(target, 1 if upward else -1, limit))
     return Answers.of_list(answers)
 
 
@@ -62,19 +66,6 @@ class _Clock:
     def patience(self) -> float:
         """Return how many seconds the next one has."""
         return _PATIENCE if self.end is None else min(_PATIENCE, self.end - time.monotonic())
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """How far a cell moves up (sign 1) or down (-1), and how far is far enough."""
-
-    target: int
-    sign: int
-    limit: int
-
-    def reach(self, moves: NDArray[np.int64]) -> int:
-        """Return how far a table moves the cell."""
-        return self.sign * int(moves[self.target])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +86,7 @@ class _Room:
         matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
         return cls(columns, matrix, system.up[columns], system.down[columns], backend, clock)
 
-    def answer(self, question: _Question) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """Return how far a cell moves in whole tables."""
         best = max(self.tables, key=question.reach, default=np.zeros(len(self.columns), dtype=np.int64))
         furthest = question.reach(best) >= question.limit
@@ -110,12 +101,12 @@ class _Room:
         used = np.flatnonzero(best) if reach > 0 else np.zeros(0, dtype=np.int64)
         return Answer(max(0, min(reach, question.limit)), 1, furthest, self.columns[used], best[used])
 
-    def _relaxed(self, question: _Question) -> tuple[NDArray[np.int64], int]:
+    def _relaxed(self, question: Question) -> tuple[NDArray[np.int64], int]:
         """Return a vertex of the linear program, rounded, and how far no whole table goes further."""
         own = self._own_room(question)
-        _ask(self._linear, question, self._bounds(question, 0, min(own, _far(question))))
+        question.ask(self._linear, question.within(self._rooms, 0, min(own, question.far)))
         solution = self._linear.solve()
-        self._restore(self._linear, question)
+        question.take_back(self._linear, self._rooms)
         if solution.status is not Status.OPTIMAL or solution.x is None or solution.duals is None:
             return np.zeros(len(self.columns), dtype=np.int64), own
         upward = question.sign > 0
@@ -125,27 +116,27 @@ class _Room:
         return rounded, most
 
     def _searched(
-        self, question: _Question, best: NDArray[np.int64], most: int, near: NDArray[np.int64]
+        self, question: Question, best: NDArray[np.int64], most: int, near: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the best table that a search finds, and whether it is known that there is no better one.
 
         One more is asked for until there is none, which goes fast because the nearest to a vertex is looked at first.
         """
         while question.reach(best) < min(most, question.limit):
-            lower, upper = self._bounds(question, question.reach(best) + 1, most)
+            lower, upper = question.within(self._rooms, question.reach(best) + 1, most)
             ended, moves = search(self.matrix, lower, upper, near)
             if ended is not Search.FOUND:
                 return best, ended is Search.NONE
             best = moves
         return best, True
 
-    def _programmed(self, question: _Question, best: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
+    def _programmed(self, question: Question, best: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
         """Return the best table of integer programs, first up to the limit and then beyond it.
 
         A table that jumps over the limit is as good as one that reaches it.
         """
         far, reach = min(most, question.limit), question.reach(best)
-        for least, furthest in ((reach + 1, far), (far + 1, min(most, _far(question)))):
+        for least, furthest in ((reach + 1, far), (far + 1, min(most, question.far))):
             if least > furthest:
                 continue
             found = self._moves(self._solved(question, least, furthest))
@@ -157,14 +148,14 @@ class _Room:
             return best, False
         return self._searched(question, best, most, best)
 
-    def _solved(self, question: _Question, least: int, furthest: int) -> Solution:
+    def _solved(self, question: Question, least: int, furthest: int) -> Solution:
         """Return the whole table in which the cell moves furthest within bounds."""
         patience = self.clock.patience()
         if patience <= 0:
             return Solution.stopped(-np.inf, 0.0)
-        _ask(self._integer, question, self._bounds(question, least, furthest))
+        question.ask(self._integer, question.within(self._rooms, least, furthest))
         solution = self._integer.solve(time_limit=patience)
-        self._restore(self._integer, question)
+        question.take_back(self._integer, self._rooms)
         return solution
 
     def _moves(self, solution: Solution) -> NDArray[np.int64] | None:
@@ -174,15 +165,12 @@ class _Room:
         found = whole_moves(solution.x, self.matrix, self.up, self.down, denominators=(1,))
         return None if found is None else np.asarray(found[0], dtype=np.int64)
 
-    def _own_room(self, question: _Question) -> int:
+    def _own_room(self, question: Question) -> int:
         return int((self.up if question.sign > 0 else self.down)[question.target])
 
-    def _bounds(self, question: _Question, least: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rooms as bounds, with the target's between two distances."""
-        lower, upper = -self.down, self.up.copy()
-        ends = (least, most) if question.sign > 0 else (-most, -least)
-        lower[question.target], upper[question.target] = ends
-        return lower, upper
+    @property
+    def _rooms(self) -> Bounds:
+        return -self.down, self.up
 
     @cached_property
     def _linear(self) -> Model:
@@ -194,28 +182,5 @@ class _Room:
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
         zero, rows = np.zeros(self.matrix.shape[0]), sp.csr_array(self.matrix, dtype=np.float64)
-        lower, upper = _open(-self.down), _open(self.up)
+        lower, upper = opened(-self.down), opened(self.up)
         return self.backend.open(LinearProgram(rows, zero, zero, lower, upper, np.zeros(len(upper)), integer=integer))
-
-    def _restore(self, model: Model, question: _Question) -> None:
-        target = np.array([question.target])
-        model.change_bounds(target, _open(-self.down[target]), _open(self.up[target]))
-        model.change_costs(target, np.zeros(1))
-
-
-def _ask(model: Model, question: _Question, bounds: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
-    """Make a model look for the table in which the cell moves furthest within bounds."""
-    target = np.array([question.target])
-    model.change_bounds(target, _open(bounds[0][target]), _open(bounds[1][target]))
-    model.change_costs(target, np.array([-float(question.sign)]))
-
-
-def _open(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return bounds in floating point, infinite where there is none."""
-    numbers = bounds.astype(np.float64)
-    numbers[bounds >= ENDLESS], numbers[bounds <= -ENDLESS] = np.inf, -np.inf
-    return numbers
-
-
-def _far(question: _Question) -> int:
-    return ENDLESS if question.limit >= ENDLESS else min(ENDLESS, question.limit + _BEYOND)

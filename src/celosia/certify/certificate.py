@@ -31,6 +31,7 @@ from celosia.certify.canonical import (
     requirements_part,
     respondents_part,
     table_part,
+    whole_part,
 )
 from celosia.certify.columns import column
 from celosia.certify.judging import Tables
@@ -41,6 +42,7 @@ from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing
 from celosia.pattern.entries import ADJUSTED
 from celosia.progress import SILENT, Progress
+from celosia.table.whole_cells import broken_cells
 from celosia.version import __version__
 
 
@@ -144,7 +146,7 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "format_version": FORMAT_VERSION,
         "versions": {"celosia": __version__, "python": platform.python_version(), "solver": audit.solver},
         "verdict": NOT_SAFE,
-        "whole_numbers": audit.integer,
+        "whole_numbers": whole_part(audit.risk.table, audit.integer),
         "sha256": dict.fromkeys(("table", "requirements", "release", "certificate"), ""),
         "table": table_part(audit.risk.table),
         "requirements": requirements_part(audit.risk),
@@ -171,9 +173,9 @@ def _check(audit: Audit) -> None:
     if adjusted:
         seen = f"has {adjusted} adjusted cells: their protection is distance from the truth, and no interval."
         raise SpecError.one("release", seen, "Only releases that are protected by intervals have a certificate.")
-    amounts = audit.risk.table.amounts
-    if audit.integer and bool((amounts.counts % 10**amounts.decimals).any()):
-        seen = "has values that are no whole numbers, and attackers are said to know that all are."
+    if len(broken_cells(audit.risk.table, audit.whole)):
+        known = "all" if audit.integer else "counts"
+        seen = f"has values that are no whole numbers, and attackers are said to know that {known} are."
         raise DataError.one("table", seen, "Audit it with integer=False.")
 
 
@@ -203,7 +205,9 @@ def _judged(audit: Audit) -> tuple[Findings, NDArray[np.bool_]]:
     findings = [verdict.finding for verdict in audit.verdicts]
     cells = np.array([finding.cell for finding in findings], dtype=np.int64)
     attackers = np.array([finding.attacker for finding in findings], dtype=np.int32)
-    decimals = np.array([audit.systems[number].decimals for number in attackers.tolist()], dtype=np.int64)
+    decimals = np.zeros(len(cells), dtype=np.int64)
+    for number, system in enumerate(audit.systems):
+        decimals[attackers == number] = system.digits_of(cells[attackers == number])
     down, up = (Answers.of_list([getattr(finding, side) for finding in findings]) for side in ("down", "up"))
     met = np.array([verdict.result == MET for verdict in audit.verdicts], dtype=bool)
     return Findings(cells, attackers, audit.risk.table.amounts[cells], decimals, down, up), met

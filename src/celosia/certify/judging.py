@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.certify.canonical import ALL_REACHED, NO_RANGES, SAFE, digests
 from celosia.certify.reading import Claim, Ends, Terms
 from celosia.certify.whole import Whole, compact, minus, starts_of, sums, times, within
-from celosia.errors import Problem
+from celosia.errors import Problem, counted
 from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Finding
 
 _AT_A_TIME = 1 << 20  # moves that are looked at together
@@ -39,9 +39,8 @@ def broken_relations(claim: Claim) -> NDArray[np.bool_]:
 def cell_findings(claim: Claim) -> Iterator[Finding]:
     """Yield the cells about which table, release and attackers contradict themselves or each other."""
     lower, upper = claim.bounds
-    if claim.content["whole_numbers"]:
-        broken = np.asarray(claim.values % claim.unit != 0, dtype=bool)
-        yield broken, "the value is no whole number, though the certificate says so.", ""
+    broken = claim.whole & np.asarray(claim.values % claim.unit != 0, dtype=bool)
+    yield broken, "the value is no whole number, though the certificate says so.", ""
     valued, bounded = claim.of_status(*WITH_VALUE), claim.of_status(*WITH_BOUNDS)
     shown, interval, shows = claim.of_status(SHOWN), claim.of_status(INTERVAL), claim.published.given
     yield shows != valued, "a number is given or missing, and its status says otherwise.", ""
@@ -112,13 +111,13 @@ class Tables:
         yield from np.split(tables, np.flatnonzero(np.diff(group)) + 1)
 
     def _are_tables(self, tables: NDArray[np.int64], by_cell: Terms) -> NDArray[np.bool_]:
-        """Return which tables satisfy every relation, and are whole if they are said to be."""
+        """Return which tables satisfy every relation, and are whole where values are said to be."""
         entry, number = within(self.claim.moves.starts, tables)
         cells, moves = self.claim.moves.cells[entry], compact(self.claim.moves.numbers[entry])
         good = np.ones(len(tables), dtype=bool)
-        if self.claim.content["whole_numbers"]:
-            broken = moves % compact(self.claim.denominators[tables])[number] != 0
-            good[number[np.asarray(broken, dtype=bool)]] = False
+        whole = self.claim.whole[cells]
+        broken = moves[whole] % compact(self.claim.denominators[tables])[number[whole]] != 0
+        good[number[whole][np.asarray(broken, dtype=bool)]] = False
         term, which = within(by_cell.starts, cells)
         key = number[which] * len(self.claim.relations) + by_cell.cells[term]
         order = np.argsort(key, kind="stable")
@@ -245,7 +244,7 @@ def _common(claim: Claim) -> tuple[Ends, Ends]:
     return sides[0], sides[1]
 
 
-def verdict_problems(claim: Claim, proved: int, *, integer: bool) -> Iterator[Problem]:
+def verdict_problems(claim: Claim, proved: int, whole: NDArray[np.bool_]) -> Iterator[Problem]:
     """Yield why the certificate, taken at its word, does not call the release safe.
 
     Parameters
@@ -254,8 +253,8 @@ def verdict_problems(claim: Claim, proved: int, *, integer: bool) -> Iterator[Pr
         What it says.
     proved
         How many requirements its tables prove.
-    integer
-        Attackers know that values are whole numbers.
+    whole
+        Which values attackers know to be whole numbers, ``(n_cells,)``.
     """
     required = len(claim.required)
     if claim.content["verdict"] != SAFE:
@@ -263,6 +262,8 @@ def verdict_problems(claim: Claim, proved: int, *, integer: bool) -> Iterator[Pr
         yield Problem("certificate", seen)
     elif proved < required:
         yield Problem("certificate", "says that the release is safe, which it does not prove.")
-    if integer and not claim.content["whole_numbers"]:
-        seen = "the values are counts, and the tables are not said to be whole: attackers know better."
+    known = whole & ~claim.whole
+    if bool(known.any()):
+        values = "the values" if bool(known.all()) else f"{counted(int(known.sum()), 'value')} of them"
+        seen = f"{values} are counts, and the tables are not said to be whole: attackers know better."
         yield Problem("certificate", seen, "Audit with whole numbers, or verify without them (integer=False).")

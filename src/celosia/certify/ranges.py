@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.attack.answering import answers_of
 from celosia.attack.audit import Audit
 from celosia.attack.questions import Answers, Questions
-from celosia.attack.system import ENDLESS, System
+from celosia.attack.system import ENDLESS
 from celosia.certify.whole import Whole, compact, minus
 from celosia.certify.witnesses import Witnesses
 from celosia.pattern.entries import INTERVAL
@@ -68,7 +68,7 @@ def ranges_of(audit: Audit, witnesses: Witnesses, time_limit: float | None, prog
         places = np.full(len(cells), -1, dtype=np.int64)
         open_ = ~ends.infinite[cells]
         for number, system in enumerate(audit.systems):
-            far = _far(audit.risk.table.amounts[cells], ends[cells], system, upward=upward)
+            far = _far(audit.risk.table.amounts[cells], ends[cells], system.digits_of(cells), upward=upward)
             asked = np.flatnonzero(open_ & (far >= 0))
             if len(asked):
                 answers = _answers(audit, number, cells[asked], far[asked], time_limit, progress, upward=upward)
@@ -80,13 +80,13 @@ def ranges_of(audit: Audit, witnesses: Witnesses, time_limit: float | None, prog
     return Ranges(len(cells), cells[reached], sides[0][reached], sides[1][reached])
 
 
-def _far(truth: Fixed, ends: Fixed, system: System, *, upward: bool) -> NDArray[np.int64]:
-    """Return how far away ends are, in the counts of a system; -1 where it does not count so fine."""
-    decimals = max(truth.decimals, ends.decimals, system.decimals)
+def _far(truth: Fixed, ends: Fixed, digits: NDArray[np.int64], *, upward: bool) -> NDArray[np.int64]:
+    """Return how far away ends are, counted in the decimal of each; -1 where it is not so fine."""
+    decimals = max(truth.decimals, ends.decimals, int(digits.max(initial=0)))
     finite = Fixed(np.where(ends.infinite, 0, ends.counts), ends.decimals)
     distance: Whole = minus(finite.to(decimals).counts, truth.to(decimals).counts)
     distance = np.where(ends.infinite, 0, distance if upward else -distance)
-    unit = 10 ** (decimals - system.decimals)
+    unit = 10 ** (decimals - digits)
     good = (distance % unit == 0) & (distance // unit < ENDLESS)
     return np.where(good, compact(distance // unit), -1).astype(np.int64)
 
@@ -113,7 +113,7 @@ def _answers(
     unknown = np.flatnonzero(column_of[cells] >= 0)
     questions = Questions(column_of[cells[unknown]], np.full(len(unknown), upward), far[unknown])
     solver = backend(audit.solver.split(" ")[0])
-    found = answers_of(system, questions, solver, progress, integer=audit.integer, time_limit=time_limit)
+    found = answers_of(system, questions, solver, progress, time_limit=time_limit)
     answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
     order = np.zeros(len(cells), dtype=np.int64)
     order[unknown] = 1 + np.arange(len(unknown))

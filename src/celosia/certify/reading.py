@@ -122,6 +122,8 @@ class Claim:
         The table.
     variable, codes
         What the cells are called: places among the variables, and among the labels of each axis.
+    whole
+        Which cells attackers are said to know to be whole numbers, ``(n_cells,)``.
     required
         The requirements.
     attackers
@@ -143,6 +145,7 @@ class Claim:
     right: Whole
     variable: NDArray[np.int64]
     codes: list[NDArray[np.int64]]
+    whole: NDArray[np.bool_]
     required: Required
     attackers: list[tuple[Ends, Ends]]
     status: NDArray[np.int64]
@@ -165,6 +168,11 @@ class Claim:
     def of_status(self, *words: str) -> NDArray[np.bool_]:
         """Return which cells have one of these statuses."""
         return np.isin(self.status, [STATUSES.index(word) for word in words])
+
+
+def cells_of(names: list[str], variables: list[str], variable: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return the cells of some variables, ``(n_cells,)``."""
+    return np.isin(variable, [place for place, name in enumerate(variables) if name in names])
 
 
 def read_claim(path: str | Path) -> Claim:
@@ -225,6 +233,8 @@ def claim_of(content: object) -> Claim:
     _check(isinstance(respondents["unasked"], str), "respondents.unasked")
     _check(type(n) is int and 0 <= n <= MOST_ENTRIES, "table.cells")
     variable, codes = _labels(table, n)
+    whole = _texts(top["whole_numbers"], "whole_numbers", lambda _: True)
+    _check(whole == [name for name in table["variables"] if name in whole], "whole_numbers")
     relations = _relations(table["relations"], n)
     attackers = [
         checked_keys(one, "requirements.attackers", ("name", "lower", "upper"))
@@ -253,6 +263,7 @@ def claim_of(content: object) -> Claim:
         right=times(right[0], 10 ** (decimals - right[1])),
         variable=variable,
         codes=codes,
+        whole=cells_of(whole, table["variables"], variable),
         required=required,
         attackers=list(zip(ends[3::2], ends[4::2], strict=True)),
         status=read_places(release["status"], "release.status", below=len(STATUSES), n=n),
@@ -295,7 +306,7 @@ def _check(says: bool, place: str) -> None:  # noqa: FBT001
 def _check_head(top: dict[str, Any]) -> None:
     if top["format"] != FORMAT or type(top["format_version"]) is not int or top["format_version"] != FORMAT_VERSION:
         raise UnreadableError(f"is no {FORMAT} of version {FORMAT_VERSION}.")
-    for name, allowed in (("confidential", (True,)), ("whole_numbers", (True, False)), ("verdict", (SAFE, NOT_SAFE))):
+    for name, allowed in (("confidential", (True,)), ("verdict", (SAFE, NOT_SAFE))):
         _check(any(top[name] is word or (isinstance(word, str) and top[name] == word) for word in allowed), name)
     hashes = checked_keys(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
     _check(all(isinstance(text, str) for text in (top["note"], *hashes.values())), "sha256")

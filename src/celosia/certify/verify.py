@@ -17,16 +17,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.arguments import takes
 from celosia.certify.canonical import respondents_part
 from celosia.certify.comparing import problem_differences, release_differences
 from celosia.certify.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
-from celosia.certify.reading import Claim, claim_in, read_claim
+from celosia.certify.reading import Claim, cells_of, claim_in, read_claim
 from celosia.errors import Problem
 from celosia.pattern.entries import INTERVAL, Finding, problems_of
 from celosia.pattern.release import Release
 from celosia.pattern.release_file import read_release
 from celosia.risk.risk import Risk
+from celosia.table.whole_cells import whole_cells
 
 
 @runtime_checkable
@@ -56,6 +60,8 @@ class Verification:
         What the certificate says about published ranges.
     whole_numbers
         Its tables are whole numbers throughout.
+    whole_variables
+        The variables of which its tables have whole numbers only.
     respondents
         The rules by which contributors attack each other, in words: those of the problem, where it is given.
     unasked
@@ -69,6 +75,7 @@ class Verification:
     compared: tuple[str, ...]
     ranges: str
     whole_numbers: bool
+    whole_variables: tuple[str, ...]
     respondents: tuple[str, ...]
     unasked: str | None
     seconds: Decimal
@@ -136,8 +143,8 @@ def verify(
     release
         The release that it must be about, or its file. Without it nothing is proved about what is published.
     integer
-        Attackers know that values are whole numbers, so that only whole tables prove anything; by default where all
-        variables are counts.
+        Attackers know that values are whole numbers, so that only tables prove anything that are whole there: True for
+        all cells, False for none; by default for the cells of variables that count.
 
     Raises
     ------
@@ -149,17 +156,13 @@ def verify(
     began = time.monotonic_ns()
     claim = _claim(certificate)
     release = read_release(release) if isinstance(release, str | Path) else release
-    table = claim.content["table"]
-    whole = set(table["variables"]) <= set(table["counts"]) if integer is None else integer
-    if problem is not None and integer is None:
-        whole = whole or set(problem.table.variables) <= problem.table.counts
     tables = Tables(claim)
     unproved = list(tables.requirement_findings())
     proved = len(claim.required) - sum(int(wrong.sum()) for wrong, _, _ in unproved)
     cell_of = claim.required.cells
     unreached: Finding = (tables.unreached_ranges(), "the end of the published range is not reached.", "")
     found = [
-        *verdict_problems(claim, proved, integer=whole),
+        *verdict_problems(claim, proved, _known_to_be_whole(claim, problem, integer)),
         *hash_problems(claim),
         *(() if problem is None else problem_differences(claim, problem)),
         *(() if release is None else release_differences(claim, release, problem)),
@@ -179,7 +182,8 @@ def verify(
         counts=MappingProxyType(_counts(claim, proved)),
         compared=tuple(compared),
         ranges=claim.content["ranges"]["claim"],
-        whole_numbers=claim.content["whole_numbers"],
+        whole_numbers=bool(claim.whole.all()),
+        whole_variables=tuple(claim.content["whole_numbers"]),
         respondents=tuple(asked["rules"]),
         unasked=asked["unasked"] or None,
         seconds=Decimal(time.monotonic_ns() - began).scaleb(-9),
@@ -191,6 +195,17 @@ def _claim(certificate: str | Path | Written) -> Claim:
     if isinstance(certificate, str | Path):
         return read_claim(certificate)
     return claim_in(certificate.text(), "certificate")
+
+
+def _known_to_be_whole(claim: Claim, problem: Risk | None, integer: bool | None) -> NDArray[np.bool_]:  # noqa: FBT001
+    """Return which cells attackers know to be whole numbers, by the certificate's account or that of the problem."""
+    if integer is not None:
+        return np.full(len(claim.values), integer)
+    table = claim.content["table"]
+    whole = cells_of(table["counts"], table["variables"], claim.variable)
+    if problem is not None and len(problem) == len(whole):
+        whole = whole | whole_cells(problem.table)
+    return whole
 
 
 def _exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:

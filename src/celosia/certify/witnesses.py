@@ -43,7 +43,8 @@ class Witnesses:
         tables, first = np.unique(answers.table[asked], return_index=True)
         denominators = times(answers.denominator[asked[first]], 10**system.decimals)
         entry, number = within(answers.starts, tables)
-        cells, moves = system.cells[answers.columns[entry]], answers.moves[entry]
+        columns, step = answers.columns[entry], np.where(system.whole, 10**system.decimals, 1)
+        cells, moves = system.cells[columns], times(answers.moves[entry], step[columns])
         order = np.lexsort((cells, number))
         cells, moves = cells[order], compact(moves[order])
         starts = starts_of(answers.starts[tables + 1] - answers.starts[tables])

@@ -36,7 +36,7 @@ NOT_PROVED = 1
 @click.option(
     "--integer/--no-integer",
     default=None,
-    help="Do attackers know that values are whole numbers? By default they do where all variables are counts.",
+    help="Do attackers know that values are whole numbers? By default they know it of variables that count.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -72,6 +72,7 @@ def _as_dict(result: Verification) -> dict[str, object]:
         **result.counts,
         "ranges_claim": result.ranges,
         "whole_numbers": result.whole_numbers,
+        "whole_variables": list(result.whole_variables),
         "compared": list(result.compared),
         "respondents": {"rules": list(result.respondents)} if result.unasked is None else {"reason": result.unasked},
         "seconds": round(float(result.seconds), 3),
@@ -88,6 +89,8 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
         return
     required = counted(counts["requirements"], "requirement")
     kind = "tables of whole numbers" if result.whole_numbers else "tables"
+    if result.whole_variables and not result.whole_numbers:
+        kind = f"tables with whole numbers of {' and '.join(result.whole_variables)}"
     whose = required if "problem" in result.compared else f"{required} of its own"
     yield f"{whose} met, each shown by two {kind} ({counts['tables']:,} in all),"
     yield f"checked in exact arithmetic over {counted(counts['cells'], 'cell')}, in {result.seconds:.2f} s."

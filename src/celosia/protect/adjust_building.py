@@ -78,7 +78,7 @@ class Grid:
         return coarse, right // factor
 
 
-def adjust_task(risk: Risk, method: Adjust, *, integer: bool) -> tuple[AdjustTask, Grid]:
+def adjust_task(risk: Risk, method: Adjust, *, integer: bool | None) -> tuple[AdjustTask, Grid]:
     """Return the task of a risk to which the method was applied, and the grid of published values.
 
     Raises

@@ -41,5 +41,6 @@ def modes_of_all_cells(task: Task, table: Table, offers: Sequence[Offer], unit: 
         forced=np.zeros(n, dtype=bool),
         goals=Goals(none, none, none, none, none),
         decimals=task.decimals,
+        whole=np.zeros(n, dtype=bool),
     )
     return Modes.of(every, offers, unit).taken(task.cells)

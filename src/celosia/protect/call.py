@@ -59,7 +59,8 @@ class Call:
     seed
         From which everything random is drawn. Secret where values are drawn by it.
     integer
-        Attackers know that values are whole numbers.
+        Which values attackers know to be whole numbers: True for all, False for none, None for some, those of variables
+        that count; see `celosia.table.whole_cells`.
     executor
         Shares out the components of the problem.
     progress
@@ -79,7 +80,7 @@ class Call:
     gap: float
     solver: Backend
     seed: int
-    integer: bool
+    integer: bool | None
     executor: Executor | None = None
     progress: Progress = SILENT
     named: bool = False

@@ -76,7 +76,7 @@ class Conflict:
         return f"{advice}. A pattern then costs about {price}, and the cheapest about {least} at least."
 
 
-def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool) -> Conflict:
+def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool | None) -> Conflict:
     """Return what stands in the way of a safe pattern.
 
     Parameters
@@ -89,7 +89,7 @@ def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool) 
         Finds few cells to free: it is asked for a pattern where only cells that must be shown cost something. What it
         finds is believed to be safe.
     integer
-        Attackers know that values are whole numbers.
+        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
     """
     nothing = np.zeros(0, dtype=np.int64)
     now = _unmet(risk, method, nothing, integer=integer)[0]
@@ -151,7 +151,7 @@ def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
 
 
 def _unmet(
-    risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: bool
+    risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: bool | None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the cells that are not protected, even when all that may be hidden is; one may have to be shown itself.
 

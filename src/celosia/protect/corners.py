@@ -48,7 +48,7 @@ from celosia.table.table import Table
 
 def takes_corners(method: Method, call: Call) -> bool:
     """Return whether a method can protect corners: cells more must be free to move, and count for nothing."""
-    if call.integer or not isinstance(method, Suppress | Intervals):
+    if call.integer is not False or not isinstance(method, Suppress | Intervals):
         return False
     if isinstance(method, Mixed):
         return method.round_base is None and method.reach is None

@@ -125,7 +125,7 @@ class Intervals:
         """How many decimals the base has; none where there is no base."""
         return 0 if self.base is None else width_decimals([_written(self.base)])
 
-    def refuse_base(self, risk: Risk, *, integer: bool) -> None:
+    def refuse_base(self, risk: Risk, *, integer: bool | None) -> None:
         """Refuse a base whose multiples have more decimals than ends may have.
 
         Raises

@@ -5,7 +5,7 @@ For one requirement the two tables of Salazar (2003), Figure 6, are looked for i
 .. math:: \min\ w^- e^- + w^+ e^+ \quad\text{s.t.}\quad M f = M g = 0, \qquad -z^- - e^- \le f, g \le z^+ + e^+,
 
 where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's rooms. Where
-attackers know that values are whole numbers, so are f, g and e.
+attackers know that values are whole numbers, f, g and e are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.system import ENDLESS
 from celosia.errors import InfeasibleError
@@ -30,7 +31,7 @@ Sides = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def mended(
-    task: Task, goal: int, step: Fraction, slacks: Sides, costs: Sides, most: NDArray[np.float64], call: Call
+    task: Task, goal: int, least: Fraction, slacks: Sides, costs: Sides, most: NDArray[np.float64], call: Call
 ) -> Sides:
     """Return slacks down and up that let a goal be reached, never smaller than before, ``(n,)`` each.
 
@@ -38,14 +39,14 @@ def mended(
     ----------
     task, goal
         What must be reached.
-    step
+    least
         The least widening, in counts of the task.
     slacks, costs
         How far ranges reach down and up, in counts, and what a count more costs.
     most
         The greatest widths, in counts.
     call
-        The solver, and whether values are whole numbers.
+        The solver.
 
     Raises
     ------
@@ -80,27 +81,36 @@ def mended(
     lower_f[column], upper_g[column] = level_up, -level_down
     # the ranges themselves may not be widened beyond what the widest attacker knows
     widest = [np.where(room.max(axis=0) >= ENDLESS, np.inf, room.max(axis=0)) for room in (task.down, task.up)]
+    whole = np.tile(task.whole & _tied(matrix, column), 4)
+    step = np.where(whole, 10.0**task.decimals, 1.0)  # whole numbers count in ones
     program = LinearProgram(
-        sp.csr_array(rows),
+        sp.csr_array(rows @ sp.diags_array(step)),
         np.concatenate([still, still, -open_, -down, -open_, -down, -open_, [float(goals.sliding[goal])]]),
         np.concatenate([still, still, up, open_, up, open_, np.maximum(most - down - up, 0.0), [np.inf]]),
-        np.concatenate([lower_f, -rooms[0], np.zeros(2 * n)]),
-        np.concatenate([rooms[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]),
-        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, 1e-6 * cost.max(initial=1.0)) for cost in costs)]),
-        integer=np.ones(4 * n, dtype=bool) if call.integer else None,
+        np.concatenate([lower_f, -rooms[0], np.zeros(2 * n)]) / step,
+        np.concatenate([rooms[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,
+        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, 1e-6 * cost.max(initial=1.0)) for cost in costs)]) * step,
+        integer=whole if bool(whole.any()) else None,
     )
-    solver = call.solver if call.integer else backends()[0]
+    solver = call.solver if bool(whole.any()) else backends()[0]
     x = solver.open(program).solve(duals=False, gap=0.0).x
     if x is None:
         raise InfeasibleError.one(
             "most_width", "leaves no safe ranges once ends are rounded.", "Allow wider ranges, or more decimals."
         )
-    f, g, e_down, e_up = np.split(x, 4)
-    size = float(step)
+    f, g, e_down, e_up = np.split(x * step, 4)
+    size = float(least)
     if e_down.sum() + e_up.sum() <= _NOTHING * size:  # doubles see nothing to mend: widen all that the tables use
         used = (np.abs(f) > _NOTHING) | (np.abs(g) > _NOTHING)
         e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
     return _raised(down, e_down, size), _raised(up, e_up, size)
+
+
+def _tied(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
+    """Return which columns relations tie to one of them, directly or not, itself included, ``(n,)``."""
+    m = matrix.shape[0]
+    _, label = connected_components(sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False)
+    return np.asarray(label[m:] == label[m + column])
 
 
 def _raised(slack: NDArray[np.float64], more: NDArray[np.float64], step: float) -> NDArray[np.float64]:

@@ -35,6 +35,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
+from celosia.table.whole_cells import settled
 
 Engine = Callable[[Risk, Any, Call], Protection]
 """What a method does."""
@@ -92,7 +93,8 @@ def protect(
     seed
         Another seed, another path through the search.
     integer
-        Attackers know that values are whole numbers; by default where all variables are counts.
+        Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
+        variables that count.
     executor
         Shares out the components of the problem.
     progress
@@ -120,7 +122,7 @@ def protect(
         raise unexpected(how, "method", *sorted(kind.__name__ for kind in _ENGINES))
     engine = engine_of(type(how))
     how = with_places(how, risk.table)
-    whole = integer if integer is not None else set(risk.table.variables) <= risk.table.counts
+    whole = settled(risk.table, integer)
     rules = as_rules(respondents) or risk.respondents
     compile_kernels(progress)
     clock = Clock(time_limit)

@@ -90,7 +90,7 @@ class Numbers:
         return float(far.sum()) * self.step
 
 
-def steps_of(task: Task, risk: Risk, *, integer: bool) -> tuple[int, int]:
+def steps_of(task: Task, risk: Risk, *, integer: bool | None) -> tuple[int, int]:
     """Return how many units of the table's last decimal, and how many counts of a task, are one step."""
     units = 10**risk.table.decimals if integer else 1
     return units, units * 10**task.decimals // 10**risk.table.decimals

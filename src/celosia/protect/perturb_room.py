@@ -46,12 +46,12 @@ class Room:
     method
         The method.
     integer
-        Values are whole numbers.
+        All values are whole numbers; None and False leave it to variables that count.
     """
 
     risk: Risk
     method: Perturb
-    integer: bool
+    integer: bool | None
 
     @property
     def decimals(self) -> int:

@@ -123,7 +123,7 @@ class _Work(Numbered):
             self._reach * ratio,
             (ends.most_up * ratio, ends.most_down * ratio),
             (ends.least_up * ratio, ends.least_down * ratio),
-            integer=self.call.integer,
+            integer=bool(self.call.integer),
             at_most=self.method.at_most,
         )
         modes = modes_of_all_cells(task, self.risk.table, [offer], unit)

@@ -106,7 +106,7 @@ class RandomRound:
             return self.counted_base(table) - grains_of(table)
         return np.full(len(table), _counts("reach", _fixed(self.reach), table), dtype=np.int64)
 
-    def checked(self, risk: Risk, *, integer: bool) -> Risk:
+    def checked(self, risk: Risk, *, integer: bool | None) -> Risk:
         """Return the risk, if it can be rounded.
 
         Raises

@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning
 from celosia.pattern.entries import INTERVAL
@@ -84,34 +86,55 @@ class Publishing:
         """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
 
         What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
-        and other numbers, and ranges of whole numbers, which are moved after they have been widened to whole ones.
+        and other numbers, and ranges tied to whole numbers, which are moved after they have been widened to whole ones.
         """
-        whole, random = self.call.integer, self.method.shift
-        placed = self._audited(self._shifted(slacks, random=random and not whole) or slacks)
-        if not (random and self.sliding) or self.call.clock.left <= 0:
+        whole, first = self._tied_to_whole, self._moved(slacks)
+        placed = self._audited(first)
+        if not (self.method.shift and self.sliding) or self.call.clock.left <= 0:
             return placed
-        if whole:
-            further = self._shifted(self._whole_slacks(slacks, placed.pattern), step=10**self.task.decimals)
-        elif bool(slacks.still(self.task.cells).any()):
-            further = self._shifted(slacks, freely=True)
-        else:
-            further = None
+        if bool(whole.any()):
+            first = self._whole_slacks(first, placed.pattern, whole)
+            further = self._shifted(first, step=10**self.task.decimals, among=whole)
+            placed, first = self._no_dearer((placed, first), further)
+        if bool((slacks.still(self.task.cells) & ~whole).any()):
+            down, up = np.where(whole, first.down, slacks.down), np.where(whole, first.up, slacks.up)
+            further = self._shifted(replace(slacks, down=down, up=up), freely=True, among=~whole)
+            placed, _ = self._no_dearer((placed, first), further)
+        return placed
+
+    def _moved(self, slacks: Slacks) -> Slacks:
+        """Return ranges where they can be placed: those tied to whole numbers moved as little as that takes."""
+        whole = self._tied_to_whole
+        moved = self._shifted(slacks, among=~whole) or slacks
+        return self._shifted(moved, random=False, among=whole) or moved
+
+    def _no_dearer(self, known: tuple[Placed, Slacks], further: Slacks | None) -> tuple[Placed, Slacks]:
+        """Return ranges that were moved further, if these can be placed at the same cost; else those that are known."""
         if further is None:
-            return placed
+            return known
         try:
             other = self._audited(further)
         except InfeasibleError:
-            return placed
-        return other if self._loss(other.pattern) <= self._loss(placed.pattern) * (1 + _SAME) else placed
+            return known
+        return (other, further) if self._loss(other.pattern) <= self._loss(known[0].pattern) * (1 + _SAME) else known
 
-    def _whole_slacks(self, slacks: Slacks, pattern: Pattern) -> Slacks:
-        """Return how far ranges of whole numbers reach in a pattern, in counts."""
+    @cached_property
+    def _tied_to_whole(self) -> NDArray[np.bool_]:
+        """Which columns are whole numbers, or tied by relations to columns that are, ``(n,)``."""
+        matrix = self.task.matrix
+        links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
+        _, label = connected_components(links, directed=False)
+        own = label[matrix.shape[0] :]
+        return np.isin(own, own[self.task.whole])
+
+    def _whole_slacks(self, slacks: Slacks, pattern: Pattern, whole: NDArray[np.bool_]) -> Slacks:
+        """Return how far ranges among whole numbers reach in a pattern, in counts; the others stay."""
         cells, scale = self.task.cells, 10.0**self.task.decimals
         truth = self.asked.table.values[cells]
         lower, upper = (side.floats[cells] for side in pattern.bounds())
-        ranges, still = pattern.status[cells] == INTERVAL, slacks.still(cells)
+        ranges, stays = pattern.status[cells] == INTERVAL, slacks.still(cells) | ~whole
         down, up = (
-            np.where(still, own, np.where(ranges, np.rint(far) * scale, 0.0))
+            np.where(stays, own, np.where(ranges, np.rint(far * scale), 0.0))
             for own, far in ((slacks.down, truth - lower), (slacks.up, upper - truth))
         )
         return replace(slacks, down=down, up=up)
@@ -122,8 +145,7 @@ class Publishing:
     def _audited_quickly(self, slacks: Slacks) -> Placed | None:
         """Return the same without a look at what can be concluded beside requirements; None where that fails."""
         try:
-            moved = self._shifted(slacks, random=not self.call.integer) or slacks
-            return self._placing.place(moved, quickly=True)
+            return self._placing.place(self._moved(slacks), quickly=True)
         except CelosiaError:
             return None
 
@@ -148,19 +170,25 @@ class Publishing:
         return wide
 
     def _shifted(
-        self, slacks: Slacks, *, random: bool = True, freely: bool = False, step: int | None = None
+        self,
+        slacks: Slacks,
+        *,
+        among: NDArray[np.bool_] | None = None,
+        random: bool = True,
+        freely: bool = False,
+        step: int | None = None,
     ) -> Slacks | None:
-        """Return ranges moved at the same cost where levels are sliding, at random if that is asked for.
+        """Return ranges, all or some, moved at the same cost where levels are sliding, at random if that is asked for.
 
         None where they cannot be placed.
         """
-        if not self.sliding:
+        if not self.sliding or (among is not None and not bool(among.any())):
             return None
         prices = self.prices.down, self.prices.up
 
         def moved() -> Slacks | None:
             source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
-            return shifted(self.task, slacks, prices, backends()[0], source, freely=freely, step=step)
+            return shifted(self.task, slacks, prices, backends()[0], source, among=among, freely=freely, step=step)
 
         return self._whatever_is_pressed(moved)
 

@@ -262,14 +262,14 @@ class Ranging(Publishing):
         InfeasibleError
             Some cannot be protected.
         """
-        task = self.task
+        task = replace(self.task, whole=np.zeros(len(self.task), dtype=bool))  # placing mends what is not whole
         down, up = (np.zeros(len(task)), np.zeros(len(task))) if slacks is None else (slacks.down, slacks.up)
         missed = self._missed(down, up)
         hopeless = []
-        prices, call = (self.prices.down, self.prices.up), replace(self.call, integer=False)
+        prices = self.prices.down, self.prices.up
         for goal in missed.tolist():
             try:
-                down, up = mended(task, goal, _STEP, (down, up), prices, self.most, call)
+                down, up = mended(task, goal, _STEP, (down, up), prices, self.most, self.call)
             except InfeasibleError:
                 hopeless.append(goal)
         if hopeless:

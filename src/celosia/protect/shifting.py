@@ -128,6 +128,7 @@ def shifted(
     backend: Backend,
     random: np.random.Generator | None,
     *,
+    among: NDArray[np.bool_] | None = None,
     freely: bool = False,
     step: int | None = None,
 ) -> Slacks | None:
@@ -143,6 +144,8 @@ def shifted(
         The solver.
     random
         Draws the shift; None for none if that is possible, otherwise for the one that moves ranges the least.
+    among
+        Which ranges are moved, ``(n,)``, those of all columns that relations tie together or of none; by default all.
     freely
         Values of cells that are hidden or published as other numbers, whose ranges stay where they are, may be moved in
         them as well. Whether attackers' tables leave room for that is not known: the result must be attacked.
@@ -150,8 +153,9 @@ def shifted(
         Ends are multiples of so many counts, and so is the shift, because that is what attackers know of values.
     """
     still = slacks.still(task.cells)
-    ranges = (slacks.down + slacks.up > 0) & ~still
-    moving = np.flatnonzero(ranges | still if freely else ranges)
+    own = np.ones(len(task), dtype=bool) if among is None else among
+    ranges = (slacks.down + slacks.up > 0) & ~still & own
+    moving = np.flatnonzero(ranges | (still & own) if freely else ranges)
     if not bool(ranges.any()):
         return slacks
     relations = sp.csr_array(task.matrix[~task.implied][:, moving], dtype=np.float64)
@@ -173,8 +177,8 @@ def shifted(
     if random is None and bool(np.all((low <= 0) & (high >= 0))):
         found: NDArray[np.float64] | None = np.zeros(len(moving))
     else:
-        own = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
-        shifts = Shifts(_filled(sp.vstack([relations, *own])), low / unit - _TOUCH, high / unit + _TOUCH)
+        priced = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
+        shifts = Shifts(_filled(sp.vstack([relations, *priced])), low / unit - _TOUCH, high / unit + _TOUCH)
         if random is None:
             found = shifts.least(backend)
         else:

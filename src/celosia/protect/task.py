@@ -27,6 +27,7 @@ from celosia.protect.suppress import width_decimals
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.whole_cells import whole_cells
 
 _LARGEST_ROOM = 2**52
 """Rooms below this are doubles without loss."""
@@ -83,6 +84,8 @@ class Task:
         What must be reached.
     decimals
         The decimal in which rooms and levels are counted.
+    whole
+        Which cells attackers know to be whole numbers, ``(n,)``: their rooms and levels are multiples of one.
     """
 
     cells: NDArray[np.int64]
@@ -94,6 +97,7 @@ class Task:
     forced: NDArray[np.bool_]
     goals: Goals
     decimals: int
+    whole: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -104,7 +108,11 @@ class Task:
         return len(self.up)
 
     def system(self, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None, attacker: int = 0) -> System:
-        """Return what an attacker has to solve when only some columns are hidden, and he knows only some rows."""
+        """Return what an attacker has to solve when only some columns are hidden, and he knows only some rows.
+
+        He does not know here that values are whole numbers, and concludes less: whom he comes too close to, somebody
+        who knows it does.
+        """
         known = np.arange(self.matrix.shape[0]) if rows is None else rows
         matrix = sp.csr_array(self.matrix[known][:, columns])
         used = np.flatnonzero(np.diff(matrix.indptr) > 0)
@@ -116,6 +124,7 @@ class Task:
             implied=self.implied[used] & (len(known) == self.matrix.shape[0]),
             down=self.down[attacker][columns],
             up=self.up[attacker][columns],
+            whole=np.zeros(len(columns), dtype=bool),
             decimals=self.decimals,
             n_cells=len(self),
         )
@@ -144,10 +153,11 @@ class Task:
             forced=self.forced[columns],
             goals=replace(own, columns=place[own.columns]),
             decimals=self.decimals,
+            whole=self.whole[columns],
         )
 
 
-def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool) -> Task:
+def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> Task:
     """Return the task of a risk.
 
     Cells that must be shown, and those that every attacker knows already, are constants.
@@ -159,14 +169,14 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
     widths
         What cells that are not sensitive must keep if they are hidden.
     integer
-        Attackers know that values are whole numbers.
+        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
 
     Raises
     ------
     DataError
         An attacker believes what is not true.
     """
-    table = risk.table
+    table, whole = risk.table, whole_cells(risk.table, integer)
     hidden = publish(Pattern.suppressing(table, risk.status != SHOW)).bounds()
     redundant = implied(table.relations.matrix)
     systems = [
@@ -174,18 +184,18 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
             table,
             [hidden, (attacker.lower, attacker.upper)],
             names=["release", f"attacker {attacker.name!r}"],
-            integer=integer,
+            whole=whole,
             redundant=redundant,
         )
         for attacker in risk.attackers
     ]
     required = _with_widths(risk, widths or {})
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
-    decimals = _decimals(systems, [required.upper, required.lower, required.sliding], integer=integer)
+    decimals = _decimals(systems, required, whole)
     up, down = (np.zeros((len(systems), len(cells)), dtype=np.int64) for _ in range(2))
     for k, system in enumerate(systems):
         place = np.searchsorted(cells, system.cells)
-        factor = 10 ** (decimals - system.decimals)
+        factor = 10 ** (decimals - system.digits)
         up[k, place] = np.where(system.up >= ENDLESS, ENDLESS, system.up * factor)
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
     matrix = sp.csr_array(table.relations.matrix[:, cells])
@@ -201,9 +211,13 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
         goals=Goals(
             np.searchsorted(cells, required.cells),
             required.attackers.astype(np.int64),
-            *(_raised(level, decimals) for level in (required.upper, required.lower, required.sliding)),
+            *(
+                _raised(level, decimals, whole[required.cells])
+                for level in (required.upper, required.lower, required.sliding)
+            ),
         ),
         decimals=decimals,
+        whole=whole[cells],
     )
 
 
@@ -233,31 +247,35 @@ def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
     )
 
 
-def _decimals(systems: list[System], levels: list[Fixed], *, integer: bool) -> int:
+def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.bool_]) -> int:
     """Return the decimal in which to count: one that holds every level exactly, if the rooms leave space for it.
 
-    Otherwise levels are rounded up, which asks for a little more than is needed. Whole tables move by whole numbers.
+    Otherwise levels are rounded up, which asks for a little more than is needed. Whole cells move by whole numbers, and
+    need none.
     """
     coarse = max(system.decimals for system in systems)
-    if integer:
-        return coarse
     finest = coarse
-    for level in levels:
-        counts = level.counts[level.counts != 0]
+    for level in (required.upper, required.lower, required.sliding):
+        counts = level.counts[(level.counts != 0) & ~whole[required.cells]]
         decimals = level.decimals
         while decimals > finest and not bool((counts % 10).any()):
             counts, decimals = counts // 10, decimals - 1
         finest = max(finest, decimals)
-    rooms = [np.where(room >= ENDLESS, 0, room) for system in systems for room in (system.up, system.down)]
-    largest = max(int(room.max(initial=0)) * 10 ** (finest - system.decimals) for room in rooms for system in systems)
+    if finest == coarse:
+        return coarse
+    rooms = [(room, system.digits) for system in systems for room in (system.up, system.down)]
+    largest = max(
+        float((np.where(room >= ENDLESS, 0, room) * 10.0 ** (finest - digits)).max(initial=0)) for room, digits in rooms
+    )
     return finest if largest < _LARGEST_ROOM else coarse
 
 
-def _raised(levels: Fixed, decimals: int) -> NDArray[np.int64]:
-    """Return levels in counts, rounded up, no more than `ENDLESS`."""
+def _raised(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return levels in counts, rounded up, those of whole cells to whole numbers, no more than `ENDLESS`."""
     exact = levels.counts.astype(object)
     if levels.decimals > decimals:
         counts = -(-exact // 10 ** (levels.decimals - decimals))
     else:
         counts = exact * 10 ** (decimals - levels.decimals)
+    counts = np.where(whole, -(-counts // 10**decimals) * 10**decimals, counts)
     return np.asarray(np.minimum(counts, ENDLESS), dtype=np.int64)

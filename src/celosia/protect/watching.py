@@ -129,8 +129,8 @@ class Watchers:
     @property
     def _engine_knows_more(self) -> bool:
         """Whether attackers of the engine know what those of `attack` do not: whole numbers, filled zeros."""
-        if self.call.integer or not getattr(self.method, "zeros_known", False):
-            return self.call.integer
+        if self.call.integer is not False or not getattr(self.method, "zeros_known", False):
+            return self.call.integer is not False
         said = self.risk.table.contributions
         return said is not None and bool((said.amount < 0).any())
 

@@ -60,3 +60,9 @@ def test_nothing_unknown_has_no_parts(system: MakeSystem) -> None:
     parts = parts_of(system(SQUARE, [0] * 4, [0] * 4))
     assert len(parts) == 0
     assert len(parts.component) == 0
+
+
+def test_large_factors_turn_no_rows(system: MakeSystem) -> None:
+    """The product of two factors may be zero in eight bits, and a row that is turned by zero is never done."""
+    assert parts_of(system([[16, 1, 0], [16, 0, 1]], [5] * 3, [5] * 3)).network.tolist() == [False]
+    assert parts_of(system([[256, 1, 0], [1, 0, 1]], [5] * 3, [5] * 3)).network.tolist() == [False]

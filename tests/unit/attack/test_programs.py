@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,7 +28,7 @@ def cubes(sides: list[int], seed: int) -> System:
     matrix = sp.csr_array(sp.block_diag(blocks), dtype=np.int64)
     m, n = matrix.shape
     down, up = rng.integers(0, 40, n), rng.integers(0, 40, n)
-    return System(np.arange(n), matrix, np.arange(m), np.zeros(m, dtype=bool), down, up, decimals=0, n_cells=n)
+    return System(np.arange(n), matrix, np.arange(m), np.zeros(m, dtype=bool), down, up, np.zeros(n, dtype=bool), 0, n)
 
 
 def everything(system: System, limit: int = ENDLESS) -> Questions:
@@ -48,9 +50,10 @@ def same(one: NDArray[np.object_] | NDArray[np.int64], other: NDArray[np.object_
 @pytest.mark.parametrize("integer", [False, True])
 def test_two_harvests_are_alike_table_by_table(*, integer: bool) -> None:
     system = cubes([4, 5, 5], 1)
+    system = replace(system, whole=np.full(len(system), integer))
     questions = everything(system)
     parts = parts_of(system)
-    first, second = (program_answers(system, parts, questions, backends()[0], integer=integer) for _ in range(2))
+    first, second = (program_answers(system, parts, questions, backends()[0]) for _ in range(2))
     for name in Answers.__slots__:
         assert same(getattr(first, name), getattr(second, name)), name
 

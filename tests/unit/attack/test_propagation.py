@@ -17,7 +17,7 @@ Numbers = Sequence[int | None]
 def bounds(rows: list[list[int]], down: Numbers, up: Numbers, *, integer: bool = False) -> tuple[list[int], list[int]]:
     matrix = sp.csr_array(np.array(rows, dtype=np.int64).reshape(len(rows), len(up)))
     below, above = (np.array([ENDLESS if room is None else room for room in side]) for side in (down, up))
-    low, high = propagated(matrix, below, above, integer=integer)
+    low, high = propagated(matrix, below, above, np.full(len(up), integer))
     return low.tolist(), high.tolist()
 
 

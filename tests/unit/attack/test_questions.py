@@ -20,7 +20,7 @@ def system(rows: list[list[int]], up: int = ENDLESS, down: int = ENDLESS) -> Sys
     matrix = sp.csr_array(np.array(rows, dtype=np.int64))
     m, n = matrix.shape
     rooms = (np.full(n, down), np.full(n, up))
-    return System(np.arange(n), matrix, np.arange(m), np.zeros(m, dtype=bool), *rooms, decimals=0, n_cells=n)
+    return System(np.arange(n), matrix, np.arange(m), np.zeros(m, dtype=bool), *rooms, np.zeros(n, dtype=bool), 0, n)
 
 
 def answer(moves: list[int], denominator: int = 1) -> Answer:

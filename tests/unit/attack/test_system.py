@@ -41,7 +41,7 @@ def test_rooms_count_in_the_finest_decimal(bare: MakeTable, attacker: MakeAttack
 
 def test_who_knows_that_values_are_whole_rounds_his_bounds_inwards(bare: MakeTable, attacker: MakeAttacker) -> None:
     knows = attacker([55, 29, 36], [79, 39, 41], decimals=1)
-    found = system_of(bare(SUM, [7, 3, 4]), [(knows.lower, knows.upper)], names=["knows"], integer=True)
+    found = system_of(bare(SUM, [7, 3, 4]), [(knows.lower, knows.upper)], names=["knows"], whole=np.ones(3, dtype=bool))
     assert found.decimals == 0
     assert found.cells.tolist() == [0]
     assert (found.down.tolist(), found.up.tolist()) == ([1], [0])

@@ -187,7 +187,7 @@ def test_half_a_respondent_proves_nothing(case: MakeCase, columns: Any) -> None:
     distance = abs(columns.read(content["witnesses"]["moves"])[0])
     moved_by(columns, content, 2 * distance - 1, 2)
     assert "does not satisfy" in str(made.judged(content).problems[-1])
-    content["whole_numbers"] = False
+    content["whole_numbers"] = []
     assert not made.judged(content).proved  # attackers know that the table counts
     assert verify(made.path, made.risk, made.release, integer=False).proved
 
