@@ -13,6 +13,7 @@ from celosia.attack.parts import Parts, adjacency, parts_of
 from celosia.attack.system import System
 from celosia.protect.flows import Network
 from celosia.protect.task import Task
+from celosia.solve import deadline
 
 _LONGEST = 200
 """Cells that follow by a chain longer than this are left to other cuts."""
@@ -36,7 +37,8 @@ class Hidden:
 
     @classmethod
     def of(cls, task: Task, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None) -> Hidden:
-        """Return some columns of a task taken apart, by all relations or some."""
+        """Return some columns of a task taken apart, by all relations or some; DeadlineError where it is too late."""
+        deadline.check()
         system = task.system(columns, rows)
         return cls(columns, system, parts_of(system))
 

@@ -24,6 +24,7 @@ from celosia.protect.modes import Modes
 from celosia.protect.openings import Doors, Linear, Opening, Ratios
 from celosia.protect.sides import Sides, sides_of
 from celosia.protect.task import Task
+from celosia.solve import deadline
 from celosia.solve.backend import Backend
 
 REACHED = 1e-7
@@ -218,6 +219,7 @@ class Press:
         firsts = firsts[self._inside(network, firsts)]
         at_once = len(firsts) if answers.opening.shared else max(1, _AT_ONCE // len(self.task))
         for start in range(0, len(firsts), max(at_once, 1)):
+            deadline.check()
             pairs = [self._pair(first) for first in firsts[start : start + at_once].tolist()]
             asked, rooms = self._laid_out(answers.opening, pairs)
             moved = furthest(asked, rooms, network.network) * asked.levels
@@ -280,6 +282,7 @@ class Press:
         self, answers: _Answers, pair: Sequence[int], ratios: Sequence[Sequence[Ratios]], *, network: bool
     ) -> None:
         """Note the cuts of a question, of a sliding level from every combination of its two sides."""
+        deadline.check()
         opening, level = answers.opening, float(self.sides.levels[pair[0]])
         options = [
             [opening.own_expression(k), *(opening.expression(k, one, network=network) for one in found)]

@@ -18,6 +18,7 @@ from celosia.protect.hidden import Hidden
 from celosia.protect.programs import Program
 from celosia.protect.sides import Sides
 from celosia.protect.task import Task
+from celosia.solve import deadline
 from celosia.solve.backend import Backend
 
 _HIDDEN = 1e-6
@@ -253,6 +254,7 @@ class Separator:
         )
         answers.reached[places] = np.maximum(answers.reached[places], got)
         for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist() if why else ():
+            deadline.check()
             for side in (0, 1):
                 rows, gamma = hidden.completed(*hidden.multipliers(nodes[ends[2 * k + side] : ends[2 * k + side + 1]]))
                 reach = self.workshop.reach(
@@ -291,6 +293,7 @@ class Separator:
     def _explain_stuck(self, hidden: Hidden, asked: Sides, places: NDArray[np.int64], answers: _Answers) -> None:
         """Find multipliers for cells that do not move at all: they follow from relations with one unknown each."""
         for k in places.tolist():
+            deadline.check()
             rows, gamma = hidden.derivation(int(asked.columns[k]))
             reach = self.workshop.reach(
                 rows, gamma, int(asked.columns[k]), int(asked.attackers[k]), upward=bool(asked.upward[k])
@@ -318,6 +321,7 @@ class Separator:
     def _candidates(self, asked: Sides, reaches: list[list[Reach]]) -> Iterator[Cut]:
         """Yield the cuts of all questions, sliding ones of both sides together."""
         for k in range(len(asked)):
+            deadline.check()
             if asked.sliding[k]:
                 if asked.upward[k]:
                     yield from self._sliding(asked, k, reaches)
