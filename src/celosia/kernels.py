@@ -99,24 +99,27 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
     return decorated
 
 
-def compile_kernels(progress: Progress = SILENT) -> int:
+def compile_kernels(progress: Progress = SILENT, *rooms: str) -> int:
     """Compile the kernels of all modules that are loaded, as far as this installation has not; return how many.
 
     Parameters
     ----------
     progress
         Hears of it where there is something to compile: that takes a while, once per installation.
+    *rooms
+        Only those of these packages, such as ``celosia.source``.
     """
-    _WAITING[:] = [one for one in _WAITING if one.missing]
-    many = len(_WAITING)
-    if many:
-        progress.start(COMPILING, many)
-        while _WAITING:
-            _WAITING[-1].dispatcher.compile(_WAITING[-1].signature)
-            _WAITING.pop()
+    asked = [one for one in _WAITING if not rooms or one.dispatcher.py_func.__module__.startswith(rooms)]
+    missing = [one for one in asked if one.missing]
+    _WAITING[:] = [one for one in _WAITING if one not in asked or one in missing]
+    if missing:
+        progress.start(COMPILING, len(missing))
+        for one in missing:
+            one.dispatcher.compile(one.signature)
+            _WAITING.remove(one)
             progress.advance()
         progress.done()
-    return many
+    return len(missing)
 
 
 def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be)

@@ -197,7 +197,7 @@ def audit(
     DataError
         The release does not belong to the table, or an attacker believes what is not true.
     """
-    compile_kernels(progress)
+    compile_kernels(progress, "celosia.attack")
     if not isinstance(release, Release | Pattern):
         risk = risk if risk is not None else release.risk
     if risk is None:

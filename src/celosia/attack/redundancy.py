@@ -141,7 +141,7 @@ def _follows(
     for row in range(m):
         found[row] = not found[row]  # what is settled already needs no proof
         for draw in range(table.shape[0]):
-            if found[row] and _sum(starts, columns, data, row, -1, table[draw]) != 0:
+            if found[row] and _sum(starts, columns, data, row, np.int64(-1), table[draw]) != 0:
                 found[row] = False
     return found
 

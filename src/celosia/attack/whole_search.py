@@ -155,8 +155,8 @@ def _narrowed(
     largest: int,
 ) -> int:
     """Narrow the ranges by one relation; return whether less is left, or nothing."""
-    least, endless_below = _least(columns, factors, 1, low, high)
-    most, endless_above = _least(columns, factors, -1, low, high)
+    least, endless_below = _least(columns, factors, np.int64(1), low, high)
+    most, endless_above = _least(columns, factors, np.int64(-1), low, high)
     most = -most
     left = _ALL
     # Ranges shrink while least and most stay: a little behind, but sound.

@@ -124,7 +124,7 @@ def protect(
     how = with_places(how, risk.table)
     whole = settled(risk.table, integer)
     rules = as_rules(respondents) or risk.respondents
-    compile_kernels(progress)
+    compile_kernels(progress, "celosia.attack", "celosia.protect")
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answered(clock.stop):

@@ -108,7 +108,7 @@ def tabulate(
     DataError
         All that is wrong with the records.
     """
-    compile_kernels(progress)
+    compile_kernels(progress, "celosia.source")
     request_ = _Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
     source = opened(data) if not isinstance(data, RowSource) else data
