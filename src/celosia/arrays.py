@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from celosia.kernels import inner
 
 
+@inner(inline=True)
+def plain(number: int) -> int:
+    """Return a number that is as good as any other: for a literal functions would be compiled once more."""
+    return int(np.int64(number))
+
+
 @inner()
 def longer(numbers: NDArray[Any], n: int) -> NDArray[Any]:
     """Return an array with room for so many numbers, the given ones first; what follows is not set."""

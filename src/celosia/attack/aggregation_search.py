@@ -23,14 +23,16 @@ from heapq import heappop, heappush
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.aggregation_program import AggregationProgram
 from celosia.attack.aggregations import Aggregation
+from celosia.library import OnFirstUse
 from celosia.risk.respondents import Knowledge, Respondents
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.table.table import Table
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 Offer = Callable[[dict[int, Fraction], int], Aggregation | None]
 """Returns what leaf cells with coefficients are for a target and his worst attacker, None where it is not sensitive."""
@@ -211,5 +213,7 @@ class AggregationSearch:
 def _labels(matrix: sp.csr_array) -> NDArray[np.int64]:
     """Return the number of the component of every column of a matrix."""
     ones = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
-    _, label = connected_components(sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False)
+    _, label = csgraph.connected_components(
+        sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False
+    )
     return np.asarray(label[matrix.shape[0] :], dtype=np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import longer
+from celosia.arrays import longer, plain
 from celosia.attack.flow_graph import Graph
 from celosia.kernels import inner, kernel
 
@@ -155,8 +155,7 @@ def _layers(
     nodes[source].layer, nodes[sink].layer = 1, -1
     nodes[source].pointer, nodes[sink].pointer = nodes[source].first, nodes[sink].first
     lists[_SEEN, 0], lists[_SEEN + 1, 0] = source, sink
-    n_ahead = n_behind = np.int64(1)  # literals would have code of their own
-    first_ahead = first_behind = np.int64(0)
+    n_ahead, n_behind, first_ahead, first_behind = plain(1), plain(1), plain(0), plain(0)
     ahead, behind = 1, 1
     while first_ahead < n_ahead and first_behind < n_behind:
         if n_ahead - first_ahead <= n_behind - first_behind:

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.arrays import plain
 from celosia.kernels import inner, kernel
 
 _PRIME = 2**31 - 1
@@ -141,7 +142,7 @@ def _follows(
     for row in range(m):
         found[row] = not found[row]  # what is settled already needs no proof
         for draw in range(table.shape[0]):
-            if found[row] and _sum(starts, columns, data, row, np.int64(-1), table[draw]) != 0:
+            if found[row] and _sum(starts, columns, data, row, plain(-1), table[draw]) != 0:
                 found[row] = False
     return found
 

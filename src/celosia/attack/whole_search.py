@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.arrays import plain
 from celosia.attack.system import ENDLESS
 from celosia.kernels import inner, kernel
 from celosia.tolerance import LARGEST_COUNT
@@ -155,8 +156,8 @@ def _narrowed(
     largest: int,
 ) -> int:
     """Narrow the ranges by one relation; return whether less is left, or nothing."""
-    least, endless_below = _least(columns, factors, np.int64(1), low, high)
-    most, endless_above = _least(columns, factors, np.int64(-1), low, high)
+    least, endless_below = _least(columns, factors, plain(1), low, high)
+    most, endless_above = _least(columns, factors, plain(-1), low, high)
     most = -most
     left = _ALL
     # Ranges shrink while least and most stay: a little behind, but sound.

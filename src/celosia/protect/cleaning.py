@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import longer
+from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
 from celosia.protect.cuts import Workshop
 from celosia.protect.detours import Detours
@@ -209,7 +209,7 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
         np.full(n_questions, -1),
     )
     renewed, before = np.empty(n_questions, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
-    n_entries = n_tables = np.int64(0)  # a literal would have code of its own
+    n_entries = n_tables = plain(0)
     for question in range(n_questions):
         used, n_entries, reached = _answered(
             question, n_tables, asked, rooms, network, desk, candidate, used, n_entries

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import longer
+from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
 
 NOTHING = 1e-11
@@ -113,7 +113,7 @@ def minimum_cuts(
     wide = Rooms(rooms.up, rooms.down, share)
     for question in range(n_questions):
         push = _push(question, asked, rooms, network)
-        total, n_touched = _pushed(push, 0.0, np.int64(0), network, desk)
+        total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
         got[question] = total / push.level
         if creep > 0.0 and got[question] < 1.0 - NOTHING:
             push = _push(question, asked, wide, network)
@@ -121,7 +121,7 @@ def minimum_cuts(
             if total >= push.level * (1.0 - NOTHING):
                 clear(desk, n_touched)
                 push = _push(question, asked, rooms, network)
-                total, n_touched = _pushed(push, 0.0, np.int64(0), network, desk)
+                total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
         for side in range(2):
             if got[question] < 1.0 - NOTHING:
                 seen = _side(side == 0, push, network, desk)
@@ -221,7 +221,7 @@ def clear(desk: Desk, n_touched: int) -> None:
 def pushed(question: int, asked: Asked, rooms: Rooms, network: Network, desk: Desk) -> tuple[float, int]:
     """Send a flow for a question; return how much, as a part of the level, and how many arcs it touched."""
     push = _push(question, asked, rooms, network)
-    total, n_touched = _pushed(push, 0.0, np.int64(0), network, desk)
+    total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
     return total / push.level, n_touched
 
 

@@ -15,14 +15,16 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.system import ENDLESS
 from celosia.errors import InfeasibleError
+from celosia.library import OnFirstUse
 from celosia.protect.call import Call
 from celosia.protect.task import Task
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 _NOTHING = 1e-7
 """Less widening than this, in steps, is none."""
@@ -109,7 +111,9 @@ def mended(
 def _tied(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
     """Return which columns relations tie to one of them, directly or not, itself included, ``(n,)``."""
     m = matrix.shape[0]
-    _, label = connected_components(sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False)
+    _, label = csgraph.connected_components(
+        sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False
+    )
     return np.asarray(label[m:] == label[m + column])
 
 

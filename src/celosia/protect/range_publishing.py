@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning
+from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
@@ -26,6 +26,8 @@ from celosia.protect.shifting import shifted
 from celosia.protect.task import Task, task_of
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 _T = TypeVar("_T")
 
@@ -123,7 +125,7 @@ class Publishing:
         """Which columns are whole numbers, or tied by relations to columns that are, ``(n,)``."""
         matrix = self.task.matrix
         links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
-        _, label = connected_components(links, directed=False)
+        _, label = csgraph.connected_components(links, directed=False)
         own = label[matrix.shape[0] :]
         return np.isin(own, own[self.task.whole])
 

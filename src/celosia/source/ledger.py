@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arrays import plain
 from celosia.kernels import inner, kernel
 from celosia.table.lattice import Step
 from celosia.table.statistics import Contributors
@@ -145,12 +146,12 @@ def book(
     value = abs(value)
     if weighted is None:
         amount, after = value, _LISTS + k
-        _insert(lines, cell, np.int64(_LISTS), k, value, None)
+        _insert(lines, cell, plain(_LISTS), k, value, None)
     else:
         amount, after = abs(weighted), _LISTS + 2 * k
         if value == 0:  # records that cancel but for their weights: what is left of them is one unit
             value = amount
-        _insert(lines, cell, np.int64(_LISTS), k, value, amount)
+        _insert(lines, cell, plain(_LISTS), k, value, amount)
     lines[cell, _COUNT] += 1
     lines[cell, _TOTAL] += amount
     if waives is not None and not waives:
@@ -181,7 +182,7 @@ def _merge(
             holder = holders[place]
             out[holder, _COUNT] += lines[cell, _COUNT]
             out[holder, _TOTAL] += lines[cell, _TOTAL]
-            _merge_lists(lines, cell, out, holder, np.int64(_LISTS), k, weighted)
+            _merge_lists(lines, cell, out, holder, plain(_LISTS), k, weighted)
             if waivers:
                 out[holder, after] += lines[cell, after]
                 _merge_lists(lines, cell, out, holder, after + 1, k, weighted)
