@@ -213,6 +213,7 @@ def test_json_is_one_object(run: Run) -> None:
         "not_published": 2,
         "attackers": ["file"],
         "integer": False,
+        "whole_cells": 0,
         "requirements": 1,
         "met": 0,
         "missed": 1,
