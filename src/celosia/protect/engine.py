@@ -57,9 +57,13 @@ def protect_again(protection: Protection, method: Suppress, time_limit: float) -
     solver = backend_named(protection.solver.split()[0])
     call = Call(Clock(time_limit), 0.0, solver, protection.seed, protection.audit.integer)
     try:
-        return _Work(method.applied(protection.risk), method, call, explain=False).protection()
+        with deadline.before(call.clock):
+            return _Work(method.applied(protection.risk), method, call, explain=False).protection()
     except InfeasibleError:
         return None
+    except deadline.DeadlineError:
+        message = "was reached before a pattern was shown to be safe."
+        raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
 
 
 @dataclass(eq=False)
