@@ -48,7 +48,7 @@ _ATTACKERS = {
 }
 """Who attacks, by whether there are few firms."""
 
-_BESIDE = "Manufacturing by regions, suppressed and as ranges"
+_BESIDE = "Manufacturing by regions, against outsiders alone: suppressed and as ranges"
 _MARK = "# Written by `celosia demo`"
 _TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
