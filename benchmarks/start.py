@@ -55,7 +55,8 @@ def start(*, smoke: bool) -> list[Row]:
 
 def _seconds(arguments: list[str], *, runs: int = 1, caches: Path | None = None) -> float:
     """Return the fewest seconds of a processor that Python took, in several runs, children and all."""
-    environment = os.environ | ({} if caches is None else {"NUMBA_CACHE_DIR": str(caches)})
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {} if caches is None else {"NUMBA_CACHE_DIR": str(caches)}
     best = float("inf")
     for _ in range(runs):
         before = os.times()

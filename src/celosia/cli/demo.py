@@ -94,7 +94,7 @@ name = "suppress"
 
 [limits]
 gap = 0.1                       # good enough: no safe pattern costs ten percent less
-time_limit = 30                 # seconds; then the best safe pattern so far is taken
+time_limit = 60                 # seconds; then the best safe pattern so far is taken
 
 [output]
 release = "office.xlsx"         # with sensitive cells in another colour; also .csv, .parquet
