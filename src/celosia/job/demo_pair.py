@@ -65,9 +65,9 @@ class Pair:
         less = f", {1 - narrow / wide:.0%} less" if wide > narrow else ""
         return (
             f"Ranges tell more than crosses: of manufacturing by regions ({len(risk):,} cells,"
-            f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides {hidden.hidden:,} cells, which readers can"
-            f" guess within {wide:,.0f} in all ({_gap(self.results[0])}); ranges for {ranges.hidden:,} cells are"
-            f" {narrow:,.0f} wide in all{less} ({_gap(self.results[1])})."
+            f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides"
+            f" {hidden.hidden:,} cells, which readers can guess within {wide:,.0f} in all ({_gap(self.results[0])});"
+            f" ranges for {ranges.hidden:,} cells are {narrow:,.0f} wide in all{less} ({_gap(self.results[1])})."
         )
 
 
