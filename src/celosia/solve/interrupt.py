@@ -132,6 +132,7 @@ class Interruptible:
     def _watched(self, work: Callable[[], T]) -> T:
         answers: list[T] = []
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        done = threading.Event()  # a press may come when `ended` has been read, and before anybody has what it said
         context = copy_context()  # what a solver calls back for has the same deadline
 
         def job() -> None:
@@ -141,16 +142,18 @@ class Interruptible:
                 ended.put(failure)
             else:
                 ended.put(None)
+            finally:
+                done.set()
 
         try:
             _WORKER.hand(job)
             with waiting():
                 failure = _awaited(ended)
         except deadline.DeadlineError:
-            _end_everything(ended, _LAST_PATIENCE)
+            _end_everything(done, _LAST_PATIENCE)
             raise
         except BaseException:
-            _end_everything(ended, PATIENCE)
+            _end_everything(done, PATIENCE)
             raise
         if failure is not None:
             raise failure
@@ -174,17 +177,14 @@ def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
                 overdue()
 
 
-def _end_everything(ended: SimpleQueue[BaseException | None], patience: float) -> None:
+def _end_everything(done: threading.Event, patience: float) -> None:
     """Cancel whatever runs, and wait for the end, so many seconds at most; a second Ctrl-C ends the waiting."""
     try:
         for _ in range(int(patience / _GLANCE)):
             for running in tuple(_RUNNING):
                 running.cancel()
-            try:
-                ended.get(timeout=_GLANCE)
-            except Empty:
-                continue
-            return
+            if done.wait(_GLANCE):
+                return
     except BaseException:
         _WORKER.leave()
         raise

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -111,3 +112,17 @@ def test_work_that_does_not_end_is_left_to_itself() -> None:
         runner.run(lambda: None)
     assert Interruptible(lambda: None).run(lambda: 1) == 1
     never.set()
+
+
+def test_a_press_that_comes_with_the_answer_waits_for_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says that the work has ended was read, and the press came before anybody had it: all patience was lost."""
+
+    def read_and_pressed(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
+        ended.get(timeout=10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupt, "_awaited", read_and_pressed)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        Interruptible(lambda: None).run(lambda: 1)
+    assert time.monotonic() - began < interrupt.PATIENCE / 2
