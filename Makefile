@@ -21,8 +21,8 @@ test: $(VENV)/.test  ## all tests but the slow and external ones, by two workers
 test-slow: $(VENV)/.test  ## the slow tests
 	$(BIN)/python -m pytest -m slow --timeout 1800
 
-test-external: $(VENV)/.test  ## tests on public data beside the checkout, skipped where there are none
-	$(BIN)/python -m pytest -m external --timeout 1800
+test-external: $(VENV)/.test  ## tests on public data beside the checkout that are not slow, skipped where there are none
+	$(BIN)/python -m pytest -m 'external and not slow' --timeout 1800
 
 lint: $(VENV)/.lint  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff format --check .

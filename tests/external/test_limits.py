@@ -30,6 +30,14 @@ from celosia.source.tabulate import tabulate
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TABLES = ("hier13", "hier16", "jjtabeltest3", "nine12", "ninenew", "table3", "two5in6")
 METHODS = (Suppress(), Intervals(), Combined(), Mixed(), Round(base=1000), Perturb(reach=10_000), Adjust())
+QUICK = {("hier13", "interval"), ("table3", "combined"), ("hier13", "round"), *((name, "suppress") for name in TABLES)}
+"""Of all pairs of a table and a method these are tried every time: each takes its limit."""
+
+CASES = [
+    pytest.param(name, how, id=f"{name}-{how.name}", marks=[] if (name, how.name) in QUICK else [pytest.mark.slow])
+    for name in TABLES
+    for how in METHODS
+]
 FIELDS = {"IndustryCode": (3, 8), "Size": (8, 10), "Region": (11, 13), "Var2": (27, 37)}
 """Where `Tau_TestW.rda` says that the fields stand, counted from 0."""
 
@@ -43,25 +51,32 @@ pytestmark = [
 
 
 class Stopwatch(Silent):
-    """Measures the seconds of work since the search began."""
+    """Measures the seconds since the search began.
 
-    began: float | None = None
+    On a busy machine those of the processor count; where a solver of an earlier test was left to itself, those of the
+    wall.
+    """
+
+    began: tuple[float, float] | None = None
 
     def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
         if step == "protecting" and self.began is None:
-            self.began = time.process_time()
+            self.began = time.process_time(), time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        assert self.began is not None
+        return min(time.process_time() - self.began[0], time.monotonic() - self.began[1])
 
 
 def ends_in_time(risk: Risk, method: Method, limit: float) -> None:
     watch = Stopwatch()
     with contextlib.suppress(OutOfTimeError, InfeasibleError):
         assert protect(risk, method, time_limit=limit, progress=watch).safe
-    assert watch.began is not None
-    assert time.process_time() - watch.began < 1.1 * limit + 2.0
+    assert watch.seconds < 1.1 * limit + 2.0
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "method"), CASES)
 def test_tables_of_csplib(tmp_path: Path, name: str, method: Method) -> None:
     path = tmp_path / f"{name}.jj"
     path.write_bytes(gzip.decompress((DATA / "csplib" / f"{name}.jj.gz").read_bytes()))

@@ -15,6 +15,7 @@ from celosia.attack.protected import Protected
 from celosia.attack.respondent_stage import Stage, stage_of
 from celosia.attack.respondent_targets import Target, largest_others, targets_of
 from celosia.errors import OutOfTimeError, SolverError, SpecError, counted
+from celosia.kernels import compile_kernels
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
@@ -96,6 +97,7 @@ def worst_aggregation(
     respondents = _checked(table, release, knowledge)
     pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
     backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
+    compile_kernels(progress, "celosia.attack")
     clock = Clock(time_limit)
     asked = knowledge.beyond() if ties == "sensitive" else knowledge
     stage = stage_of(table, release, respondents, asked, backend, clock.share(_FOR_THE_AUDIT))
