@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import MISSED, Audit, audit
 from celosia.pattern.release import Release
 from celosia.risk.assess import assess
+from celosia.risk.attacker import Attacker
 from celosia.risk.rules import PPercent
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Hierarchy
@@ -45,9 +46,14 @@ def statuses(table: Table) -> list[str]:
 
 @pytest.fixture(scope="module")
 def said(table: Table, statuses: list[str]) -> Audit:
+    outsiders = assess(table, PPercent(15), attackers=[Attacker.external(table)])
+    return audit(release_of(table, statuses), outsiders, intervals=True)
+
+
+def release_of(table: Table, statuses: list[str]) -> Release:
     shown = table.amounts.texts()
     values = ["x" if status in {PRIMARY, SECONDARY} else text for text, status in zip(shown, statuses, strict=True)]
-    return audit(Release.of_values(table, values), assess(table, PPercent(15)), intervals=True)
+    return Release.of_values(table, values)
 
 
 def interval(said: Audit, **codes: str) -> tuple[object, object]:
@@ -83,6 +89,15 @@ def test_at_the_levels_of_p_15_the_pattern_protects_all_nine_primaries_against_o
     """Of every primary both ends are further away than the p% rule asks; most can be anything from 0 to 20 or 25."""
     assert [verdict.result for verdict in said.verdicts] == ["met"] * 9
     assert said.safe
+
+
+def test_respondents_are_not_all_protected_by_it(table: Table, statuses: list[str]) -> None:
+    """What outsiders cannot know two contributors can: each knows what he contributes himself."""
+    found = audit(release_of(table, statuses), assess(table, PPercent(15)))
+    missed = {found.risk.attackers[verdict.requirement.attacker].name for verdict in found.of_result(MISSED)}
+    assert not found.safe
+    assert missed
+    assert all("respondent" in name for name in missed)
 
 
 def test_the_secondaries_of_large_sizes_are_all_but_published(said: Audit) -> None:
