@@ -96,7 +96,7 @@ class Audit:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was not asked, in plain sentences."""
-        return tuple(note for note in (self.risk.unasked_note,) if note is not None)
+        return self.risk.respondent_notes(self.integer)
 
     def of_result(self, result: str) -> Sequence[Verdict]:
         """Return the verdicts of one kind."""

@@ -100,9 +100,9 @@ def protect(
     progress
         Hears of every better pattern and bound.
     respondents
-        Also keep every contributor from coming too close to another, as this rule says, or all of these: the table must
-        know single contributions (`celosia.audit_respondents`). By default the rules of the risk, which has them where
-        contributions are known and a rule says how close they may come (`celosia.assess`). Methods that protect by
+        Also keep every contributor from coming too close to another as this rule says, or all of these, on top of the
+        rules of the risk: the table must know single contributions (`celosia.audit_respondents`). A risk has such rules
+        where contributions are known and one says how close they may come (`celosia.assess`). Methods that protect by
         distance ask no respondents. Wherever they are not asked, the notes of the result say why.
 
     Raises
@@ -123,7 +123,7 @@ def protect(
     engine = engine_of(type(how))
     how = with_places(how, risk.table)
     whole = settled(risk.table, integer)
-    rules = as_rules(respondents) or risk.respondents
+    rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
     compile_kernels(progress, "celosia.attack", "celosia.protect")
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
@@ -152,12 +152,12 @@ def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protec
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
     if isinstance(method, _BY_DISTANCE):
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    if risk.respondents and not isinstance(method, RandomRound):
-        return _in_time(lambda timed: protect_respondents(risk, method, timed, engine, risk.respondents), call)
+    work: Callable[[Call], Protection] = lambda timed: engine(risk, method, timed)  # noqa: E731
     # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
-    found = _in_time(lambda timed: engine(risk, method, timed), call)
-    note = risk.unasked_note
-    return found if note is None else replace(found, notes=(*found.notes, note))
+    if risk.respondents and not isinstance(method, RandomRound):
+        work = lambda timed: protect_respondents(risk, method, timed, engine, risk.respondents)  # noqa: E731
+    found = _in_time(work, call)
+    return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
 
 
 def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:

@@ -17,7 +17,7 @@ from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
 from celosia.risk.exact import divided_up, roomy, spread, whole
 from celosia.risk.finding import Finding, Rule
-from celosia.risk.respondent_rules import NAMED_WITHOUT, Asked, as_rules, asked_by_default
+from celosia.risk.respondent_rules import LEFT_OUT, NAMED_WITHOUT, Asked, as_rules, asked_by_default
 from celosia.risk.respondents import Knowledge, respondents_of
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
 from celosia.risk.rules import RespondentRule
@@ -126,7 +126,7 @@ def assess(
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
     asked = Asked((), NAMED_WITHOUT)
     with found.gathering():
-        asked = Asked(as_rules(respondents)) if respondents is not None else asked
+        asked = Asked(as_rules(respondents), LEFT_OUT if not respondents else "") if respondents is not None else asked
     if respondents is None and attackers is None:
         asked = asked_by_default(table, named)
     found.raise_as(SpecError)

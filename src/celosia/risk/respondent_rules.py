@@ -20,7 +20,8 @@ from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior
 from celosia.table.statistics import Statistics
 from celosia.table.table import Table
 
-NAMED_WITHOUT = "the attackers were named, and respondents are not among them"
+NAMED_WITHOUT = "the attackers were named one by one"
+LEFT_OUT = "they were left out on request"
 NO_RULE = "no p%, prior-posterior, frequency or dominance rule says how close they may come"
 
 
@@ -85,11 +86,20 @@ def asked_by_default(table: Table, rules: Iterable[object]) -> Asked:
     (linked tables, variables that add up).
     """
     known = rules_of_respondents(rules)
-    reason = NO_RULE if not known else next(_obstacles(table, known), "")
-    return Asked((), reason) if reason else Asked(known)
+    reason = NO_RULE if not known else next(_obstacles(table), "")
+    if reason:
+        return Asked((), reason)
+    several = tuple(rule for rule in known if _are_several(table, rule))  # one alone attacks nobody
+    return Asked(several) if several else Asked((), "there is only one contributor")
 
 
-def _obstacles(table: Table, rules: Sequence[RespondentRule]) -> Iterator[str]:
+def _are_several(table: Table, rule: RespondentRule) -> bool:
+    """Return whether a rule looks at two contributors or more."""
+    said = table.contributions
+    return said is not None and len(np.unique(numbers_of(said, kind_of(said, rule.by)))) >= FEWEST
+
+
+def _obstacles(table: Table) -> Iterator[str]:
     """Yield why the contributors of a table cannot be asked, nothing where they can."""
     said, found = table.contributions, table.statistics
     if set(table.variables) <= table.counts:
@@ -103,8 +113,6 @@ def _obstacles(table: Table, rules: Sequence[RespondentRule]) -> Iterator[str]:
         return
     if table.counts:
         yield "counts are linked to the amounts"
-    if any(len(np.unique(numbers_of(said, kind_of(said, rule.by)))) < FEWEST for rule in rules):
-        yield "there is only one contributor"
     try:
         independent = leaves_are_independent(table, steps_of(table, said))
     except DataError:

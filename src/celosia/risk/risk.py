@@ -110,6 +110,18 @@ class Risk:
             return None
         return f"Respondents were not asked: {self.unasked or 'nobody said how close they may come'}."
 
+    def respondent_notes(self, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001  (as an audit says it)
+        """Return what was not asked of contributors, in plain sentences.
+
+        Parameters
+        ----------
+        integer
+            Attackers were said to know that all values are whole numbers.
+        """
+        if self.unasked_note is not None:
+            return (self.unasked_note,)
+        return ("Respondents were judged as if they did not know that values are whole numbers.",) * (integer is True)
+
     def reason(self, cell: int) -> tuple[str, ...]:
         """Return the rules by which a cell is sensitive."""
         return tuple(rule for rule, says in zip(self.rules, self.reasons, strict=True) if says[cell])

@@ -84,7 +84,7 @@ def test_they_attack_by_default_where_a_rule_says_what_they_know(tmp_path: Path)
 def test_an_outsider_alone_asks_for_no_contributions_and_the_note_says_so(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path, 'attackers = ["external"]'))
     assert (risk.respondents, risk.table.contributions) == ((), None)
-    said = "Respondents were not asked: the attackers were named, and respondents are not among them."
+    said = "Respondents were not asked: the attackers were named one by one."
     found = protect(risk)
     assert said in found.notes
     assert summary_of(found)["respondents"] == {"asked": False, "reason": said}

@@ -97,3 +97,38 @@ def test_values_that_are_drawn_are_audited_against_respondents_and_no_note_denie
 def test_adjusted_values_say_that_nobody_was_asked() -> None:
     found = cz.protect(cz.assess(table(), PLAIN), cz.Adjust())
     assert found.notes[-1].startswith("Respondents were not asked: adjusted values protect by their distance")
+
+
+def one_holding() -> cz.Table:
+    lines = [("A", "x", 100, "t"), ("B", "x", 50, "u"), ("A", "y", 70, "r"), ("B", "y", 60, "s")]
+    frame = pl.DataFrame([(*line, "group") for line in lines], schema=["a", "b", "v", "firm", "group"], orient="row")
+    return cz.tabulate(frame, by=["a", "b"], value="v", respondent="firm", holding="group")
+
+
+def test_a_rule_about_a_single_holding_does_not_keep_firms_from_being_asked() -> None:
+    by_firm = cz.PPercent(10, by="respondent")
+    risk = cz.assess(one_holding(), by_firm, cz.MinFrequency(3), cost="unity", exempt={"a": ["Total"]})
+    assert risk.respondents == (by_firm,)
+    assert open_attacks(cz.protect(risk).pattern, risk.table, by_firm) == []
+    alone = cz.assess(one_holding(), cz.MinFrequency(3))
+    assert (alone.respondents, alone.unasked) == ((), "there is only one contributor")
+
+
+def test_rules_that_protect_is_told_come_on_top_of_those_of_the_risk() -> None:
+    risk = cz.assess(table(), PLAIN, TOGETHER, cost="unity")
+    found = cz.protect(risk, respondents=[cz.PPercent(1), PLAIN])
+    assert found.risk.respondents == (PLAIN, TOGETHER, cz.PPercent(1))
+    assert cz.audit(found, risk).safe
+
+
+def test_respondents_can_be_left_out_on_request_and_the_note_says_so() -> None:
+    found = cz.protect(cz.assess(table(), PLAIN, respondents=[]))
+    assert found.notes[-1] == "Respondents were not asked: they were left out on request."
+
+
+def test_that_respondents_are_judged_without_whole_numbers_is_said() -> None:
+    risk = cz.assess(table(), PLAIN)
+    said = "Respondents were judged as if they did not know that values are whole numbers."
+    assert said not in cz.protect(risk).notes
+    assert said in cz.protect(risk, integer=True).notes
+    assert cz.audit(cz.protect(risk).pattern, risk, integer=True).notes == (said,)

@@ -90,7 +90,7 @@ def test_otherwise_an_outsider_attacks_alone_and_the_result_says_why(
 def test_attackers_that_are_named_are_all_attackers() -> None:
     whole = table()
     risk = assess(whole, RULE, attackers=[Attacker.external(whole)])
-    assert (risk.respondents, risk.unasked) == ((), "the attackers were named, and respondents are not among them")
+    assert (risk.respondents, risk.unasked) == ((), "the attackers were named one by one")
     assert assess(whole, RULE, attackers=[Attacker.external(whole)], respondents=RULE).respondents == (RULE,)
 
 
