@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-LATE_SECONDS, LATE_SHARE = 1.5, 0.08
+LATE_SECONDS, LATE_SHARE = 1.0, 0.08
 """Seconds, and a share of the limit, after which nothing is waited for that should have ended at the limit."""
 
 AFTER_STOP = 1.5
