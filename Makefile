@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # what pip would compile for a wheel, and the kernels
 COMPILE := $(BIN)/python -m compileall -q src/celosia && $(BIN)/celosia compile
 
-.PHONY: help demo test test-slow test-external lint format docs bench bench-smoke clean
+.PHONY: help demo test test-slow test-external lint format docs bench bench-smoke fingerprints clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,6 +44,9 @@ bench: $(VENV)/.bench  ## every benchmark; the last table is committed in benchm
 
 bench-smoke: $(VENV)/.bench  ## every benchmark at a toy size: does it still run?
 	$(BIN)/python -m benchmarks --smoke
+
+fingerprints: $(VENV)/.bench  ## compare the results of some seventy runs with the committed ones
+	$(BIN)/python -m benchmarks fingerprints
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) docs/_build benchmarks/.data celosia-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
