@@ -20,12 +20,12 @@ import celosia as cz
 from benchmarks.instances import instance
 from benchmarks.measure import timed
 from benchmarks.registry import Row, benchmark
-from celosia.protect.adjust import Adjust, kept_totals
-from celosia.protect.adjust_building import adjust_task
-from celosia.protect.adjust_relaxed import relaxed
-from celosia.protect.adjust_whole import settled
-from celosia.protect.random_round_nearest import nearest_of
-from celosia.protect.random_round_sets import sets_of
+from celosia.protection.adjustment.integer import settled
+from celosia.protection.adjustment.method import Adjust, kept_totals
+from celosia.protection.adjustment.problem import adjust_task
+from celosia.protection.adjustment.relaxation import relaxed
+from celosia.protection.random_rounding.formulation import sets_of
+from celosia.protection.random_rounding.nearest import nearest_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels, Risk
 from celosia.solve.clock import Clock

@@ -25,7 +25,7 @@ from benchmarks.measure import timed
 from benchmarks.plain import TOLERANCE, Plain
 from benchmarks.registry import Row, benchmark
 from celosia.attack.audit import MET, MISSED, Audit
-from celosia.attack.parts import parts_of
+from celosia.attack.system.decomposition import parts_of
 from celosia.pattern.entries import SHOWN
 from celosia.risk.risk import SAFE, Levels, Risk
 from celosia.table.fixed import Fixed

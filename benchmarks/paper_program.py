@@ -16,12 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.aggregations import Aggregation, Ties, aggregation_of, table_and_release
+from celosia.attack.aggregations.criterion import Aggregation, Ties, aggregation_of, table_and_release
 from celosia.attack.protected import Protected
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.risk.respondents import Knowledge, Respondents, respondents_of
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.table.table import Table

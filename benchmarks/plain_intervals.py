@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from celosia.protect.task import Task, task_of
+from celosia.protection.engine.problem import Task, task_of
 from celosia.risk.risk import Risk
-from celosia.solve.highs import HighsModel
+from celosia.solve.highs.backend import HighsModel
 from celosia.solve.problem import LinearProgram
 
 _SHORT = 1e-6

@@ -16,7 +16,7 @@ from benchmarks.instances import FAMILIES
 from benchmarks.measure import timed
 from benchmarks.paper_program import paper_optimum
 from benchmarks.registry import Row, benchmark
-from celosia.attack.respondents import RespondentAudit
+from celosia.attack.respondents.audit import RespondentAudit
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 from celosia.table.table import Table

@@ -27,10 +27,10 @@ pattern
     What is published about each cell, and what that gives away: `Pattern`, `Release`, `publish`.
 attack
     What can be computed from a release: `audit`, by contributors `audit_respondents`; and how: `explain`.
-protect
+protection
     What to publish: `protect`, `Suppress`, `Intervals`, `Combined`, `Mixed`, `Round`, `Perturb`, `Adjust`,
     `RandomRound`, `Protection`.
-certify
+certificate
     Proofs that anybody can check without a solver: `certify`, `verify`.
 solve
     One small door to solvers.
@@ -54,18 +54,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from celosia.late import offer
-from celosia.verb import Verb, stand_in_front
 from celosia.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from celosia.attack.aggregations.worst import worst_aggregation as worst_aggregation
     from celosia.attack.audit import audit as audit
-    from celosia.attack.explanation import Explanation as Explanation
-    from celosia.attack.explanation import explain as explain
-    from celosia.attack.respondents import RespondentAudit as RespondentAudit
-    from celosia.attack.respondents import audit_respondents as audit_respondents
-    from celosia.attack.worst_aggregation import worst_aggregation as worst_aggregation
-    from celosia.certify.certificate import certify as certify
-    from celosia.certify.verify import verify as verify
+    from celosia.attack.explain import Explanation as Explanation
+    from celosia.attack.explain import explain as explain
+    from celosia.attack.respondents.audit import RespondentAudit as RespondentAudit
+    from celosia.attack.respondents.audit import audit_respondents as audit_respondents
+    from celosia.certificate.certificate import certify as certify
+    from celosia.certificate.verify import verify as verify
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
     from celosia.errors import InfeasibleError as InfeasibleError
@@ -77,61 +76,62 @@ if TYPE_CHECKING:
     from celosia.formats.jj import read_jj as read_jj
     from celosia.formats.jj import write_jj as write_jj
     from celosia.formats.release import write as write
+    from celosia.pattern.csv.file import read_release as read_release
+    from celosia.pattern.csv.file import write_release as write_release
     from celosia.pattern.midpoint import Midpoints as Midpoints
     from celosia.pattern.midpoint import midpoint_share as midpoint_share
     from celosia.pattern.midpoint import midpoints as midpoints
     from celosia.pattern.pattern import Pattern as Pattern
     from celosia.pattern.release import Release as Release
     from celosia.pattern.release import publish as publish
-    from celosia.pattern.release_file import read_release as read_release
-    from celosia.pattern.release_file import write_release as write_release
-    from celosia.protect.adjust import Adjust as Adjust
-    from celosia.protect.combined import Combined as Combined
-    from celosia.protect.intervals import Intervals as Intervals
-    from celosia.protect.methods import protect as protect
-    from celosia.protect.mixed import Mixed as Mixed
-    from celosia.protect.perturb import Perturb as Perturb
-    from celosia.protect.protection import Protection as Protection
-    from celosia.protect.random_round import RandomRound as RandomRound
-    from celosia.protect.round import Round as Round
-    from celosia.protect.suppress import Suppress as Suppress
-    from celosia.protect.trade_off import trade_off as trade_off
-    from celosia.protect.why import Why as Why
-    from celosia.protect.why import why as why
-    from celosia.protect.why import whys as whys
-    from celosia.report.comparing import Comparison as Comparison
-    from celosia.report.comparing import compare as compare
+    from celosia.protection.adjustment.method import Adjust as Adjust
+    from celosia.protection.combined.method import Combined as Combined
+    from celosia.protection.intervals.method import Intervals as Intervals
+    from celosia.protection.mixed.method import Mixed as Mixed
+    from celosia.protection.perturbation.method import Perturb as Perturb
+    from celosia.protection.protect import protect as protect
+    from celosia.protection.random_rounding.method import RandomRound as RandomRound
+    from celosia.protection.result import Protection as Protection
+    from celosia.protection.rounding.method import Round as Round
+    from celosia.protection.suppression.method import Suppress as Suppress
+    from celosia.protection.trade_off import trade_off as trade_off
+    from celosia.protection.why import Why as Why
+    from celosia.protection.why import why as why
+    from celosia.protection.why import whys as whys
+    from celosia.report.comparison.compare import Comparison as Comparison
+    from celosia.report.comparison.compare import compare as compare
     from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
     from celosia.risk.attacker import Attacker as Attacker
-    from celosia.risk.attacker_contributions import contributors as contributors
-    from celosia.risk.cell_rules import GivenStatus as GivenStatus
-    from celosia.risk.cell_rules import OwnRule as OwnRule
-    from celosia.risk.cell_rules import Requests as Requests
-    from celosia.risk.cell_rules import ZeroCells as ZeroCells
     from celosia.risk.cost import Cost as Cost
-    from celosia.risk.finding import Finding as Finding
-    from celosia.risk.given_contributions import with_contributions as with_contributions
     from celosia.risk.requirement import Requirement as Requirement
+    from celosia.risk.respondents.contributions import contributors as contributors
+    from celosia.risk.respondents.given import with_contributions as with_contributions
     from celosia.risk.risk import Risk as Risk
-    from celosia.risk.rules import Dominance as Dominance
-    from celosia.risk.rules import MinFrequency as MinFrequency
-    from celosia.risk.rules import PPercent as PPercent
-    from celosia.risk.rules import PriorPosterior as PriorPosterior
-    from celosia.source.cells import cells as cells
+    from celosia.risk.rules.cell_rules import GivenStatus as GivenStatus
+    from celosia.risk.rules.cell_rules import OwnRule as OwnRule
+    from celosia.risk.rules.cell_rules import Requests as Requests
+    from celosia.risk.rules.cell_rules import ZeroCells as ZeroCells
+    from celosia.risk.rules.contributor_rules import Dominance as Dominance
+    from celosia.risk.rules.contributor_rules import MinFrequency as MinFrequency
+    from celosia.risk.rules.contributor_rules import PPercent as PPercent
+    from celosia.risk.rules.contributor_rules import PriorPosterior as PriorPosterior
+    from celosia.risk.rules.finding import Finding as Finding
+    from celosia.source.cells.cells import cells as cells
     from celosia.source.tabulate import tabulate as tabulate
     from celosia.table.hierarchy import Digits as Digits
     from celosia.table.hierarchy import Hierarchy as Hierarchy
-    from celosia.table.link import link as link
+    from celosia.table.links.link import link as link
     from celosia.table.table import Table as Table
 
 _ROOMS = {
     "celosia.attack.audit": ("audit",),
-    "celosia.attack.explanation": ("Explanation", "explain"),
-    "celosia.attack.respondents": ("RespondentAudit", "audit_respondents"),
-    "celosia.attack.worst_aggregation": ("worst_aggregation",),
-    "celosia.certify.verify": ("verify",),
+    "celosia.attack.explain": ("Explanation", "explain"),
+    "celosia.attack.respondents.audit": ("RespondentAudit", "audit_respondents"),
+    "celosia.attack.aggregations.worst": ("worst_aggregation",),
+    "celosia.certificate.certificate": ("certify",),
+    "celosia.certificate.verify": ("verify",),
     "celosia.errors": (
         "CelosiaError",
         "DataError",
@@ -147,45 +147,43 @@ _ROOMS = {
     "celosia.pattern.midpoint": ("Midpoints", "midpoint_share", "midpoints"),
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
-    "celosia.pattern.release_file": ("read_release", "write_release"),
-    "celosia.protect.adjust": ("Adjust",),
-    "celosia.protect.combined": ("Combined",),
-    "celosia.protect.intervals": ("Intervals",),
-    "celosia.protect.mixed": ("Mixed",),
-    "celosia.protect.perturb": ("Perturb",),
-    "celosia.protect.protection": ("Protection",),
-    "celosia.protect.random_round": ("RandomRound",),
-    "celosia.protect.round": ("Round",),
-    "celosia.protect.suppress": ("Suppress",),
-    "celosia.protect.trade_off": ("trade_off",),
-    "celosia.protect.why": ("Why", "why", "whys"),
-    "celosia.report.comparing": ("Comparison", "compare"),
+    "celosia.pattern.csv.file": ("read_release", "write_release"),
+    "celosia.protection.adjustment.method": ("Adjust",),
+    "celosia.protection.combined.method": ("Combined",),
+    "celosia.protection.intervals.method": ("Intervals",),
+    "celosia.protection.mixed.method": ("Mixed",),
+    "celosia.protection.perturbation.method": ("Perturb",),
+    "celosia.protection.protect": ("protect",),
+    "celosia.protection.result": ("Protection",),
+    "celosia.protection.random_rounding.method": ("RandomRound",),
+    "celosia.protection.rounding.method": ("Round",),
+    "celosia.protection.suppression.method": ("Suppress",),
+    "celosia.protection.trade_off": ("trade_off",),
+    "celosia.protection.why": ("Why", "why", "whys"),
+    "celosia.report.comparison.compare": ("Comparison", "compare"),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
-    "celosia.risk.attacker_contributions": ("contributors",),
-    "celosia.risk.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
+    "celosia.risk.respondents.contributions": ("contributors",),
+    "celosia.risk.rules.cell_rules": ("GivenStatus", "OwnRule", "Requests", "ZeroCells"),
     "celosia.risk.cost": ("Cost",),
-    "celosia.risk.finding": ("Finding",),
-    "celosia.risk.given_contributions": ("with_contributions",),
+    "celosia.risk.rules.finding": ("Finding",),
+    "celosia.risk.respondents.given": ("with_contributions",),
     "celosia.risk.requirement": ("Requirement",),
     "celosia.risk.risk": ("Risk",),
-    "celosia.risk.rules": ("Dominance", "MinFrequency", "PPercent", "PriorPosterior"),
-    "celosia.source.cells": ("cells",),
+    "celosia.risk.rules.contributor_rules": ("Dominance", "MinFrequency", "PPercent", "PriorPosterior"),
+    "celosia.source.cells.cells": ("cells",),
     "celosia.source.tabulate": ("tabulate",),
     "celosia.table.hierarchy": ("Digits", "Hierarchy"),
-    "celosia.table.link": ("link",),
+    "celosia.table.links.link": ("link",),
     "celosia.table.table": ("Table",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
-_VERBS = {"certify": "certificate", "protect": "methods"}  # rooms of the name of a function, and where it is
 
-__all__ = ["__version__", *sorted([*_ROOM_OF, *_VERBS])]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
-    globals().update({name: Verb(f"celosia.{name}", home) for name, home in _VERBS.items()})
-    stand_in_front(__name__)
-    offer("write_result_page", "celosia.report.result_page")  # result.report("page.html")
+    offer("write_result_page", "celosia.report.pages.result")  # result.report("page.html")
 
     def __getattr__(name: str) -> object:
         """Return a public name, importing its module on the way."""

@@ -13,18 +13,18 @@ import pytest
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
 from celosia.formats.jj import read_jj
 from celosia.progress import Silent
-from celosia.protect.adjust import Adjust
-from celosia.protect.combined import Combined
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.mixed import Mixed
-from celosia.protect.perturb import Perturb
-from celosia.protect.protection import Method
-from celosia.protect.round import Round
-from celosia.protect.suppress import Suppress
+from celosia.protection.adjustment.method import Adjust
+from celosia.protection.combined.method import Combined
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.perturbation.method import Perturb
+from celosia.protection.protect import protect
+from celosia.protection.result import Method
+from celosia.protection.rounding.method import Round
+from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
-from celosia.risk.rules import MinFrequency, PPercent
+from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
 from celosia.source.tabulate import tabulate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -13,7 +13,7 @@ from celosia.attack.audit import MISSED, Audit, audit
 from celosia.pattern.release import Release
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
-from celosia.risk.rules import PPercent
+from celosia.risk.rules.contributor_rules import PPercent
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Hierarchy
 from celosia.table.table import Table

@@ -11,7 +11,7 @@ import pytest
 from celosia.attack.audit import Audit, audit
 from celosia.pattern.pattern import Pattern
 from celosia.risk.attacker import Attacker
-from celosia.risk.attacker_contributions import contributors
+from celosia.risk.respondents.contributions import contributors
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.source.tabulate import tabulate
 from celosia.table.fixed import Fixed

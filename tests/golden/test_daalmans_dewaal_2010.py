@@ -12,18 +12,18 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.aggregations import absolute_contributions, sensitivity
+from celosia.attack.aggregations.criterion import absolute_contributions, sensitivity
+from celosia.attack.aggregations.worst import worst_aggregation
 from celosia.attack.audit import audit
-from celosia.attack.respondents import audit_respondents
-from celosia.attack.single_contributions import open_attacks
-from celosia.attack.worst_aggregation import worst_aggregation
+from celosia.attack.respondents.audit import audit_respondents
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
-from celosia.risk.attacker_contributions import contributors
-from celosia.risk.respondents import Knowledge, respondents_of
-from celosia.risk.rules import PPercent, PriorPosterior
+from celosia.risk.respondents.contributions import contributors
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
 from celosia.source.tabulate import tabulate
 from celosia.table.table import Table
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.instances import instance
-from tests.property.first_model import least_loss
-from tests.property.suppression_cases import lattice
-from tests.unit.protect.conftest import GRID, make_risk
+from tests.oracles.first_model import least_loss
+from tests.oracles.suppression_cases import lattice
+from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia.attack.audit import Audit, audit
-from celosia.pattern.interval import Interval
+from celosia.pattern.modes.interval import Interval
 from celosia.pattern.pattern import Pattern
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.protect import protect
 from celosia.report.loss import loss
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk

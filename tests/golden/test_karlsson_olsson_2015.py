@@ -12,13 +12,13 @@ from celosia.attack.audit import audit
 from celosia.pattern.pattern import Pattern
 from celosia.report.loss import loss
 from celosia.risk.assess import assess
-from celosia.risk.finding import Rule
 from celosia.risk.risk import Risk
-from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior
-from celosia.source.cells import cells
+from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia.risk.rules.finding import Rule
+from celosia.source.cells.cells import cells
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Hierarchy
-from celosia.table.link import link
+from celosia.table.links.link import link
 from celosia.table.table import Table
 
 FIGURE_2_4 = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.golden.test_suppression import II_C, SALAZAR, SALAZAR_ROWS, intervals, risk_of
-from tests.property.moving_oracle import Case, distance, nearest_rounding, roundings
-from tests.property.suppression_cases import lattice
+from tests.oracles.moving_oracle import Case, distance, nearest_rounding, roundings
+from tests.oracles.suppression_cases import lattice
 
 import celosia as cz
 from celosia.attack.audit import audit
 from celosia.errors import InfeasibleError
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
-from celosia.pattern.rounded import Rounded
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from benchmarks.instances import OPTIMA, instance
-from tests.property import suppression_oracle as oracle
-from tests.property.suppression_cases import lattice
+from tests.oracles import suppression_oracle as oracle
+from tests.oracles.suppression_cases import lattice
 
 from celosia.attack.audit import Audit, audit
 from celosia.pattern.pattern import Pattern
-from celosia.protect.methods import protect
-from celosia.protect.protection import Protection
+from celosia.protection.protect import protect
+from celosia.protection.result import Protection
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed

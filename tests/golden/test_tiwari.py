@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.property.adjust_oracle import Shape, risk_of
+from tests.oracles.adjust_oracle import Shape, risk_of
 
 import celosia as cz
-from celosia.pattern.perturbed import Perturbed
-from celosia.protect.adjust import kept_totals
-from celosia.protect.random_round_nearest import nearest_of
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.random_rounding.nearest import nearest_of
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.property.adjust_oracle import Shape, risk_of, tables
+from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
 from celosia.pattern.entries import SHOWN
-from celosia.protect.adjust import Adjust, kept_totals
+from celosia.protection.adjustment.method import Adjust, kept_totals
 from celosia.risk.risk import Risk
 
 SHAPES = (Shape((3,)), Shape((2, 2)), Shape((2, 3)), Shape((2, 2, 2)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
-from tests.property import drawn
+from tests.oracles import drawn
 
 from celosia.risk.attacker import Attacker
-from celosia.risk.attacker_contributions import contributors
+from celosia.risk.respondents.contributions import contributors
 
 
 @settings(max_examples=40, deadline=None)

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from tests.property import attack_oracle as oracle
-from tests.property.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
+from tests.oracles import attack_oracle as oracle
+from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
 
 
 def judged(*cases: Case) -> Counter[str]:

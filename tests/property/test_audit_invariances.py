@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from tests.property import attack_oracle as oracle
-from tests.property.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined, seeded
+from tests.oracles import attack_oracle as oracle
+from tests.oracles.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined, seeded
 
 
 def drawn_cases(name: str, number: int = 16) -> list[Case]:

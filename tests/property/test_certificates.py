@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.property.audit_cases import (
+from tests.oracles.audit_cases import (
     KINDS,
     Case,
     Entry,
@@ -31,9 +31,9 @@ from tests.property.audit_cases import (
 )
 
 import celosia as cz
-from celosia.certify.canonical import digests
-from celosia.certify.columns import column, read_column
-from celosia.certify.verify import verify
+from celosia.certificate.canonical import digests
+from celosia.certificate.columns import column, read_column
+from celosia.certificate.verify import verify
 from celosia.errors import DataError
 from celosia.pattern.release import publish
 

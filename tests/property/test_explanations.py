@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import ceil, floor
 
 import pytest
-from tests.property import attack_oracle as oracle
-from tests.property.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
+from tests.oracles import attack_oracle as oracle
+from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
 
-from celosia.attack.explanation import SIDES, Explanation, explain
+from celosia.attack.explain import SIDES, Explanation, explain
 
 
 def added_up(case: Case, said: Explanation, number: int) -> Fraction:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.property.first_mixed_model import Ways, least_cost, mask
-from tests.property.suppression_cases import KINDS, drawn, put, seeded
-from tests.unit.protect.conftest import make_risk
+from tests.oracles.first_mixed_model import Ways, least_cost, mask
+from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.unit.protection.conftest import make_risk
 
 from celosia.errors import InfeasibleError, SpecError
-from celosia.protect.combined import Combined
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.mixed import Mixed
+from celosia.protection.combined.method import Combined
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.protect import protect
 from celosia.risk.risk import Risk
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.instances import drawn
-from tests.property.first_model import least_loss
+from tests.oracles.first_model import least_loss
 
 from celosia.attack.audit import audit
-from celosia.certify.certificate import certify
-from celosia.certify.verify import verify
+from celosia.certificate.certificate import certify
+from celosia.certificate.verify import verify
 from celosia.pattern.pattern import Pattern
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.protection import Protection
-from celosia.protect.suppress import Suppress
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.protect import protect
+from celosia.protection.result import Protection
+from celosia.protection.suppression.method import Suppress
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import INFINITE, Fixed

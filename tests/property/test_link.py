@@ -10,12 +10,12 @@ from itertools import combinations
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property import brute_force
-from tests.property.brute_force import Classification, Node, Record
-from tests.property.drawn import Dimension, dimensions, records
+from tests.oracles import brute_force
+from tests.oracles.brute_force import Classification, Node, Record
+from tests.oracles.drawn import Dimension, dimensions, records
 
 from celosia.source.tabulate import tabulate
-from celosia.table.link import link
+from celosia.table.links.link import link
 from celosia.table.table import Table
 
 NAMES = ("dim", "region", "size")

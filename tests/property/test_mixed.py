@@ -11,30 +11,30 @@ import numpy as np
 import pytest
 from benchmarks.instances import drawn as drawn_risk
 from tests.golden.test_intervals import SQUARE
-from tests.property.mode_oracle import cheapest
-from tests.property.suppression_cases import KINDS, drawn, put, seeded
-from tests.unit.protect.conftest import GRID, make_risk
+from tests.oracles.mode_oracle import cheapest
+from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia.attack.audit import audit
-from celosia.attack.parts import parts_of
+from celosia.attack.system.decomposition import parts_of
 from celosia.errors import InfeasibleError
 from celosia.pattern.entries import WITH_VALUE, of_status
-from celosia.pattern.mode import Mode
+from celosia.pattern.modes.mode import Mode
+from celosia.pattern.modes.rounded import Rounded
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.rounded import Rounded
-from celosia.pattern.suppressed import Suppressed
-from celosia.protect.call import Call
-from celosia.protect.completing import adds_up
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.mixed import Mixed
-from celosia.protect.mixed_modes import MixedModes, NumberPrices
-from celosia.protect.mode_search import ModeSearch
-from celosia.protect.numbers import Numbers, Roundings, moves_of, steps_of
-from celosia.protect.perturb import Perturb
-from celosia.protect.perturb_room import Room
-from celosia.protect.range_modes import Prices
-from celosia.protect.task import task_of
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.problem import task_of
+from celosia.protection.intervals.formulation import Prices
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.intervals.publish.consistency import adds_up
+from celosia.protection.mixed.formulation import MixedModes, NumberPrices
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.mixed.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protection.perturbation.formulation import Room
+from celosia.protection.perturbation.method import Perturb
+from celosia.protection.protect import protect
+from celosia.protection.run import Call
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock

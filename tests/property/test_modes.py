@@ -7,16 +7,16 @@ import random
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.property.mode_oracle import cheapest
-from tests.property.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.mode_oracle import cheapest
+from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 
-from celosia.protect import offers
-from celosia.protect.call import Call
-from celosia.protect.mode_cutting import Grow, More
-from celosia.protect.mode_search import ModeSearch
-from celosia.protect.modes import Modes, Offer
-from celosia.protect.pressing import REACHED, Press
-from celosia.protect.task import Task, task_of
+from celosia.protection.engine.modes import offers
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.modes.relaxation import Grow, More
+from celosia.protection.engine.modes.separation import REACHED, Press
+from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.run import Call
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.property.moving_cases import KINDS, drawn, put
-from tests.property.moving_oracle import Case
-from tests.property.suppression_cases import seeded
+from tests.oracles.moving_cases import KINDS, drawn, put
+from tests.oracles.moving_oracle import Case
+from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia.errors import InfeasibleError, SpecError
-from celosia.protect.protection import Method
+from celosia.protection.result import Method
 
 _ROUNDS, _MANY = 4, 40
 _NEAR = 1e-6

@@ -6,14 +6,14 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from tests.property import attack_oracle as oracle
-from tests.property.audit_cases import KINDS, drawn_case, seeded
-from tests.property.partly_whole_cases import PartlyWhole, drawn_partly_whole, side_by_side
-from tests.property.partly_whole_oracle import partly_whole_ends
+from tests.oracles import attack_oracle as oracle
+from tests.oracles.audit_cases import KINDS, drawn_case, seeded
+from tests.oracles.partly_whole_cases import PartlyWhole, drawn_partly_whole, side_by_side
+from tests.oracles.partly_whole_oracle import partly_whole_ends
 
-from celosia.attack.explanation import explain
-from celosia.attack.questions import Answer
-from celosia.attack.system import System
+from celosia.attack.explain import explain
+from celosia.attack.subproblems.questions import Answer
+from celosia.attack.system.system import System
 
 
 def table_shown(known: oracle.Situation, system: System, answer: Answer, cell: int, end: Fraction) -> bool:

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import DataError
-from celosia.pattern.adjusted import Adjusted
-from celosia.pattern.interval import Interval
-from celosia.pattern.mode import Mode
+from celosia.pattern.csv.file import read_release, write_release
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.mode import Mode
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.rounded import Rounded
+from celosia.pattern.modes.shown import Shown
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.release import Release, publish
-from celosia.pattern.release_file import read_release, write_release
-from celosia.pattern.rounded import Rounded
-from celosia.pattern.shown import Shown
-from celosia.pattern.suppressed import Suppressed
 from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.property.moving_cases import KINDS, drawn, put
-from tests.property.moving_oracle import Case, distance, moves, safe
-from tests.property.suppression_cases import seeded
+from tests.oracles.moving_cases import KINDS, drawn, put
+from tests.oracles.moving_oracle import Case, distance, moves, safe
+from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia.errors import InfeasibleError
-from celosia.pattern.perturbed import Perturbed
-from celosia.protect.perturb import Perturb
-from celosia.protect.protection import Protection
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.protection.perturbation.method import Perturb
+from celosia.protection.result import Protection
 from celosia.solve.registry import backends
 
 _ROUNDS, _MANY = 8, 40

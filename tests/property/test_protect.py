@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.property import suppression_oracle as oracle
-from tests.property.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles import suppression_oracle as oracle
+from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 
 from celosia.errors import InfeasibleError, OutOfTimeError
-from celosia.protect.methods import protect
-from celosia.protect.protection import Protection
+from celosia.protection.protect import protect
+from celosia.protection.result import Protection
 
 BOTH, CASES, MANY = range(7), range(26), range(26, 200)
 """Tables of each kind that every solver gets, that one of them gets, and that are left to a long run."""

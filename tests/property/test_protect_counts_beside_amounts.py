@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.property.audit_cases import seeded
+from tests.oracles.audit_cases import seeded
 
 import celosia as cz
 from celosia.errors import InfeasibleError
 from celosia.pattern.release import Release
-from celosia.protect.protection import Method
+from celosia.protection.result import Method
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import case_of, protected
-from tests.property.respondent_oracle import exposed_in
+from tests.oracles.respondent_cases import case_of, protected
+from tests.oracles.respondent_oracle import exposed_in
+from tests.oracles.single_contributions import open_attacks
 
 from celosia.attack.audit import audit
-from celosia.attack.respondents import audit_respondents
-from celosia.attack.single_contributions import open_attacks
+from celosia.attack.respondents.audit import audit_respondents
 from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
-from celosia.protect.combined import Combined
-from celosia.protect.intervals import Intervals
-from celosia.protect.methods import protect
-from celosia.protect.mixed import Mixed
-from celosia.protect.protection import Method
-from celosia.protect.suppress import Suppress
+from celosia.protection.combined.method import Combined
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.protect import protect
+from celosia.protection.result import Method
+from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
 

@@ -12,14 +12,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.property.adjust_oracle import Shape, risk_of, tables
+from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
-from celosia.attack.redundancy import implied
-from celosia.protect.adjust import kept_totals
-from celosia.protect.random_round_nearest import nearest_of
-from celosia.protect.random_round_sets import sets_of
-from celosia.protect.random_round_walk import arcs_of, walk
+from celosia.attack.system.redundancy import implied
+from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.random_rounding.formulation import sets_of
+from celosia.protection.random_rounding.nearest import nearest_of
+from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.table.relations import Relations

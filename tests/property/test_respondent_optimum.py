@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import MOST_SECONDS, Case, case_of, protected
-from tests.property.respondent_optimum import cheaper_pattern, cheapest_ranges
+from tests.oracles.respondent_cases import MOST_SECONDS, Case, case_of, protected
+from tests.oracles.respondent_optimum import cheaper_pattern, cheapest_ranges
 
-from celosia.protect.combined import Combined
-from celosia.protect.intervals import Intervals
-from celosia.protect.protection import Method
-from celosia.protect.suppress import Suppress
+from celosia.protection.combined.method import Combined
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.result import Method
+from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
 

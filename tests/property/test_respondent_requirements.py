@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import case_of
+from tests.oracles.respondent_cases import case_of
 
 from celosia.attack.audit import MISSED, audit
-from celosia.attack.respondent_requirements import requiring
-from celosia.attack.respondents import audit_respondents
+from celosia.attack.respondents.audit import audit_respondents
+from celosia.attack.respondents.requirements import requiring
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess
-from celosia.risk.respondents import respondents_of
+from celosia.risk.respondents.knowledge import respondents_of
 from celosia.risk.risk import Risk
 
 

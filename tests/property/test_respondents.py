@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import Case, case_of
+from tests.oracles.respondent_cases import Case, case_of
+from tests.oracles.single_contributions import OpenAttack, open_attacks
 
-from celosia.attack.aggregations import Ties, sensitivity
-from celosia.attack.respondents import RespondentAudit, audit_respondents
-from celosia.attack.single_contributions import OpenAttack, open_attacks
-from celosia.attack.worst_aggregation import worst_aggregation
-from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.attack.aggregations.criterion import Ties, sensitivity
+from celosia.attack.aggregations.worst import worst_aggregation
+from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
 
 MOST_CELLS = 12
 MANY = 9  # respondents: the paper's program for more of them takes long

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.property.moving_cases import KINDS, drawn, put
-from tests.property.moving_oracle import Case, distance, nearest_rounding, roundings
-from tests.property.suppression_cases import seeded
+from tests.oracles.moving_cases import KINDS, drawn, put
+from tests.oracles.moving_oracle import Case, distance, nearest_rounding, roundings
+from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia.errors import InfeasibleError
-from celosia.pattern.rounded import Rounded
-from celosia.protect.protection import Protection
+from celosia.pattern.modes.rounded import Rounded
+from celosia.protection.result import Protection
 from celosia.solve.registry import backends
 
 _ROUNDS, _MANY = 12, 60

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property import brute_force
-from tests.property.brute_force import Contributor, Record
+from tests.oracles import brute_force
+from tests.oracles.brute_force import Contributor, Record
 
 from celosia.risk.assess import assess
-from celosia.risk.cell_rules import Requests
-from celosia.risk.finding import Rule
-from celosia.risk.rules import By, Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia.risk.rules.cell_rules import Requests
+from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia.risk.rules.finding import Rule
 from celosia.source.tabulate import tabulate
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.property.respondent_cases import Case, case_of, protected
-from tests.property.respondent_oracle import exposed_in
+from tests.oracles.respondent_cases import Case, case_of, protected
+from tests.oracles.respondent_oracle import exposed_in
+from tests.oracles.single_contributions import open_attacks
 
 from celosia.attack.audit import audit
-from celosia.attack.respondents import audit_respondents
-from celosia.attack.single_contributions import open_attacks
+from celosia.attack.respondents.audit import audit_respondents
 from celosia.pattern.pattern import Pattern
-from celosia.protect.intervals import Intervals
-from celosia.protect.mixed import Mixed
-from celosia.protect.protection import Method
-from celosia.protect.suppress import Suppress
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.result import Method
+from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
-from celosia.risk.respondent_rules import criteria_of
-from celosia.risk.rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
+from celosia.risk.respondents.rules import criteria_of
+from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 
 SETS: list[tuple[RespondentRule, ...]] = [
     (PPercent(11), PPercent(10, coalition=2)),

@@ -14,12 +14,12 @@ import duckdb
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.property import brute_force
-from tests.property.brute_force import Cell, Contributor, Record
-from tests.property.drawn import Dimension, Draw, draws
+from tests.oracles import brute_force
+from tests.oracles.brute_force import Cell, Contributor, Record
+from tests.oracles.drawn import Dimension, Draw, draws
 
-from celosia.source.grouping import Groups
-from celosia.source.kernel import Rows, enter
+from celosia.source.tabulation.enter import Rows, enter
+from celosia.source.tabulation.grouping import Groups
 from celosia.table.dimension import Dimension as NodeDimension
 from celosia.table.hierarchy import Digits, Hierarchy
 from celosia.table.lattice import Lattice

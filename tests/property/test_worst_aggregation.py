@@ -9,17 +9,17 @@ import pytest
 from benchmarks.paper_program import paper_optimum
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.property.aggregation_oracle import largest_excess
-from tests.property.respondent_cases import Case, case_of
+from tests.oracles.aggregation_oracle import largest_excess
+from tests.oracles.respondent_cases import Case, case_of
 
-from celosia.attack import worst_aggregation as module
-from celosia.attack.aggregations import Aggregation, Ties
-from celosia.attack.respondents import audit_respondents
-from celosia.attack.worst_aggregation import worst_aggregation
+from celosia.attack.aggregations import worst as module
+from celosia.attack.aggregations.criterion import Aggregation, Ties
+from celosia.attack.aggregations.worst import worst_aggregation
+from celosia.attack.respondents.audit import audit_respondents
 from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import HIDDEN
 from celosia.pattern.release import publish
-from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 

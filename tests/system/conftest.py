@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.firms_job import write_inputs
+from tests.oracles.firms_job import write_inputs
 
 
 @pytest.fixture

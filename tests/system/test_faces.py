@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.firms_job import told
+from tests.oracles.firms_job import told
 
 import celosia as cz
 from celosia.cli.main import status

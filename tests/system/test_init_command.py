@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from celosia.cli.main import status
-from celosia.job.demo_data import firms
+from celosia.job.demo.data import firms
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.firms_job import RECORDS, names, write_inputs
+from tests.oracles.firms_job import RECORDS, names, write_inputs
 
 from celosia.cli.main import status
 

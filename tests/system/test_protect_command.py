@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.instances import instance
-from tests.firms_job import INPUTS, OUTPUTS, PROBLEM, names, told
+from tests.oracles.firms_job import INPUTS, OUTPUTS, PROBLEM, names, told
 
 import celosia
 from celosia.cli import bars
@@ -222,7 +222,7 @@ SLOW_WRITER = """
 import sys, time
 from pathlib import Path
 from celosia.cli.main import run
-from celosia.report import protection_page
+from celosia.report.pages import protection as protection_page
 
 def slow(result, path, **_):
     Path(path).write_text("half a page with true values")

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from tests.firms_job import OUTPUTS, names, told
+from tests.oracles.firms_job import OUTPUTS, names, told
 
 from celosia.cli.main import status
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.unit.job.test_respondents import job
 
-from celosia.attack.respondents import audit_respondents
+from celosia.attack.respondents.audit import audit_respondents
 from celosia.cli.main import status
-from celosia.protect import watching
+from celosia.protection.respondents import oracle as watching
 
 Run = Callable[..., tuple[int, str, str]]
 

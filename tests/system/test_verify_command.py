@@ -13,11 +13,11 @@ import pytest
 
 import celosia as cz
 from celosia.attack.audit import audit
-from celosia.certify.certificate import certify
+from celosia.certificate.certificate import certify
 from celosia.cli.main import status
+from celosia.pattern.csv.file import write_release
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
-from celosia.pattern.release_file import write_release
 
 COMMAND = str(Path(sys.executable).with_name("celosia"))
 

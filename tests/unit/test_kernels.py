@@ -29,7 +29,7 @@ from celosia.arrays import longer, ordered, taken
 from celosia.errors import CelosiaError
 from celosia.kernels import COMPILING, compile_kernels, inner, kernel
 from celosia.progress import Silent
-from celosia.protect.methods import load_engines
+from celosia.protection.protect import load_engines
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
@@ -192,7 +192,7 @@ READ_ONLY = """
 import sys
 from numba.core import config
 from celosia.kernels import compile_kernels
-from celosia.source.amounts import _to_grid
+from celosia.source.tabulation.amounts import _to_grid
 print(compile_kernels(), _to_grid._cache.cache_path)
 """
 

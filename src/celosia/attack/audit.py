@@ -17,20 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.answering import answers_of
 from celosia.attack.findings import MET as MET
 from celosia.attack.findings import MISSED as MISSED
 from celosia.attack.findings import OPEN as OPEN
 from celosia.attack.findings import Finding as Finding
 from celosia.attack.findings import Findings, Verdicts, in_counts, results
 from celosia.attack.findings import Verdict as Verdict
-from celosia.attack.parts import Parts, parts_as_networks
 from celosia.attack.protected import Protected
-from celosia.attack.questions import Answers, Questions
-from celosia.attack.redundancy import implied
-from celosia.attack.respondent_requirements import requiring
-from celosia.attack.respondents import audit_respondents
-from celosia.attack.system import ENDLESS, System, system_of
+from celosia.attack.respondents.audit import audit_respondents
+from celosia.attack.respondents.requirements import requiring
+from celosia.attack.subproblems.dispatch import answers_of
+from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.system.decomposition import Parts, parts_as_networks
+from celosia.attack.system.redundancy import implied
+from celosia.attack.system.system import ENDLESS, System, system_of
 from celosia.errors import DataError, Problems, SpecError, counted
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import INTERVAL, SHOWN
@@ -40,7 +40,7 @@ from celosia.presses import shielded
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
-from celosia.risk.respondent_rules import NAMED_WITHOUT
+from celosia.risk.respondents.rules import NAMED_WITHOUT
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.backend import Backend

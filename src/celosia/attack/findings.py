@@ -10,8 +10,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.questions import Answer, Answers
-from celosia.attack.system import ENDLESS
+from celosia.attack.subproblems.questions import Answer, Answers
+from celosia.attack.system.system import ENDLESS
 from celosia.risk.requirement import Requirement, Requirements
 from celosia.table.fixed import Fixed
 

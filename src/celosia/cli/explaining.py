@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from celosia.attack.audit import Audit, Verdict
-from celosia.attack.explanation import SIDES, Explanation, explain
+from celosia.attack.explain import SIDES, Explanation, explain
 from celosia.errors import SolverError
 
 MOST_HIDDEN = 20_000

@@ -55,7 +55,7 @@ class Commands(click.Group):
         """Return a command, importing its module."""
         if cmd_name not in COMMANDS:
             ctx.fail(f"There is no command {cmd_name!r}. {nearest(cmd_name, COMMANDS)}")
-        command: click.Command = getattr(import_module(f"celosia.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"celosia.cli.commands.{cmd_name}"), cmd_name)
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 from pydantic.fields import FieldInfo
 
-from celosia.job.method import KeepPart
-from celosia.job.methods import PARTS, owners
-from celosia.job.part import documented
-from celosia.job.selection import Selection
+from celosia.job.methods.choice import PARTS, owners
+from celosia.job.methods.section import KeepPart
+from celosia.job.sections.part import documented
+from celosia.job.sections.selection import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

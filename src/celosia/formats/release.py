@@ -12,8 +12,8 @@ from celosia.errors import SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release_excel import write_excel
 from celosia.formats.release_parquet import write_parquet
+from celosia.pattern.csv.file import write_release
 from celosia.pattern.release import Release
-from celosia.pattern.release_file import write_release
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
 """What the name of a release's file may end with."""

@@ -10,14 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from celosia.errors import Problems, SpecError, nearest
-from celosia.job.methods import DEFAULT, PARTS, chosen, owners
+from celosia.job.methods.choice import DEFAULT, PARTS, chosen, owners
 from celosia.job.pipeline import inputs_of, is_bare
 from celosia.job.protection import plan, protect_risk
 from celosia.job.spec import read_job
 from celosia.progress import SILENT, Progress
-from celosia.protect.protection import Protection
-from celosia.report.comparing import CHOSEN, compared, left
-from celosia.report.comparison import Compared
+from celosia.protection.result import Protection
+from celosia.report.comparison.compare import CHOSEN, compared, left
+from celosia.report.comparison.comparison import Compared
 from celosia.risk.risk import Risk
 
 

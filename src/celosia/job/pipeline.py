@@ -10,23 +10,23 @@ import numpy as np
 
 from celosia.errors import CelosiaError, DataError, Problems, SpecError
 from celosia.formats.jj import read_jj
-from celosia.job.attackers import AttackerPart
-from celosia.job.hierarchies import classification_of
-from celosia.job.part import place_of
-from celosia.job.sections import AssessPart, CellsPart, DataPart, TablePart
+from celosia.job.sections.attackers import AttackerPart
+from celosia.job.sections.hierarchies import classification_of
+from celosia.job.sections.part import place_of
+from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job, read_job
 from celosia.progress import SILENT, Progress
-from celosia.protect.intervals import sliding_only
+from celosia.protection.intervals.method import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
-from celosia.risk.respondent_rules import NAMED_WITHOUT, Asked, asked_by_default, rules_of_respondents
+from celosia.risk.respondents.rules import NAMED_WITHOUT, Asked, asked_by_default, rules_of_respondents
 from celosia.risk.risk import Risk
-from celosia.risk.rules import RespondentRule
-from celosia.source.cells import cells
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.source.cells.cells import cells
 from celosia.source.duckdb import RowSource, database, quoted
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Classification
-from celosia.table.link import link
+from celosia.table.links.link import link
 from celosia.table.table import Table
 
 _FEWEST = 3  # of the largest contributions, whatever the rules look at: so many a reader of the risk file expects

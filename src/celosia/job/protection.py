@@ -9,27 +9,27 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from celosia.certify.certificate import certify
+from celosia.certificate.certificate import certify
 from celosia.errors import CelosiaError, Problem, Problems, SpecError
 from celosia.files import all_or_nothing, check_writable
 from celosia.formats.release import ENDINGS, write
-from celosia.job.limits import LimitsPart
-from celosia.job.method import MethodPart
-from celosia.job.methods import DEFAULT, chosen
-from celosia.job.output import OutputPart
-from celosia.job.part import Part, faults_of, place_of
+from celosia.job.methods.choice import DEFAULT, chosen
+from celosia.job.methods.section import MethodPart
 from celosia.job.pipeline import assess_file, inputs_of, is_bare
 from celosia.job.search import searched
+from celosia.job.sections.limits import LimitsPart
+from celosia.job.sections.output import OutputPart
+from celosia.job.sections.part import Part, faults_of, place_of
 from celosia.job.spec import outputs_of, read_job
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
-from celosia.protect.combined import Combined
-from celosia.protect.protection import Protection
-from celosia.protect.trade_off import TradeOff, trade_off
-from celosia.protect.why import Why
-from celosia.report.beside import Beside
+from celosia.protection.combined.method import Combined
+from celosia.protection.result import Protection
+from celosia.protection.trade_off import TradeOff, trade_off
+from celosia.protection.why import Why
 from celosia.report.followed import with_intervals
-from celosia.report.seed import seed_of
+from celosia.report.pages.beside import Beside
+from celosia.report.pages.seed import seed_of
 from celosia.risk.risk import Risk
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -259,7 +259,7 @@ def write_outputs(
                 certify(result).write(stand_ins[path])
             elif name == "report":
                 # pictures take a second to import, which nobody need wait for who asks for none
-                from celosia.report.protection_page import write_protection_page  # noqa: PLC0415
+                from celosia.report.pages.protection import write_protection_page  # noqa: PLC0415
 
                 seen, asked = with_intervals(result, progress, _left(result, what.limits)), what.asked(result)
                 curve = _curve(result, what.limits, progress)

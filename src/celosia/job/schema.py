@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.job.attackers import AttackerPart
-from celosia.job.hierarchies import HierarchyPart
-from celosia.job.limits import LimitsPart
-from celosia.job.method import KeepPart
-from celosia.job.methods import PARTS
-from celosia.job.output import OutputPart
-from celosia.job.part import Part, documented
-from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
+from celosia.job.methods.choice import PARTS
+from celosia.job.methods.section import KeepPart
+from celosia.job.sections.attackers import AttackerPart
+from celosia.job.sections.hierarchies import HierarchyPart
+from celosia.job.sections.limits import LimitsPart
+from celosia.job.sections.output import OutputPart
+from celosia.job.sections.part import Part, documented
+from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
 from celosia.job.spec import Job
 
 _PARTS: tuple[type[Part], ...] = (

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import MidpointWarning
-from celosia.job.limits import LimitsPart
+from celosia.job.sections.limits import LimitsPart
 from celosia.progress import Progress
-from celosia.protect.methods import protect
-from celosia.protect.protection import Method, Protection
+from celosia.protection.protect import protect
+from celosia.protection.result import Method, Protection
 from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import Fixed
 

@@ -15,14 +15,14 @@ from typing import Annotated, Any
 from pydantic import Field, PrivateAttr, ValidationError, field_validator
 
 from celosia.errors import Problem, SpecError
-from celosia.job.attackers import AttackerPart
-from celosia.job.consistency import between_sections
-from celosia.job.limits import LimitsPart
-from celosia.job.methods import DEFAULT, AnyMethod, Methods
-from celosia.job.output import OutputPart
-from celosia.job.part import Fault, Part, faults_of, place_of
-from celosia.job.rules import AnyRule
-from celosia.job.sections import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
+from celosia.job.methods.choice import DEFAULT, AnyMethod, Methods
+from celosia.job.sections.attackers import AttackerPart
+from celosia.job.sections.consistency import between_sections
+from celosia.job.sections.limits import LimitsPart
+from celosia.job.sections.output import OutputPart
+from celosia.job.sections.part import Fault, Part, faults_of, place_of
+from celosia.job.sections.rules import AnyRule
+from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
 
 
 class Job(Part):

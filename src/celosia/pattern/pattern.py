@@ -14,9 +14,9 @@ from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, listed
 from celosia.pattern.arithmetic import endless, placed, together, zeros
 from celosia.pattern.entries import HIDDEN, STATUS_TYPE, Finding, criterion, problems_of, tally
-from celosia.pattern.mode import Mode, checked_costs
-from celosia.pattern.shown import Shown
-from celosia.pattern.suppressed import Suppressed
+from celosia.pattern.modes.mode import Mode, checked_costs
+from celosia.pattern.modes.shown import Shown
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 

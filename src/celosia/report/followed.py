@@ -9,7 +9,7 @@ import numpy as np
 from celosia.attack.audit import Audit, audit
 from celosia.pattern.entries import SHOWN
 from celosia.progress import SILENT, Progress
-from celosia.protect.protection import Protection
+from celosia.protection.result import Protection
 from celosia.solve.clock import Clock
 
 MOST_INTERVALS = 5_000

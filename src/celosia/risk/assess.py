@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from celosia.arguments import takes, unexpected
 from celosia.errors import DataError, Problems, SpecError, counted, listed, nearest
 from celosia.risk.attacker import Attacker
-from celosia.risk.cell_rules import GivenStatus, OwnRule
 from celosia.risk.cost import Cost
-from celosia.risk.exact import divided_up, roomy, spread, whole
-from celosia.risk.finding import Finding, Rule
-from celosia.risk.respondent_rules import LEFT_OUT, NAMED_WITHOUT, Asked, as_rules, asked_by_default
-from celosia.risk.respondents import Knowledge, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.respondents.rules import LEFT_OUT, NAMED_WITHOUT, Asked, as_rules, asked_by_default
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
-from celosia.risk.rules import RespondentRule
+from celosia.risk.rules.cell_rules import GivenStatus, OwnRule
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.risk.rules.exact import divided_up, roomy, spread, whole
+from celosia.risk.rules.finding import Finding, Rule
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problems, SpecError, counted
-from celosia.risk.attacker_contributions import check_cell, contributors, own_contributions
+from celosia.risk.respondents.contributions import check_cell, contributors, own_contributions
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
 

@@ -17,7 +17,7 @@ from celosia.table.frames import frame_of
 from celosia.table.table import Table
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
-    from celosia.risk.rules import RespondentRule
+    from celosia.risk.rules.contributor_rules import RespondentRule
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
 """What a cell is: safe, sensitive, safe but to be hidden, to be shown. The letters are those of JJ files."""

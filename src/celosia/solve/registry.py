@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from celosia.errors import SolverError, nearest
 from celosia.solve.backend import Backend, Capability
-from celosia.solve.highs import HighsBackend
+from celosia.solve.highs.backend import HighsBackend
 
 _INSTALLED: list[Backend] = [HighsBackend()]
 
 try:
-    from celosia.solve.scip import ScipBackend
+    from celosia.solve.scip.backend import ScipBackend
 except ModuleNotFoundError as missing:  # a broken installation is not an absent one: that is an error
     if missing.name != "pyscipopt":
         raise

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from celosia.errors import DataError
 from celosia.library import OnFirstUse
 from celosia.progress import Progress
-from celosia.source.amounts import amounts_of
 from celosia.source.diagnosis import diagnose
 from celosia.source.duckdb import ROWS, RowSource, quoted, without_values
 from celosia.source.expressions import Number, code_list, dimension_code, flag_expression, number_of
-from celosia.source.grouping import Groups
-from celosia.source.names import keys_of
+from celosia.source.tabulation.amounts import amounts_of
+from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 

@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
 from celosia.kernels import compile_kernels
 from celosia.progress import SILENT, Progress
-from celosia.source.contributions import anonymous_numbers, leaf_contributions, record_marks
 from celosia.source.duckdb import ROWS, RowSource, opened
 from celosia.source.expressions import MISSING, dimension_code
-from celosia.source.kernel import Rows, enter, leaf_sums
-from celosia.source.leaf_cells import leaf_cells
 from celosia.source.records import Records, Roles, read_records
+from celosia.source.tabulation.contributions import anonymous_numbers, leaf_contributions, record_marks
+from celosia.source.tabulation.enter import Rows, enter, leaf_sums
+from celosia.source.tabulation.leaf_cells import leaf_cells
 from celosia.source.total_codes import refuse_total_codes
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
 from celosia.table.hierarchy import Classification, Hierarchy, classify
 from celosia.table.lattice import Lattice, Step
-from celosia.table.link import link
+from celosia.table.links.link import link
 from celosia.table.relations import Relations, sums_of
 from celosia.table.statistics import Statistics
 from celosia.table.table import Table

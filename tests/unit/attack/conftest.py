@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.attack.system import System, system_of
+from celosia.attack.system.system import System, system_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import INFINITE, Fixed

@@ -8,8 +8,8 @@ import pytest
 
 from celosia.attack.audit import Audit, audit
 from celosia.errors import DataError, SolverError, SpecError
-from celosia.pattern.adjusted import Adjusted
-from celosia.pattern.interval import Interval
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.modes.interval import Interval
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.risk.attacker import Attacker

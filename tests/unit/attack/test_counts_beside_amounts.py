@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import celosia as cz
-from celosia.attack.system import system_of
-from celosia.certify.canonical import digests
-from celosia.certify.certificate import Certificate, certify
-from celosia.certify.verify import verify
+from celosia.attack.system.system import system_of
+from celosia.certificate.canonical import digests
+from celosia.certificate.certificate import Certificate, certify
+from celosia.certificate.verify import verify
 from celosia.errors import DataError
-from celosia.pattern.interval import Interval
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
-from celosia.pattern.suppressed import Suppressed
-from celosia.protect.protection import Method, Protection
+from celosia.protection.result import Method, Protection
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.attack import networks, programs
 from celosia.attack.audit import Audit, audit
 from celosia.attack.findings import Findings, Verdicts
-from celosia.attack.questions import Answers
+from celosia.attack.subproblems import lp as programs
+from celosia.attack.subproblems import network as networks
+from celosia.attack.subproblems.questions import Answers
 from celosia.pattern.pattern import Pattern
 from celosia.risk.risk import Risk
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from celosia.attack.findings import Findings, Verdicts, in_counts, results
-from celosia.attack.questions import Answer, Answers
-from celosia.attack.system import ENDLESS
+from celosia.attack.subproblems.questions import Answer, Answers
+from celosia.attack.system.system import ENDLESS
 from celosia.risk.requirement import Requirements
 from celosia.table.fixed import Fixed
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.instances import instance
 
 from celosia.attack.audit import audit
-from celosia.certify.certificate import certify
+from celosia.certificate.certificate import certify
 from celosia.pattern.pattern import Pattern
 from celosia.risk.attacker import Attacker
 

@@ -16,14 +16,14 @@ from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing, check_writable
 from celosia.formats import release_excel
 from celosia.formats.release import write
-from celosia.pattern.adjusted import Adjusted
-from celosia.pattern.interval import Interval
+from celosia.pattern.csv.file import read_release
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.rounded import Rounded
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.release import Release, publish
-from celosia.pattern.release_file import read_release
-from celosia.pattern.rounded import Rounded
-from celosia.pattern.suppressed import Suppressed
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.hierarchy import Hierarchy

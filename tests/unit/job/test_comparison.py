@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.firms_job import INPUTS, OUTPUT, write_inputs
+from tests.oracles.firms_job import INPUTS, OUTPUT, write_inputs
 
 from celosia.cli.main import status
 from celosia.errors import OutOfTimeError
-from celosia.job.methods import PARTS
+from celosia.job.methods.choice import PARTS
 
 MORE = """
 [method]

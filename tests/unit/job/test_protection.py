@@ -10,23 +10,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.firms_job import INPUTS, JOB, OUTPUT, OUTPUTS, write_inputs
+from tests.oracles.firms_job import INPUTS, JOB, OUTPUT, OUTPUTS, write_inputs
 
 from celosia.attack.audit import audit
-from celosia.certify.verify import verify
+from celosia.certificate.verify import verify
 from celosia.cli.main import status
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
 from celosia.job import protection
-from celosia.job.hiding import IntervalPart
-from celosia.job.limits import LimitsPart
+from celosia.job.methods.hiding import IntervalPart
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_file, protect_risk, write_outputs
+from celosia.job.sections.limits import LimitsPart
+from celosia.pattern.csv.file import read_release
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.release_file import read_release
 from celosia.progress import Progress
-from celosia.protect.protection import Protection
-from celosia.protect.suppress import Suppress
-from celosia.report import followed, protection_page
+from celosia.protection.result import Protection
+from celosia.protection.suppression.method import Suppress
+from celosia.report import followed
+from celosia.report.pages import protection as protection_page
 from celosia.risk.risk import Risk
 
 LIMITS = """

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from celosia.attack.respondents import audit_respondents
-from celosia.cli.protect import summary_of
+from celosia.attack.respondents.audit import audit_respondents
+from celosia.cli.commands.protect import summary_of
 from celosia.errors import CelosiaError, SpecError
 from celosia.job.pipeline import assess_file
 from celosia.job.protection import plan, protect_risk
-from celosia.protect.methods import protect
-from celosia.report.protection_page import rendered
-from celosia.report.protection_terminal import protection_panel
-from celosia.risk.rules import MinFrequency, PPercent, PriorPosterior
+from celosia.protection.protect import protect
+from celosia.report.pages.protection import rendered
+from celosia.report.terminal.protection import protection_panel
+from celosia.risk.rules.contributor_rules import MinFrequency, PPercent, PriorPosterior
 
 FIRMS = [
     *[("A", "I", 100), ("A", "II", 60), ("A", "II", 60), ("A", "II", 60), ("A", "II", 20), ("A", "III", 150)],

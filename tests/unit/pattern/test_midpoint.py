@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.protect.conftest import GRID, make_risk
+from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.pattern.interval import Interval
 from celosia.pattern.midpoint import Midpoints, midpoint_share, midpoints
+from celosia.pattern.modes.interval import Interval
 from celosia.pattern.pattern import Pattern
 from celosia.table.fixed import INFINITE, Fixed
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from celosia.errors import DataError, SpecError
-from celosia.pattern.adjusted import Adjusted
-from celosia.pattern.interval import Interval
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.rounded import Rounded
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
-from celosia.pattern.rounded import Rounded
-from celosia.pattern.suppressed import Suppressed
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 

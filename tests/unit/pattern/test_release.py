@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 from celosia.errors import DataError, SpecError
-from celosia.pattern.adjusted import Adjusted
-from celosia.pattern.interval import Interval
 from celosia.pattern.labels import Labels
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.rounded import Rounded
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.release import Release, publish
-from celosia.pattern.rounded import Rounded
-from celosia.pattern.suppressed import Suppressed
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.unit.protect.conftest import GRID, make_risk
+from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.pattern.interval import Interval
-from celosia.pattern.mode import Mode
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.mode import Mode
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.perturbed import Perturbed
 from celosia.pattern.shares import Shares
-from celosia.pattern.suppressed import Suppressed
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 

@@ -8,9 +8,9 @@ import pytest
 
 from celosia.attack.audit import audit
 from celosia.errors import SpecError
+from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
-from celosia.pattern.rounded import Rounded
 from celosia.report.loss import loss
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed

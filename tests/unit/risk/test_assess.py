@@ -12,10 +12,10 @@ import pytest
 from celosia.errors import CelosiaError, DataError, SpecError
 from celosia.risk.assess import LevelShape, assess
 from celosia.risk.attacker import Attacker
-from celosia.risk.cell_rules import GivenStatus, ZeroCells
 from celosia.risk.risk import Risk
-from celosia.risk.rules import Dominance, MinFrequency, PPercent
-from celosia.source.cells import cells
+from celosia.risk.rules.cell_rules import GivenStatus, ZeroCells
+from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
+from celosia.source.cells.cells import cells
 from celosia.source.tabulate import tabulate
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.hierarchy import Hierarchy

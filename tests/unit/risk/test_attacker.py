@@ -9,7 +9,7 @@ import pytest
 from celosia.errors import CelosiaError, DataError, SpecError
 from celosia.risk.attacker import Attacker
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.link import link
+from celosia.table.links.link import link
 from celosia.table.table import Table
 
 Make = Callable[..., Table]

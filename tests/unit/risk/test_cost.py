@@ -9,8 +9,8 @@ import pytest
 from celosia.errors import DataError, SpecError
 from celosia.risk.assess import assess
 from celosia.risk.cost import Cost
-from celosia.risk.rules import MinFrequency
-from celosia.source.cells import cells
+from celosia.risk.rules.contributor_rules import MinFrequency
+from celosia.source.cells.cells import cells
 from celosia.table.table import Table
 
 Make = Callable[..., Table]

@@ -8,7 +8,7 @@ import numpy as np
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirement, Requirements
-from celosia.risk.rules import PPercent
+from celosia.risk.rules.contributor_rules import PPercent
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from tests.unit.solve.programs import cheapest_cover, cover, cover_program
+from tests.oracles.solver_programs import cheapest_cover, cover, cover_program
 
 from celosia.errors import SpecError
 from celosia.solve import deadline

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.unit.solve.programs import INF, program
+from tests.oracles.solver_programs import INF, program
 
 from celosia.errors import SpecError
 from celosia.solve.problem import LinearProgram

@@ -14,7 +14,7 @@ import pytest
 
 from celosia.errors import CelosiaError, DataError, SpecError
 from celosia.risk.assess import assess
-from celosia.risk.rules import Dominance, MinFrequency, PPercent
+from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Digits, Hierarchy
 from celosia.table.statistics import Statistics

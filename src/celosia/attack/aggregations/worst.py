@@ -1,0 +1,218 @@
+"""The most sensitive aggregation of a release: what respondents can compute, and come too close by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from celosia.arguments import takes
+from celosia.attack.aggregations.criterion import Aggregation, Ties, aggregation_of, table_and_release
+from celosia.attack.aggregations.search import AggregationSearch
+from celosia.attack.protected import Protected
+from celosia.attack.respondents.coalitions import CoalitionSearch
+from celosia.attack.respondents.problem import Stage, stage_of
+from celosia.attack.respondents.targets import Target, largest_others, targets_of
+from celosia.errors import OutOfTimeError, SolverError, SpecError, counted
+from celosia.kernels import compile_kernels
+from celosia.pattern.entries import HIDDEN, SHOWN
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import Release
+from celosia.progress import SILENT, Progress
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.risk import Risk
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia.solve import deadline
+from celosia.solve.backend import Capability
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+from celosia.table.table import Table
+
+_FAST = "Use celosia.audit_respondents."
+_FOR_THE_AUDIT = 0.7  # of the time: the rest is for the search among the targets that it leaves open
+
+Pair = tuple[int | None, int | None]
+"""The places of attacker and target, None for all."""
+
+
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table), rule=(PPercent, PriorPosterior))
+def worst_aggregation(
+    release: Release | Pattern | Protected,
+    risk: Risk | Table | None = None,
+    *,
+    rule: PPercent | PriorPosterior,
+    ties: Ties = "safe",
+    attacker: int | None = None,
+    target: int | None = None,
+    solver: str | None = None,
+    time_limit: float | None = 60,
+    progress: Progress = SILENT,
+) -> Aggregation | None:
+    r"""Return the most sensitive aggregation of hidden cells; None where it is proved that none is sensitive.
+
+    Most sensitive is the one with the largest excess :math:`p X^t - q \sum_{r \ne s,t} X^r`, scaled so that the cell in
+    which the target counts most has the coefficient one. Leaf cells that are shown are aggregations by themselves.
+
+    Guarantee: what comes back is an aggregation in exact arithmetic, and sensitive. None comes back only after a table
+    in whole numbers has been found for every target (`celosia.audit_respondents`): where time does not suffice for
+    that, there is an error. Where time was up before it was known whether another one is worse, `Aggregation.worst` is
+    False.
+
+    The programme of the paper, (6.6)-(6.18), looks for it among all pairs at once, with multipliers up to one. Its
+    Theorem 3 calls a table safe when the optimum is negative; but multipliers of zero are feasible with the value zero,
+    so that it never is. Here the excess must be above zero, or zero where ties count.
+
+    Parameters
+    ----------
+    release
+        What is published: cells are shown or hidden.
+    risk
+        The table, or its risk; the result of a protection brings its own.
+    rule
+        What respondents know, and how close they may come.
+    ties
+        What an aggregation is in which an attacker comes exactly as close as he may.
+    attacker, target
+        Anonymous numbers, to look at one pair only.
+    solver
+        One that solves mixed-integer programs.
+    time_limit
+        Seconds; None for no limit.
+    progress
+        Hears about targets.
+
+    Raises
+    ------
+    SpecError
+        The release shows ranges or other numbers that are not true values; coalitions; unknown numbers.
+    OutOfTimeError
+        Time was up before a sensitive aggregation was found, or before it was proved that there is none.
+    SolverError
+        Somebody comes too close by less than the solver can tell from nothing.
+    """
+    table, release = table_and_release(release, risk)
+    knowledge = Knowledge.of(rule)
+    respondents = _checked(table, release, knowledge)
+    pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
+    backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
+    compile_kernels(progress, "celosia.attack")
+    clock = Clock(time_limit)
+    asked = knowledge.beyond() if ties == "sensitive" else knowledge
+    stage = stage_of(table, release, respondents, asked, backend, clock.share(_FOR_THE_AUDIT))
+    exposed, unjudged = _exposed(stage, pair, progress)
+    found = _worst_shown(table, release, respondents, knowledge, ties, pair)
+
+    def offer(weights: dict[int, Fraction], of: int) -> Aggregation | None:
+        return aggregation_of(table, weights, respondents, knowledge, ties, (pair[0], of))
+
+    hidden = AggregationSearch(table, release.status == HIDDEN, respondents, knowledge, backend, clock)
+    searched = hidden.search(sorted(exposed), pair[0], offer)
+    if found is None or (searched.best is not None and searched.best.excess > found.excess):
+        found = searched.best
+    if found is not None:
+        return replace(found, worst=searched.settled and not unjudged)
+    if unjudged or searched.late:
+        _refuse_for_time(respondents, exposed, unjudged)
+    if not searched.settled:
+        message = f"{counted(len(exposed), respondents.kind)} exposed by less than the solver can tell from nothing."
+        raise SolverError.one("release", message, f"Another solver may find the aggregation. {_FAST}")
+    return None
+
+
+def _checked(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
+    """Return the respondents of a table whose release can be asked about."""
+    if knowledge.coalition > 1:
+        raise SpecError.one("rule", "is about coalitions, aggregations are not.", _FAST)
+    if knowledge.least:
+        raise SpecError.one("rule", "names no p, by which aggregations are compared.", _FAST)
+    if not set(np.unique(release.status).tolist()) <= {SHOWN, HIDDEN}:
+        raise SpecError.one("release", "is no suppression pattern.", _FAST)
+    respondents = respondents_of(table, knowledge.by)
+    if respondents.protected.nnz < respondents.sizes.nnz:
+        raise SpecError.one("contributions", "are waived in part, which aggregations do not know.", _FAST)
+    return respondents
+
+
+def _refuse_for_time(respondents: Respondents, exposed: set[int], unjudged: int) -> None:
+    said = f"{counted(len(exposed), respondents.kind)} exposed, " if exposed else ""
+    message = f"was reached before it was known whether an aggregation is sensitive: {said}"
+    message += f"{counted(unjudged, 'target')} not judged." if unjudged else "the worst of them not found."
+    raise OutOfTimeError.one("time_limit", message, f"Allow more time. {_FAST}")
+
+
+def _place(respondents: Respondents, number: int | None, name: str) -> int | None:
+    if number is None:
+        return None
+    place = int(np.searchsorted(respondents.numbers, number))
+    if place == len(respondents) or int(respondents.numbers[place]) != number:
+        seen = counted(len(respondents), respondents.kind)
+        raise SpecError.one(name, f"there is no {respondents.kind} {number}.", f"There are {seen}.")
+    return place
+
+
+def _exposed(stage: Stage, pair: Pair, progress: Progress) -> tuple[set[int], int]:
+    """Return to whom somebody, or the attacker, comes too close, and how many targets were left when time was up."""
+    groups = targets_of(stage, 1)
+    search = CoalitionSearch(stage, 1, 1)
+    exposed: set[int] = set()
+    unjudged = 0
+    progress.start("attacking respondents", len(groups))
+    with deadline.before(deadline.Until(lambda: stage.clock.left)):
+        for group in groups:
+            wanted = [one for one in group if pair[1] in (None, one.place)]
+            if not wanted:
+                pass
+            elif pair[0] is None:
+                unjudged += not search.attack(wanted)
+            else:
+                unjudged += _attacked_by(stage, wanted, pair[0], exposed)
+            progress.advance(1)
+    progress.done()
+    return exposed | {one.target for one in search.found}, unjudged
+
+
+def _attacked_by(stage: Stage, group: list[Target], attacker: int, exposed: set[int]) -> bool:
+    """Note to whom one attacker comes too close; return whether time was up before all were judged."""
+    alone = frozenset({attacker})
+    for target in group:
+        if target.place == attacker:
+            continue
+        if stage.late:
+            return True
+        try:
+            judged = target.judged(alone, 0, largest_others(stage, target, alone, 0))
+        except deadline.DeadlineError:
+            return True
+        if judged.late:
+            return True
+        if judged.proof is None:
+            exposed.add(target.place)
+    return False
+
+
+def _worst_shown(
+    table: Table,
+    release: Release,
+    respondents: Respondents,
+    knowledge: Knowledge,
+    ties: Ties,
+    pair: Pair,
+) -> Aggregation | None:
+    """Return the most sensitive leaf cell that is shown (5.3)."""
+    sizes, worst = respondents.sizes, (-1, -1)
+    for leaf in np.flatnonzero(release.status[respondents.leaves] == SHOWN).tolist():
+        part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
+        own = dict(zip(sizes.indices[part].tolist(), sizes.data[part].tolist(), strict=True))
+        ranked = sorted(own, key=lambda place: -own[place])
+        target = pair[1] if pair[1] is not None else next((place for place in ranked if place != pair[0]), None)
+        if target is None or target not in own:
+            continue
+        attacker = pair[0] if pair[0] is not None else next((place for place in ranked if place != target), None)
+        others = sum(own.values()) - own[target] - (0 if attacker is None else own.get(attacker, 0))
+        worst = max(worst, (knowledge.p * own[target] - knowledge.q * others, leaf))
+    if worst[0] < 0:
+        return None
+    cell = int(respondents.leaves[worst[1]])
+    return aggregation_of(table, {cell: Fraction(1)}, respondents, knowledge, ties, pair)

@@ -1,0 +1,1 @@
+"""Attacks by respondents, alone and in coalitions, who know what they contribute themselves."""

@@ -1,0 +1,143 @@
+r"""The audit of respondents: who comes too close to whom, using what he contributes himself.
+
+The criterion is that of Daalmans and de Waal (2010): no aggregation of hidden cells may be sensitive. For a target t
+that contributes to one leaf cell :math:`i_0` it is a linear program for every coalition S (its dual is the search for
+the aggregation, with :math:`\lambda_{i_0} = 1`): within
+
+.. math:: |y_l| \le q \sum_{r \notin S} |x_l^r| \quad (l \ne i_0), \qquad M y = 0
+
+and what is published, cell :math:`i_0` must be able to move by :math:`p\,|x^t| - q \sum_{r \notin S, r \ne t}
+|x_{i_0}^r|`, up and down. Of the many coalitions few need a program: a table that proves t safe against one proves him
+safe against all that take no more than it leaves (`celosia.attack.respondents.targets`), and of those who contribute to
+one leaf only the largest matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from celosia.arguments import takes
+from celosia.attack.aggregations.criterion import Ties, table_and_release
+from celosia.attack.protected import Protected
+from celosia.attack.respondents.coalitions import CoalitionSearch
+from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
+from celosia.attack.respondents.findings import RuleAudit
+from celosia.attack.respondents.problem import stage_of
+from celosia.attack.respondents.targets import targets_of
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import Release
+from celosia.progress import SILENT, Progress
+from celosia.risk.respondents.rules import Criterion, as_rules, criteria_of
+from celosia.risk.risk import Risk
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+from celosia.table.table import Table
+
+
+@takes(release=(Protected, Release, Pattern), risk=(Risk, Table))
+def audit_respondents(
+    release: Release | Pattern | Protected,
+    risk: Risk | Table | None = None,
+    *,
+    rule: RespondentRule | Sequence[RespondentRule] | None = None,
+    ties: Ties = "safe",
+    again: RespondentAudit | None = None,
+    most: int | None = None,
+    solver: str | None = None,
+    clock: Clock | None = None,
+    progress: Progress = SILENT,
+) -> RespondentAudit:
+    """Return who comes too close to whom: every coalition of contributors against every other contributor.
+
+    Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
+    relation, agrees with everything published, with what the coalition contributes and with everybody else's
+    contributions within q percent, and in which the target's is p percent off; in both directions, and for every
+    combination of them where he contributes to several cells that hang together.
+
+    Parameters
+    ----------
+    release
+        What is published: cells that are hidden, ranges, rounded values.
+    risk
+        The table with single contributions, or its risk; the result of a protection brings its own.
+    rule
+        What respondents know, how close they may come, how many work together, and whether respondents or holdings do:
+        `PPercent` or `PriorPosterior`; by `MinFrequency` and `Dominance` nobody may compute another's contribution
+        exactly. Of several all hold. By default the rules of the risk.
+    ties
+        ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
+        as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
+    again
+        An audit by the same rules that found exposed respondents: only those are attacked again. By default everybody.
+    most
+        Look no further where so many coalitions come too close to a target.
+    solver
+        The name of a solver; by default the best that is installed.
+    clock
+        When to stop: targets that are left then are counted, and the release is not called safe.
+    progress
+        Hears about targets.
+
+    Raises
+    ------
+    SpecError
+        The table knows no contributions, or the rule does not say what respondents know.
+    DataError
+        Contributions do not add up, or the release does not belong to the table.
+    """
+    rules = as_rules(rule) or _own_rules(release, risk)
+    table, release = table_and_release(release, risk)
+    criteria = criteria_of(table, rules)
+    backend = backend_named(solver) if solver else backends()[0]
+    when = clock or Clock(None)
+    parts = []
+    for place, one in enumerate(criteria):
+        exposed = None if again is None else again.parts[place].exposed
+        parts.append(_by_one_rule(table, release, one, ties, exposed, most, backend, when, progress))
+    return RespondentAudit(rules, tuple(parts))
+
+
+def _by_one_rule(
+    table: Table,
+    release: Release,
+    one: Criterion,
+    ties: Ties,
+    targets: Collection[int] | None,
+    most: int | None,
+    backend: Backend,
+    clock: Clock,
+    progress: Progress,
+) -> RuleAudit:
+    """Return who comes too close to whom by one rule; of some targets, where they are given."""
+    people = one.respondents
+    knowledge = one.knowledge.beyond() if ties == "sensitive" else one.knowledge
+    stage = stage_of(table, release, people, knowledge, backend, clock)
+    groups = targets_of(stage, knowledge.coalition)
+    search = CoalitionSearch(stage, min(knowledge.coalition, len(people) - 1), most)
+    progress.start("attacking respondents", len(groups))
+    wanted = None if targets is None else set(np.flatnonzero(np.isin(people.numbers, list(targets))).tolist())
+    unjudged = 0
+    for group in groups:
+        if wanted is None or not wanted.isdisjoint(target.place for target in group):
+            unjudged += not search.attack(group)
+        progress.advance(1)
+    progress.done()
+    found = sorted(search.found, key=lambda pair: (pair.target, pair.cells, pair.attackers))
+    return RuleAudit(
+        *(table, release, one.rule, people, knowledge, tuple(found)),
+        targets=len(groups),
+        pairs=search.pairs,
+        programs=search.programs,
+        unjudged=unjudged,
+    )
+
+
+def _own_rules(release: Release | Pattern | Protected, risk: Risk | Table | None) -> tuple[RespondentRule, ...]:
+    """Return the rules by which a risk protects respondents."""
+    own = risk if isinstance(release, Release | Pattern) or risk is not None else release.risk
+    return own.respondents if isinstance(own, Risk) else ()

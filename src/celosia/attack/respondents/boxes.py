@@ -1,0 +1,297 @@
+r"""One respondent under attack in several leaves that hang together: no corner of his box may be excluded.
+
+An aggregation with coefficients :math:`\lambda` is sensitive (5.3) if :math:`q \sum_{r \ne s,t} \sum_l |\lambda_l
+x_l^r| < p \sum_l |\lambda_l x_l^t|`. The right side is the largest of :math:`\sum_l \sigma_l \lambda_l p\,x_l^t` over
+all signs :math:`\sigma`; for each of them, by duality, no aggregation is sensitive if the others' errors can make up
+for the errors :math:`\sigma_l\,p\,x_l^t`. There are as many corners as combinations of signs, but few need a table of
+their own:
+
+- Where the others in a leaf make up for his error there, a table that does for both signs is asked for. That is exact:
+  where there is none, the multipliers that show it exclude the corner with the opposite signs.
+- Of the other leaves each is given a table of its own that moves it as far as it must, and no two of them use the same
+  room. Added up with signs, they are a table for every corner (`Cover`). Only where no such tables are found, the two
+  signs of a leaf are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.respondents.judgement import Coalition, Judgement
+from celosia.attack.respondents.problem import Stage
+from celosia.attack.respondents.push import Moves
+from celosia.attack.system.system import ENDLESS
+
+_MOST_PROGRAMS = 4096  # for one coalition against a target in many cells; beyond, he is not shown safe
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """Tables for all corners of a box that have some signs.
+
+    Parameters
+    ----------
+    signs
+        Signs by leaf. The other leaves have any.
+    table
+        For all of these corners, but for leaves that have steps.
+    steps
+        By leaf a table that is added or subtracted, as its sign is.
+    """
+
+    signs: dict[int, int]
+    table: Moves
+    steps: dict[int, Moves]
+
+    @cached_property
+    def denominator(self) -> int:
+        """In which fraction of a count `ends` are."""
+        return lcm(self.table.denominator, *(step.denominator for step in self.steps.values()))
+
+    def ends(self, column: int, own: int, sign: int) -> tuple[int, int]:
+        """Return between what a column moves over the corners, times the denominator.
+
+        `own` is the leaf of the column, which has this sign; other leaves have any.
+        """
+        middle = self._scaled(self.table, column)
+        spread = 0
+        for leaf, step in self.steps.items():
+            move = self._scaled(step, column)
+            if leaf == own:
+                middle += sign * move
+            else:
+                spread += abs(move)
+        return middle - spread, middle + spread
+
+    def _scaled(self, table: Moves, column: int) -> int:
+        return table.of(column) * (self.denominator // table.denominator)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxProof:
+    """Tables for all corners of a target's box.
+
+    Parameters
+    ----------
+    target
+        The target.
+    covers
+        The tables.
+    """
+
+    target: BoxTarget
+    covers: tuple[Cover, ...]
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """Which columns the tables move."""
+        tables = [table for cover in self.covers for table in (cover.table, *cover.steps.values())]
+        return np.unique(np.concatenate([table.columns for table in tables]))
+
+    def fails(self, leaf: int, taken: int, level: int | None) -> bool:
+        """Return whether some table needs more of a leaf than is left."""
+        del level
+        column = int(self.target.stage.column[leaf])
+        if column < 0:
+            return False
+        for cover in self.covers:
+            for sign in (-1, 1) if leaf in cover.steps else (cover.signs.get(leaf, 0),):
+                low, high = self.target.between(leaf, taken, {leaf: sign} if sign else {})
+                least, most = cover.ends(column, leaf, sign)
+                if least < low * cover.denominator or most > high * cover.denominator:
+                    return True
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxTarget:
+    r"""Somebody to be protected in several leaves of a component.
+
+    Parameters
+    ----------
+    stage, place, leaves
+        Who and where.
+    known
+        The last table that was found for each leaf: against another coalition it may do, too.
+    """
+
+    stage: Stage
+    place: int
+    leaves: tuple[int, ...]
+    known: dict[int, Moves] = field(default_factory=dict)
+
+    def level(self, members: Coalition) -> None:
+        """Return nothing: there is no single level."""
+        del members
+
+    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
+        """Return tables for all corners, or a corner that a coalition can exclude."""
+        del spare
+        component = int(self.stage.component[self.leaves[0]])
+        near = {leaf for place in members for leaf in self.stage.together(place, component)}
+        search = _Corners(self, {leaf: self.stage.taken(members, leaf) for leaf in near}, most)
+        covers = search.covers()
+        if covers is None:
+            return Judgement(None, signs=tuple(search.excluded.items()), late=search.late)
+        return Judgement(BoxProof(self, tuple(covers)), 1)
+
+    def cleared(self, most: dict[int, int]) -> bool:
+        """Return whether one set of tables is found for all corners with so much taken of every leaf."""
+        return _Corners(self, most, most).cover() is not None
+
+    def between(self, leaf: int, taken: int, signs: dict[int, int]) -> tuple[int, int]:
+        """Return between what a leaf can move with some signs and so much taken; it may be nothing."""
+        stage, column = self.stage, int(self.stage.column[leaf])
+        own = stage.holdings[self.place][leaf] if leaf in self.leaves else 0
+        rest = int(stage.capacity[leaf]) - stage.q * (taken + own)
+        middle = signs.get(leaf, 0) * stage.error(own)
+        spread = rest - (stage.error(own) if leaf in self.leaves and leaf not in signs else 0)
+        return (
+            max(middle - spread, -int(stage.published_down[column])),
+            min(middle + spread, int(stage.published_up[column])),
+        )
+
+
+class _Corners:
+    """Looks for tables for all corners of a target's box.
+
+    Parameters
+    ----------
+    target
+        The target.
+    taken
+        How much the attackers take of leaves.
+    wished
+        How much any of them would take: a table that leaves it alone is a proof against all of them.
+    """
+
+    def __init__(self, target: BoxTarget, taken: dict[int, int], wished: dict[int, int]) -> None:
+        self._target, self._stage = target, target.stage
+        self._taken = taken
+        self._component = int(target.stage.component[target.leaves[0]])
+        self._up, self._down = target.stage.rooms(taken)
+        self._wished = np.minimum(*target.stage.rooms(wished))
+        self._either = {leaf: self._between(leaf) for leaf in target.leaves}
+        self._one = {(leaf, sign): self._between(leaf, sign) for leaf in target.leaves for sign in (-1, 1)}
+        self._size = {leaf: target.stage.holdings[target.place][leaf] for leaf in target.leaves}
+        self._asked = 0
+        self.late = False
+        self.excluded: dict[int, int] = {}
+
+    def cover(self) -> Cover | None:
+        """Return tables for all corners at once, None where none are found."""
+        if any(low > high for low, high in self._one.values()):
+            return None
+        return self._cover({}, [leaf for leaf in self._target.leaves if self._is_tight(leaf)])[0]
+
+    def covers(self) -> list[Cover] | None:
+        """Return tables for all corners; None where some have none, which `excluded` tells, or time is up."""
+        for (leaf, sign), (low, high) in self._one.items():
+            if low > high:
+                self.excluded = {leaf: sign}
+                return None
+        waiting: list[dict[int, int]] = [{}]
+        found = []
+        while waiting:
+            signs = self.excluded = waiting.pop()
+            tight = [leaf for leaf in self._target.leaves if leaf not in signs and self._is_tight(leaf)]
+            cover, stuck = self._cover(signs, tight)
+            if cover is not None:
+                found.append(cover)
+                continue
+            left = tight or [leaf for leaf in self._target.leaves if leaf not in signs]
+            self.late = self._stage.late
+            if self.late or not left or self._asked > _MOST_PROGRAMS:
+                return None
+            if tight and self._nothing(signs, tight):
+                # Whatever signs these have, the corner is excluded: what is left is to find those of the others.
+                signs = self.excluded = signs | dict.fromkeys(tight, 1)
+                left = [leaf for leaf in self._target.leaves if leaf not in signs]
+                if not left:
+                    return None
+            split = stuck if stuck in left else max(left, key=self._size.__getitem__)
+            both = (1,) if self._stage.symmetric and not signs else (-1, 1)  # opposite corners have opposite tables
+            waiting += [signs | {split: sign} for sign in both]
+        return found
+
+    def _between(self, leaf: int, sign: int = 0) -> tuple[int, int]:
+        return self._target.between(leaf, self._taken.get(leaf, 0), {leaf: sign} if sign else {})
+
+    def _is_tight(self, leaf: int) -> bool:
+        """Return whether no table does for both signs of a leaf."""
+        low, high = self._either[leaf]
+        return low > high
+
+    def _cover(self, signs: dict[int, int], tight: Collection[int]) -> tuple[Cover | None, int | None]:
+        """Return tables for all corners with some signs; or nothing, and the leaf for which none was found."""
+        lower, upper = self._bounds(signs, dict.fromkeys(tight, (0, 0)))
+        table = self._table(lower, upper, self._wished)
+        if table is None:
+            return None, None
+        wished = _less(self._wished, table)
+        room = _left(lower, upper, table)
+        steps: dict[int, Moves] = {}
+        for leaf in sorted(tight, key=self._size.__getitem__, reverse=True):
+            need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._stage.column[leaf])
+            if need > min(self._one[leaf, 1][1], -self._one[leaf, -1][0]):
+                return None, leaf
+            step = self._step(leaf, need, room, wished)
+            if step is None:
+                return None, leaf
+            steps[leaf] = self._target.known[leaf] = step
+            room, wished = _less(room, step), _less(wished, step)
+            room[column] = 0
+        return Cover(signs, table, steps), None
+
+    def _step(self, leaf: int, need: int, room: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+        """Return a table that moves a leaf as far as it must."""
+        column = int(self._stage.column[leaf])
+        lower, upper = -room, room.copy()
+        lower[column] = upper[column] = need
+        known = self._target.known.get(leaf)
+        if known is not None and known.inside(lower, upper):
+            return known
+        return self._table(lower, upper, wished)
+
+    def _nothing(self, signs: dict[int, int], tight: Collection[int]) -> bool:
+        """Return whether there is no table for some signs, whatever those of some leaves are."""
+        ends = {leaf: (self._one[leaf, -1][0], self._one[leaf, 1][1]) for leaf in tight}
+        return self._table(*self._bounds(signs, ends), self._wished) is None
+
+    def _bounds(
+        self, signs: dict[int, int], ends: dict[int, tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bounds of all columns, with some of those of the target's leaves given."""
+        lower, upper = -self._down, self._up.copy()
+        for leaf in self._target.leaves:
+            own = self._one[leaf, signs[leaf]] if leaf in signs else self._either[leaf]
+            column = self._stage.column[leaf]
+            lower[column], upper[column] = ends.get(leaf, own)
+        return lower, upper
+
+    def _table(self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+        self._asked += 1
+        return self._stage.pushes.between(self._component, lower, upper, wished)
+
+
+def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: Moves) -> NDArray[np.int64]:
+    """Return how far all columns can still move either way, ``(n,)``."""
+    above, below = upper.copy(), -lower
+    columns, moves = table.columns, table.moves
+    above[columns] -= (-(-moves // table.denominator)).astype(np.int64)
+    below[columns] += (moves // table.denominator).astype(np.int64)
+    above[upper >= ENDLESS] = below[-lower >= ENDLESS] = ENDLESS
+    return np.minimum(above, below)
+
+
+def _less(room: NDArray[np.int64], step: Moves) -> NDArray[np.int64]:
+    """Return what a step leaves of rooms either way, ``(n,)``."""
+    out = room.copy()
+    out[step.columns] -= (-(-np.abs(step.moves) // step.denominator)).astype(np.int64)
+    return np.where(room >= ENDLESS, room, out)

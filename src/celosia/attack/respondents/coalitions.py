@@ -1,0 +1,230 @@
+"""Coalitions that come too close to a target: few of them are judged by a program.
+
+A table that proves a target safe from one coalition proves him safe from all that take no more than it leaves, and of
+those who contribute to one leaf only the largest matter (`celosia.attack.respondents.audit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from celosia.attack.respondents.judgement import Coalition, Judgement, Proof
+from celosia.attack.respondents.problem import Stage
+from celosia.attack.respondents.targets import Target, largest_others
+from celosia.solve.deadline import DeadlineError
+
+_FEW = 2  # suspects that are judged one by one
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPair:
+    """A coalition that comes too close to a target. Confidential.
+
+    Parameters
+    ----------
+    attackers
+        Who attacks, as places in `RespondentAudit.respondents`. Where they are fewer than the coalition could be,
+        anybody may join them; nobody at all stands for everybody.
+    target
+        Who is attacked.
+    cells
+        Where: leaf cells.
+    reach, level
+        How far his cell moves, and how far it must, as shares of what he contributes; None where he contributes to
+        several cells.
+    implied
+        Another open pair is worse: larger contributions to the same cells. A pattern that closes it closes this one.
+    signs
+        Where he contributes to several cells: a combination of more (1) and less (-1) that is not possible.
+    """
+
+    attackers: tuple[int, ...]
+    target: int
+    cells: tuple[int, ...]
+    implied: bool = False
+    signs: tuple[int, ...] = ()
+    reach: float | None = None
+    level: float | None = None
+
+
+class CoalitionSearch:
+    """Looks for coalitions that come too close, and notes them."""
+
+    def __init__(self, stage: Stage, coalition: int, enough: int | None) -> None:
+        self._stage, self._most, self._enough = stage, coalition, enough
+        self.found: list[OpenPair] = []
+        self.programs = self.pairs = 0
+        self._last: tuple[Target, Coalition] | None = None
+        self._taken: list[tuple[int, int]] = []
+
+    def attack(self, group: list[Target]) -> bool:
+        """Attack targets, the worst first, until one is safe; return whether there was time for it.
+
+        Where one of a group is open and time is up, who comes too close to the next is left out: that is no worse.
+        """
+        for target in group:
+            before = len(self.found)
+            if self._stage.late:
+                return target is not group[0]
+            self.pairs += len(self._stage.respondents) - 1
+            if not self._attacked_in_time(target, implied=target is not group[0]):
+                return len(self.found) > before or target is not group[0]
+            if len(self.found) == before:
+                break
+        return True
+
+    def _attacked_in_time(self, target: Target, *, implied: bool) -> bool:
+        """Note who comes too close to a target; return whether there was time for all."""
+        try:
+            return self._attack_one(target, implied=implied)
+        except DeadlineError:
+            return False
+
+    def _attack_one(self, target: Target, *, implied: bool) -> bool:
+        """Note who comes too close to a target; return whether there was time for all."""
+        nobody: Coalition = frozenset()
+        self.programs += 1
+        if target.cleared(largest_others(self._stage, target, nobody, self._most)):
+            return True
+        seen: set[Coalition] = set()
+        waiting: list[Coalition] = [nobody]
+        smaller: set[Coalition] = set()
+        proofs: list[Proof] = []
+        first = len(self.found)
+        while waiting and (self._enough is None or len(self.found) - first < self._enough):
+            members = waiting.pop()
+            if members in seen or any(other < members for other in self._open_now(target)):
+                continue
+            seen.add(members)
+            spare = self._most - len(members)
+            if spare == 0 and any(self._covers(proof, target, members) for proof in reversed(proofs)):
+                continue
+            if self._stage.late:
+                return False
+            self.programs += 1
+            judged = target.judged(members, spare, self._most_taken(target, members, spare))
+            if judged.late:
+                return False
+            proof = judged.proof
+            if proof is None:
+                self._note(target, members, judged, implied=implied or members in smaller)
+                after = [other for other in self._smaller(target, members) if other not in seen]
+                smaller |= set(after)
+                waiting += after
+                continue
+            proofs.append(proof)
+            suspects = self._suspects(target, proof, members, spare) if spare else []
+            if spare == 1:
+                suspects = self._cleared_together(target, members, suspects)
+            waiting += [members | {place} for place in suspects]
+        return True
+
+    def _most_taken(self, target: Target, members: Coalition, spare: int) -> dict[int, int]:
+        """Return what members and the largest of those who may still join take of every leaf."""
+        out = largest_others(self._stage, target, members, spare)
+        for place in members:
+            for leaf, size in self._stage.holdings[place].items():
+                if leaf in out:
+                    out[leaf] += size
+        return out
+
+    def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
+        """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
+        waiting, left = [suspects], []
+        while waiting:
+            group = waiting.pop()
+            if len(group) <= _FEW or self._stage.late:
+                left += group
+                continue
+            taken: dict[int, int] = {}
+            for place in group:
+                for leaf, sizes in self._near(target, members | {place}):
+                    taken[leaf] = max(taken.get(leaf, 0), sizes)
+            self.programs += 1
+            if not target.cleared(taken):
+                half = len(group) // 2
+                waiting += [group[:half], group[half:]]
+        return left
+
+    def _open_now(self, target: Target) -> Iterator[Coalition]:
+        return (
+            frozenset(one.attackers)
+            for one in self.found
+            if one.target == target.place and one.cells == self._cells(target)
+        )
+
+    def _covers(self, proof: Proof, target: Target, members: Coalition) -> bool:
+        """Return whether a proof against others holds against a coalition, too."""
+        level = target.level(members)
+        return not any(proof.fails(leaf, taken, level) for leaf, taken in self._near(target, members))
+
+    def _near(self, target: Target, members: Coalition) -> list[tuple[int, int]]:
+        """Return what members take of their leaves, and of the target's."""
+        if self._last != (target, members):
+            stage, component = self._stage, int(self._stage.component[target.leaves[0]])
+            near = {leaf for place in members for leaf in stage.together(place, component)} | set(target.leaves)
+            self._last, self._taken = (target, members), [(leaf, stage.taken(members, leaf)) for leaf in near]
+        return self._taken
+
+    def _suspects(self, target: Target, proof: Proof, members: Coalition, spare: int) -> list[int]:
+        """Return whom a proof leaves suspect: who might join the members and come too close with as many others.
+
+        Of those who contribute to one leaf only the largest is named: the next comes after him.
+        """
+        stage = self._stage
+        more = largest_others(stage, target, members, spare)
+        some = largest_others(stage, target, members, spare - 1)
+        own = target.leaves[0]
+        raised, most = target.level(members), target.level(members)
+        if raised is not None and most is not None:
+            raised, most = raised + stage.q * some[own], most + stage.q * more[own]
+        inside = [place for _, place in stage.contributors[own] if place != target.place and place not in members]
+        # Who is in the target's cell and elsewhere raises the level and takes rooms at once.
+        suspects = dict.fromkeys(place for place in inside if not stage.alone(place, own))
+        for leaf in sorted({*target.leaves, *stage.leaf_of[proof.columns].tolist()} & more.keys()):
+            size = more[leaf]
+            taken = stage.taken(members, leaf) + size
+            if size and proof.fails(leaf, taken, most if leaf == own else raised):
+                suspects |= dict.fromkeys(self._next(target, members, leaf))
+        return list(suspects)
+
+    def _next(self, target: Target, members: Coalition, leaf: int) -> Iterator[int]:
+        """Yield who may be next to take something of a leaf: the largest who is alone in it, and all who are not."""
+        single = False
+        for _, place in self._stage.contributors[leaf]:
+            if place == target.place or place in members:
+                continue
+            if not self._stage.alone(place, leaf):
+                yield place
+            elif not single:
+                single = True
+                yield place
+
+    def _smaller(self, target: Target, members: Coalition) -> Iterator[Coalition]:
+        """Yield the coalitions with the next smaller contributor to the same leaf in the place of one."""
+        component = int(self._stage.component[target.leaves[0]])
+        for place in members:
+            leaves = self._stage.together(place, component)
+            if len(leaves) != 1:
+                continue
+            own = [other for _, other in self._stage.contributors[leaves[0]]]
+            for other in own[own.index(place) + 1 :]:
+                if other != target.place and other not in members and self._stage.alone(other, leaves[0]):
+                    yield (members - {place}) | {other}
+                    break
+
+    def _cells(self, target: Target) -> tuple[int, ...]:
+        return tuple(int(self._stage.respondents.leaves[leaf]) for leaf in target.leaves)
+
+    def _note(self, target: Target, members: Coalition, judged: Judgement, *, implied: bool) -> None:
+        stage, cells = self._stage, self._cells(target)
+        shares: tuple[float | None, float | None] = (None, None)
+        signs: tuple[int, ...] = ()
+        if len(target.leaves) == 1:
+            unit = stage.holdings[target.place][target.leaves[0]] * stage.scale * stage.knowledge.unit
+            shares = (judged.reach / unit, judged.level / unit)
+        else:
+            excluded = dict(judged.signs)
+            signs = tuple(excluded.get(leaf, 1) for leaf in target.leaves)
+        self.found.append(OpenPair(tuple(sorted(members)), target.place, cells, implied, signs, *shares))

@@ -1,0 +1,181 @@
+"""What an audit of respondents finds: who comes too close to whom, rule by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from celosia.attack.respondents.coalitions import OpenPair
+from celosia.errors import counted
+from celosia.pattern.release import Release
+from celosia.risk.respondents.knowledge import Knowledge, Respondents
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.table.frames import frame_of
+from celosia.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class RuleAudit:
+    """What an audit of respondents finds by one rule. Confidential.
+
+    Parameters
+    ----------
+    table, release, rule, respondents
+        What was audited.
+    knowledge
+        What the rule says; with `celosia.audit_respondents`' ``ties="sensitive"`` of a p that is a little larger.
+    open
+        Who comes too close to whom; of coalitions of several not all.
+    targets, pairs
+        How many targets there are whom somebody might come too close to, and how many pairs with attackers.
+    programs
+        How many coalitions were judged by a program.
+    unjudged
+        How many targets were left when time was up: nothing shows that they are safe.
+    """
+
+    table: Table
+    release: Release
+    rule: RespondentRule
+    respondents: Respondents
+    knowledge: Knowledge
+    open: tuple[OpenPair, ...]
+    targets: int
+    pairs: int
+    programs: int
+    unjudged: int = 0
+
+    @property
+    def safe(self) -> bool:
+        """Nobody comes too close to anybody, and everybody was asked about."""
+        return not self.open and not self.unjudged
+
+    @property
+    def exposed(self) -> list[int]:
+        """The anonymous numbers of those to whom somebody comes too close, increasing."""
+        return [int(self.respondents.numbers[place]) for place in sorted({one.target for one in self.open})]
+
+    def every_pair(self) -> Iterator[tuple[int, int]]:
+        """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
+        numbers = self.respondents.numbers
+        for one in self.open:
+            who = one.attackers or tuple(range(len(numbers)))
+            yield from ((int(numbers[place]), int(numbers[one.target])) for place in who if place != one.target)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one line per open pair: the rule, attackers, target, their cells, and how close they come."""
+        name, label = self.respondents.name, self.table.label
+        return {
+            "rule": [self.rule.words] * len(self.open),
+            "attackers": [", ".join(map(name, one.attackers)) or "anybody" for one in self.open],
+            "attackers_in": ["; ".join(map(self._where, one.attackers)) for one in self.open],
+            "target": [name(one.target) for one in self.open],
+            "target_in": [", ".join(label(cell) for cell in one.cells) for one in self.open],
+            "within": [self._within(one) for one in self.open],
+            "allowed": [self._allowed(one) for one in self.open],
+        }
+
+    def _within(self, one: OpenPair) -> float | None:
+        """Return how close they come, in percent of what the target contributes."""
+        allowed = self._allowed(one)
+        if one.reach is None or one.level is None or allowed is None:
+            return None
+        return allowed - 100 * (one.level - one.reach)
+
+    def _allowed(self, one: OpenPair) -> float | None:
+        """Return how close they may come, in percent of what the target contributes; None where cells differ."""
+        if not self.knowledge.least:
+            return 100 * self.knowledge.p / self.knowledge.unit
+        if len(one.cells) > 1:
+            return None
+        leaf = int(np.searchsorted(self.respondents.leaves, one.cells[0]))
+        size = int(self.respondents.sizes[leaf, one.target])
+        return 100 * self.knowledge.error(size) / (self.knowledge.unit * size)
+
+    def _where(self, place: int) -> str:
+        leaves = self.respondents.leaves[self.respondents.sizes[:, [place]].nonzero()[0]]
+        return ", ".join(self.table.label(cell) for cell in leaves.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class RespondentAudit:
+    """The result of an audit of respondents. Confidential.
+
+    Parameters
+    ----------
+    rules
+        All rules that were asked about.
+    parts
+        What was found, by rule; what another rule implies anyway was not asked again.
+    """
+
+    rules: tuple[RespondentRule, ...]
+    parts: tuple[RuleAudit, ...]
+
+    @property
+    def table(self) -> Table:
+        """The table."""
+        return self.parts[0].table
+
+    @property
+    def safe(self) -> bool:
+        """By no rule anybody comes too close to anybody, and everybody was asked about."""
+        return all(part.safe for part in self.parts)
+
+    @property
+    def open(self) -> tuple[OpenPair, ...]:
+        """Who comes too close to whom, rule by rule."""
+        return tuple(one for part in self.parts for one in part.open)
+
+    @property
+    def targets(self) -> int:
+        """How many targets there are whom somebody might come too close to."""
+        return sum(part.targets for part in self.parts)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a target and an attacker there are."""
+        return sum(part.pairs for part in self.parts)
+
+    @property
+    def programs(self) -> int:
+        """How many coalitions were judged by a program."""
+        return sum(part.programs for part in self.parts)
+
+    @property
+    def unjudged(self) -> int:
+        """How many targets were left when time was up."""
+        return sum(part.unjudged for part in self.parts)
+
+    def every_pair(self) -> Iterator[tuple[int, int]]:
+        """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
+        seen = {pair for part in self.parts for pair in part.every_pair()}
+        return iter(sorted(seen, key=lambda pair: (pair[1], pair[0])))
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one line per open pair: the rule, attackers, target, their cells, and how close they come."""
+        lines = [part.columns() for part in self.parts]
+        return {name: [entry for part in lines for entry in part[name]] for name in lines[0]}
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
+        """Return the open pairs as a data frame."""
+        return frame_of(self.columns(), library or self.table.library)
+
+    def __repr__(self) -> str:
+        people = {part.respondents.kind: part.respondents for part in self.parts}
+        either = " or ".join(sorted(people))
+        if self.safe:
+            said = f"safe: no {either} comes too close to another"
+        else:
+            hit = {
+                kind: {n for part in self.parts if part.respondents.kind == kind for n in part.exposed}
+                for kind in people
+            }
+            exposed = " and ".join(counted(len(numbers), kind) for kind, numbers in sorted(hit.items()))
+            said = f"not safe: {counted(len(self.open), 'open pair')}, {exposed} exposed"
+            said += f", {self.unjudged:,} not judged in time" if self.unjudged else ""
+        many = ", ".join(counted(len(own), kind) for kind, own in sorted(people.items()))
+        return f"RespondentAudit({said}; {many}, {counted(self.targets, 'target')})"

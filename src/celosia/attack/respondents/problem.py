@@ -1,0 +1,206 @@
+r"""What respondents have to solve: leaf cells with capacities, and who takes how much of them away.
+
+Notation: leaf cell l has absolute contributions :math:`x_l^r` with sum :math:`T_l`. To a coalition S everything but its
+own contributions is open by q percent, so that leaf l can be wrong by :math:`q\,(T_l - \sum_{r \in S} x_l^r)` either
+way, and by what is published about it. Totals can be wrong by whatever their leaves allow and they themselves publish.
+All amounts are counts of one decimal in which p and q percent of any contribution are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.respondents.push import Pushes
+from celosia.attack.system.decomposition import Parts, parts_of
+from celosia.attack.system.system import System, system_of
+from celosia.pattern.release import Release
+from celosia.risk.respondents.knowledge import Knowledge, Respondents
+from celosia.solve import deadline
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
+from celosia.table.fixed import INFINITE, Fixed
+from celosia.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    r"""A release, and everybody who contributes to it. Leaves are places in `Respondents.leaves`.
+
+    Parameters
+    ----------
+    table, respondents, knowledge
+        What the attacks are about.
+    system, parts, pushes
+        The cells that somebody who contributes nothing does not know.
+    q, scale
+        As whole numbers: a contribution of n counts of the table is known within ``q * n`` counts of the system, of
+        which `scale` make one count of what respondents know.
+    column
+        The column of every leaf in the system, -1 where it is known, ``(k,)``.
+    component
+        Leaves with different numbers have nothing to do with each other, ``(k,)``.
+    published_up, published_down
+        How far what is published lets columns go, ``(n,)`` each.
+    capacity
+        :math:`q\,T_l`, ``(k,)``.
+    clock
+        For how long there are attacks.
+    """
+
+    table: Table
+    respondents: Respondents
+    knowledge: Knowledge
+    system: System
+    parts: Parts
+    pushes: Pushes
+    q: int
+    scale: int
+    column: NDArray[np.int64]
+    component: NDArray[np.int64]
+    published_up: NDArray[np.int64]
+    published_down: NDArray[np.int64]
+    capacity: NDArray[np.int64]
+    clock: Clock
+    _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+
+    def error(self, size: int) -> int:
+        """Return how close nobody may come to a contribution of so many counts, in counts of the system."""
+        return self.scale * self.knowledge.error(size)
+
+    @property
+    def late(self) -> bool:
+        """There is no more time for attacks."""
+        return self.clock.left == 0 or deadline.left() == 0
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whatever can go up can go down as far."""
+        return bool(np.array_equal(self.published_up, self.published_down))
+
+    @cached_property
+    def leaf_of(self) -> NDArray[np.int64]:
+        """The leaf of every column, -1 for totals, ``(n,)``."""
+        out = np.full(len(self.system), -1, dtype=np.int64)
+        unknown = np.flatnonzero(self.column >= 0)
+        out[self.column[unknown]] = unknown
+        return out
+
+    @cached_property
+    def contributors(self) -> list[list[tuple[int, int]]]:
+        """The contributors to every leaf, as (size, place), the largest first."""
+        sizes = self.respondents.sizes
+        out = []
+        for leaf in range(len(self.respondents.leaves)):
+            part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
+            own, places = sizes.data[part], sizes.indices[part]
+            order = np.lexsort((places, -own))
+            out.append(list(zip(own[order].tolist(), places[order].tolist(), strict=True)))
+        return out
+
+    @cached_property
+    def holdings(self) -> list[dict[int, int]]:
+        """What everybody contributes to which leaf."""
+        out: list[dict[int, int]] = [{} for _ in range(len(self.respondents))]
+        for leaf, own in enumerate(self.contributors):
+            for size, place in own:
+                out[place][leaf] = size
+        return out
+
+    @cached_property
+    def claims(self) -> list[set[int]]:
+        """In which leaves everybody is to be protected."""
+        protected = self.respondents.protected.tocsc()
+        return [
+            set(protected.indices[protected.indptr[place] : protected.indptr[place + 1]].tolist())
+            for place in range(len(self.respondents))
+        ]
+
+    def claimed(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component in which somebody is to be protected."""
+        return [leaf for leaf in self.together(place, component) if leaf in self.claims[place]]
+
+    def together(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component to which somebody contributes."""
+        return [leaf for leaf in self.holdings[place] if self.component[leaf] == component]
+
+    def alone(self, place: int, leaf: int) -> bool:
+        """Return whether somebody contributes to no other leaf of the component."""
+        return len(self.together(place, int(self.component[leaf]))) == 1
+
+    def taken(self, members: Collection[int], leaf: int) -> int:
+        """Return what some contribute to a leaf together."""
+        return sum(self.holdings[place].get(leaf, 0) for place in members)
+
+    def rooms(self, taken: dict[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rooms up and down of all columns when so much is taken from some leaves, ``(n,)`` each."""
+        up, down = self.system.up.copy(), self.system.down.copy()
+        leaves = np.fromiter(taken, dtype=np.int64, count=len(taken))
+        sizes = np.fromiter(taken.values(), dtype=np.int64, count=len(taken))
+        column, room = self.column[leaves], self.capacity[leaves] - self.q * sizes
+        open_ = column >= 0
+        column, room = column[open_], room[open_]
+        up[column] = np.minimum(self.published_up[column], room)
+        down[column] = np.minimum(self.published_down[column], room)
+        return up, down
+
+    @cached_property
+    def members(self) -> dict[int, NDArray[np.int64]]:
+        """The leaves of every component, increasing."""
+        order = np.argsort(self.component, kind="stable")
+        numbers, starts = np.unique(self.component[order], return_index=True)
+        return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+
+    def largest(self, number: int) -> NDArray[np.int64]:
+        """Return what the largest so many contribute to every leaf, ``(k,)``."""
+        if number not in self._largest:
+            sums = [sum(size for size, _ in own[:number]) for own in self.contributors]
+            self._largest[number] = np.array(sums, dtype=np.int64)
+        return self._largest[number]
+
+
+def stage_of(
+    table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend, clock: Clock
+) -> Stage:
+    """Return the stage for a release.
+
+    Raises
+    ------
+    DataError
+        Numbers have too many digits.
+    """
+    leaves, totals = respondents.leaves, respondents.totals.astype(object)
+    decimals = table.decimals + knowledge.decimals
+    middle = table.amounts.counts[leaves].astype(object) * knowledge.unit
+    ends = []
+    for sign in (-1, 1):
+        counts = np.full(len(table), sign * INFINITE, dtype=object)
+        counts[leaves] = middle + sign * knowledge.q * totals
+        ends.append(Fixed.of_counts(counts, decimals))
+    said = [release.bounds(), (ends[0], ends[1])]
+    system = system_of(table, said, names=["release", "knowledge of the respondents"])
+    parts = parts_of(system)
+    published = system_of(table, [release.bounds(), _nothing(len(table), system.decimals)], names=["release", ""])
+    scale = 10 ** (system.decimals - decimals)
+    place_of = np.full(len(table), -1, dtype=np.int64)
+    place_of[system.cells] = np.arange(len(system))
+    column = place_of[leaves]
+    component = np.append(parts.component, -1)[column].astype(np.int64)
+    known = np.flatnonzero(component < 0)
+    component[known] = len(parts) + np.arange(len(known))
+    also = np.searchsorted(published.cells, system.cells)  # whatever is open to respondents is not published
+    return Stage(
+        *(table, respondents, knowledge, system, parts, Pushes(system, parts, backend)),
+        *(knowledge.q * scale, scale, column, component),
+        *(published.up[also], published.down[also]),
+        np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
+        clock,
+    )
+
+
+def _nothing(n: int, decimals: int) -> tuple[Fixed, Fixed]:
+    return Fixed(np.full(n, -INFINITE), decimals), Fixed(np.full(n, INFINITE), decimals)

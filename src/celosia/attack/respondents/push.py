@@ -1,0 +1,329 @@
+"""How far one cell can be pushed when the rooms of others change from question to question.
+
+`celosia.attack.subproblems.dispatch` answers many questions about one attacker; here every question has an attacker of
+its own who differs from the others in a few rooms. In networks a push is a maximum flow; elsewhere it is a linear
+program in a model that stays open, and its vertex is made exact. Every table that comes back has been checked in whole
+numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.respondents.sparing import Sparing
+from celosia.attack.system.decomposition import Parts, adjacency
+from celosia.attack.system.exact import whole_moves
+from celosia.attack.system.fractions import Whole, exact_product
+from celosia.attack.system.system import ENDLESS, System
+from celosia.kernels import kernel
+from celosia.solve.backend import Backend, Model
+from celosia.solve.problem import LinearProgram
+from celosia.solve.solution import Status
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """A table that satisfies every relation, as moves of some columns of a system.
+
+    Parameters
+    ----------
+    columns
+        Which move, increasing, ``(k,)``.
+    moves
+        How far, times `denominator`, ``(k,)``.
+    denominator
+        In which fraction of a count.
+    """
+
+    columns: NDArray[np.int64]
+    moves: Whole
+    denominator: int
+
+    def of(self, column: int) -> int:
+        """Return how far a column moves, times the denominator."""
+        return self._by_column.get(column, 0)
+
+    def inside(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
+        """Return whether all columns, those that do not move too, lie between bounds, ``(n,)`` each."""
+        low, high = lower[self.columns], upper[self.columns]
+        below = (high >= ENDLESS) | (-(-self.moves // self.denominator) <= high)
+        above = (low <= -ENDLESS) | (self.moves // self.denominator >= low)
+        forced = int(np.count_nonzero((lower > 0) | (upper < 0)))
+        here = int(np.count_nonzero((low > 0) | (high < 0)))
+        return bool(np.all(below & above)) and forced == here
+
+    @cached_property
+    def _by_column(self) -> dict[int, int]:
+        return dict(zip(self.columns.tolist(), self.moves.tolist(), strict=True))
+
+
+_STILL = Moves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
+
+
+class Pushes:
+    """A system in which cells are pushed.
+
+    Parameters
+    ----------
+    system, parts
+        The system, with the largest rooms that anybody leaves, taken apart.
+    backend
+        Solves where there is no network.
+    """
+
+    def __init__(self, system: System, parts: Parts, backend: Backend) -> None:
+        self._system, self._parts, self._backend = system, parts, backend
+        n_nodes = system.matrix.shape[0] + len(parts)
+        self._starts, self._arcs = adjacency(parts.tail, parts.head, n_nodes)
+        self._flow = np.zeros(len(system), dtype=np.int64)
+        self._way = np.empty(n_nodes, dtype=np.int64)
+        self._queue = np.empty(n_nodes, dtype=np.int32)
+        self._programs: dict[int, _Component] = {}
+
+    def pushed(self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> Moves:
+        """Return a table in which a column moves as far as it can, up to a limit.
+
+        Guarantee: the table satisfies all relations of the system and the given rooms exactly. Where nothing better is
+        found, or what is found does not pass, nothing moves.
+
+        Parameters
+        ----------
+        column
+            Of the system.
+        limit
+            How far is far enough, in counts; its own room is not asked.
+        up, down
+            The rooms of all columns, ``(n,)`` each.
+        upward
+            Up or down.
+        """
+        component = int(self._parts.component[column])
+        if component < 0 or limit <= 0:
+            return _STILL
+        if self._parts.network[component]:
+            found: Moves | None = self._flowed(column, limit, up, down, upward=upward)
+        else:
+            found = self._program(component).pushed(column, limit, up, down, upward=upward)
+        own = slice(None) if found is None else np.flatnonzero(found.columns != column)
+        if found is None or not _inside(found, own, up, down) or self._broken(found):
+            return _STILL
+        return found
+
+    def moves(self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> bool:
+        """Return whether a table is found in which a column moves by an amount; see `pushed`."""
+        component = int(self._parts.component[column])
+        if component < 0 or amount <= 0:
+            return amount <= 0
+        if self._parts.network[component]:
+            found: Moves | None = self.pushed(column, amount, up, down, upward=upward)
+        else:
+            lower, upper = -down, up.copy()
+            lower[column] = upper[column] = amount if upward else -amount
+            found = self._checked(component, self._program(component).between(lower, upper, None), lower, upper)
+        return found is not None and abs(found.of(column)) >= amount * found.denominator
+
+    def between(
+        self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
+    ) -> Moves | None:
+        """Return a table whose moves lie between bounds, None where none is found.
+
+        Guarantee: as in `pushed`.
+
+        Parameters
+        ----------
+        component
+            Of the parts; no other cells move.
+        lower, upper
+            The bounds of all columns, ``(n,)`` each.
+        wished
+            How far either way columns had better move at most, ``(n,)``; see `celosia.attack.respondents.sparing`.
+        """
+        columns = self._parts.members(component)
+        if bool((lower[columns] > upper[columns]).any()):
+            return None
+        if bool(((lower[columns] <= 0) & (upper[columns] >= 0)).all()):
+            return _STILL
+        return self._checked(component, self._program(component).between(lower, upper, wished), lower, upper)
+
+    def _checked(
+        self, component: int, found: Moves | None, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> Moves | None:
+        """Return a table if it lies between the bounds and satisfies all relations, in whole numbers."""
+        if found is None:
+            return None
+        columns = self._parts.members(component)
+        moved = np.zeros(len(self._system), dtype=bool)
+        moved[found.columns] = True
+        rest = columns[~moved[columns]]
+        still = bool(((lower[rest] <= 0) & (upper[rest] >= 0)).all())
+        inside = _inside(found, slice(None), upper, -lower)
+        return found if still and inside and not self._broken(found) else None
+
+    def _flowed(
+        self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
+    ) -> Moves:
+        parts = self._parts
+        tail, head = int(parts.tail[column]), int(parts.head[column])
+        source, sink = (head, tail) if upward else (tail, head)
+        got = _flow(
+            *(column, source, sink, min(limit, ENDLESS), parts.tail, self._starts, self._arcs, up, down),
+            *(parts.head, self._flow, self._way, self._queue),
+        )
+        self._flow[column] = got if upward else -got
+        columns = np.flatnonzero(self._flow)
+        found = Moves(columns, self._flow[columns], 1)
+        self._flow[columns] = 0
+        return found
+
+    def _program(self, component: int) -> _Component:
+        if component not in self._programs:
+            self._programs[component] = _Component(self._system, np.sort(self._parts.members(component)), self._backend)
+        return self._programs[component]
+
+    def _broken(self, found: Moves) -> bool:
+        whole: Whole = np.zeros(len(self._system), dtype=np.int64)
+        whole = whole if found.moves.dtype == np.int64 else whole.astype(object)
+        whole[found.columns] = found.moves
+        return bool(exact_product(self._system.matrix, whole).any())
+
+
+def _inside(found: Moves, places: slice | NDArray[np.int64], up: NDArray[np.int64], down: NDArray[np.int64]) -> bool:
+    moves, columns = found.moves[places], found.columns[places]
+    room_up, room_down = up[columns], down[columns]
+    below = (room_up >= ENDLESS) | (-(-moves // found.denominator) <= room_up)
+    above = (room_down >= ENDLESS) | (-(moves // found.denominator) <= room_down)
+    return bool(np.all(below & above))
+
+
+class _Component:
+    """A component that is no network, in a model that stays open."""
+
+    def __init__(self, system: System, columns: NDArray[np.int64], backend: Backend) -> None:
+        part = sp.csr_array(system.matrix[:, columns])
+        self._matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
+        self._columns = columns
+        zero = np.zeros(self._matrix.shape[0])
+        rows = sp.csr_array(self._matrix, dtype=np.float64)
+        self._lower, self._upper = -_rooms(system.down[columns]), _rooms(system.up[columns])
+        problem = LinearProgram(rows, zero, zero, self._lower.copy(), self._upper.copy(), np.zeros(len(columns)))
+        self._model: Model = backend.open(problem)
+        self._last: tuple[int, bool] | None = None
+        self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
+
+    @cached_property
+    def _sparing(self) -> Sparing:
+        return Sparing(self._matrix, self._finite, self._backend)
+
+    def pushed(
+        self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
+    ) -> Moves | None:
+        """Return a table in which a column moves as far as it can."""
+        target = int(np.searchsorted(self._columns, column))
+        above, below = up[self._columns], down[self._columns]
+        above[target], below[target] = (limit, 0) if upward else (0, limit)
+        if self._last != (target, upward):
+            if self._last is not None:
+                self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
+            self._model.change_costs(np.array([target]), np.array([-1.0 if upward else 1.0]))
+            self._last = (target, upward)
+        x = self._solved(-_rooms(below), _rooms(above))
+        return None if x is None else self._exact(x, above, below)
+
+    def between(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64] | None
+    ) -> Moves | None:
+        """Return a table between bounds: any, or one that uses little beyond what is wished."""
+        above, below = upper[self._columns], -lower[self._columns]
+        if wished is not None:
+            x = self._sparing.table(-below, above, wished[self._columns])
+        else:
+            if self._last is not None:
+                self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
+                self._last = None
+            x = self._solved(-_rooms(below), _rooms(above))
+        return None if x is None else self._exact(x, above, below)
+
+    def _solved(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
+        if len(changed):
+            self._model.change_bounds(changed, lower[changed], upper[changed])
+            self._lower, self._upper = lower, upper
+        found = self._model.solve(method="dual", duals=False)
+        return found.x if found.status is Status.OPTIMAL else None
+
+    def _exact(self, x: NDArray[np.float64], up: NDArray[np.int64], down: NDArray[np.int64]) -> Moves | None:
+        found = whole_moves(x, self._matrix, up, down)
+        if found is None:
+            return None
+        moves, denominator = found
+        used = np.flatnonzero(moves)
+        return Moves(self._columns[used], moves[used], denominator)
+
+
+def _rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
+
+
+@kernel()
+def _flow(
+    cell: int,
+    source: int,
+    sink: int,
+    wanted: int,
+    tail: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    arcs: NDArray[np.int32],
+    up: NDArray[np.int64],
+    down: NDArray[np.int64],
+    head: NDArray[np.int32],
+    flow: NDArray[np.int64],
+    way: NDArray[np.int64],
+    queue: NDArray[np.int32],
+) -> int:
+    """Send as much as is wanted from source to sink past a cell, along shortest ways; return how much.
+
+    `flow` is nothing on entry. Networks are as large as the hidden part of a table, so plain ways do.
+    """
+    got = 0
+    while got < wanted:
+        for node in range(len(way)):
+            way[node] = -1
+        way[source] = -2
+        queue[0] = source
+        n_queue, place = 1, 0
+        while place < n_queue and way[sink] == -1:
+            node = queue[place]
+            place += 1
+            for k in range(starts[node], starts[node + 1]):
+                arc = arcs[k]
+                if arc == cell:
+                    continue
+                ahead = tail[arc] == node
+                other = head[arc] if ahead else tail[arc]
+                room = up[arc] - flow[arc] if ahead else down[arc] + flow[arc]
+                if way[other] == -1 and room > 0:
+                    way[other] = 2 * arc + (0 if ahead else 1)
+                    queue[n_queue] = other
+                    n_queue += 1
+        if way[sink] == -1:
+            break
+        amount = wanted - got
+        node = sink
+        while node != source:
+            arc = way[node] >> 1
+            ahead = way[node] & 1 == 0
+            amount = min(amount, up[arc] - flow[arc] if ahead else down[arc] + flow[arc])
+            node = tail[arc] if ahead else head[arc]
+        node = sink
+        while node != source:
+            arc = way[node] >> 1
+            ahead = way[node] & 1 == 0
+            flow[arc] += amount if ahead else -amount
+            node = tail[arc] if ahead else head[arc]
+        got += amount
+    return got

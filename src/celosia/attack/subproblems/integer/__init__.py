@@ -1,0 +1,1 @@
+"""Attackers who know that values are whole numbers."""

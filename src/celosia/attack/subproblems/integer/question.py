@@ -1,0 +1,61 @@
+"""One question about a component with whole numbers, and how a solver is asked it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.system.fractions import Whole
+from celosia.attack.system.system import ENDLESS
+from celosia.solve.backend import Model
+
+_BEYOND = 1_000_000  # how far past the limit a whole table is looked for: tables may jump over it
+
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Lower and upper ones of moves, ``(n,)`` each, at or beyond `ENDLESS` in size where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How far a cell moves up (sign 1) or down (-1), and how far is far enough."""
+
+    target: int
+    sign: int
+    limit: int
+
+    def reach(self, moves: Whole) -> int:
+        """Return how far a table moves the cell."""
+        return self.sign * int(moves[self.target])
+
+    @property
+    def far(self) -> int:
+        """How far a table is looked for."""
+        return ENDLESS if self.limit >= ENDLESS else min(ENDLESS, self.limit + _BEYOND)
+
+    def within(self, bounds: Bounds, least: int, most: int) -> Bounds:
+        """Return bounds with the cell's own between two distances."""
+        lower, upper = bounds[0].copy(), bounds[1].copy()
+        ends = (least, most) if self.sign > 0 else (-most, -least)
+        lower[self.target], upper[self.target] = ends
+        return lower, upper
+
+    def ask(self, model: Model, bounds: Bounds) -> None:
+        """Make a model look for the table in which the cell moves furthest within bounds of its own."""
+        target = np.array([self.target])
+        model.change_bounds(target, opened(bounds[0][target]), opened(bounds[1][target]))
+        model.change_costs(target, np.array([-float(self.sign)]))
+
+    def take_back(self, model: Model, bounds: Bounds) -> None:
+        """Let a model look for nothing, and give the cell its bounds again."""
+        target = np.array([self.target])
+        model.change_bounds(target, opened(bounds[0][target]), opened(bounds[1][target]))
+        model.change_costs(target, np.zeros(1))
+
+
+def opened(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return bounds in floating point, infinite where there is none."""
+    numbers = bounds.astype(np.float64)
+    numbers[bounds >= ENDLESS], numbers[bounds <= -ENDLESS] = np.inf, -np.inf
+    return numbers

@@ -1,0 +1,101 @@
+"""Attacks on networks: how far a cell can move is a maximum flow, and the flow is the proof.
+
+A cell is an arc from one relation to another; a table that agrees with everything published is a circulation. To push
+cell p up by f, f must flow back from its head to its tail through other cells (Cox 1980; Salazar 2003, section 2).
+Everything is in whole numbers: the flow found is exact, and a flow that stops short comes with a cut that says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import Executor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.subproblems.flow_graph import Graph, bounds, magnitude
+from celosia.attack.subproblems.flow_search import answer
+from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.system.decomposition import Parts
+from celosia.attack.system.system import System
+from celosia.solve import deadline
+
+_PIECE = 1 << 14  # about so many questions answer one another
+_ENTRIES = 32  # there is room for witnesses so large; what is not used costs no memory
+_ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memory together; less with an executor
+_HURRIED = 1  # and where there is a last moment, which is looked at between two times
+
+
+def flow_answers(system: System, parts: Parts, questions: Questions, executor: Executor | None = None) -> Answers:
+    """Return the answers to questions about cells of networks.
+
+    Guarantee: `reach` is the maximum over the kept rows of the component, so nobody gets further; its witness is a
+    flow in whole numbers, which `verified` checks against all rows.
+    """
+    found = list(flows(system, parts, questions, executor))
+    answers = Answers.joined([answers for _, answers in found])
+    return answers.take(np.argsort(np.concatenate([places for places, _ in found]), kind="stable"))
+
+
+def flows(
+    system: System, parts: Parts, questions: Questions, executor: Executor | None = None
+) -> Iterator[tuple[NDArray[np.int64], Answers]]:
+    """Yield the places of some questions and their answers, until all are answered: as many as memory holds well.
+
+    Questions about a component go together, those first that may need the largest flows: a large flow answers more of
+    the others by the way.
+
+    Parameters
+    ----------
+    system, parts, questions
+        What is asked.
+    executor
+        Takes the questions, where there is one; which of them go together does not depend on it.
+
+    Raises
+    ------
+    DeadlineError
+        The last moment has passed; what was yielded holds.
+    """
+    if not len(questions):
+        return
+    deadline.check()
+    graph = Graph.of_arcs((parts.tail, parts.head), system.down, system.up, system.matrix.shape[0] + len(parts))
+    wanted = bounds(questions.columns, questions.upward, questions.limits, graph)
+    component = parts.component[questions.columns]
+    order = np.lexsort((255 - magnitude(wanted), component))
+    pieces = _pieces(component[order])
+    step = _HURRIED if math.isfinite(deadline.left()) else _ALONE if executor is None else _SHARED
+    shares = [pieces[first : first + step + 1] for first in range(0, len(pieces) - 1, step)]
+    places = [order[share[0] : share[-1]] for share in shares]
+    asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
+    tasks = asked, [share - share[0] for share in shares], [graph] * len(shares)
+    found = map(_answers, *tasks) if executor is None else executor.map(_answers_apart, *tasks)
+    for some, answers in zip(places, found, strict=True):
+        yield some, answers
+        deadline.check()
+
+
+def _pieces(component: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return where pieces of questions in the order of their components begin, and the end.
+
+    They begin with a component, but for those of components that are larger than a piece.
+    """
+    n = len(component)
+    borders = np.append(np.flatnonzero(np.diff(component)) + 1, n)
+    even = np.arange(_PIECE, n, _PIECE)
+    near = borders[np.searchsorted(borders, even)]
+    return np.unique(np.concatenate([[0], np.where(near - even < _PIECE, near, even), [n]]))
+
+
+def _answers(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+    """Return the answers to questions that are limited by what nobody gets beyond."""
+    room = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
+    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *room)
+    return Answers(reach, np.ones(len(asked), dtype=np.int64), np.ones(len(asked), dtype=bool), table, *tables)
+
+
+def _answers_apart(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+    """Return the same in a graph that others search, too."""
+    return _answers(asked, pieces, graph.copy())

@@ -1,0 +1,67 @@
+"""Which cells can move without end."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.subproblems.blocks import Blocks, solution
+from celosia.attack.system.system import ENDLESS
+from celosia.solve.backend import Backend, Model
+
+_MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
+
+
+def endless_cells(
+    blocks: Blocks, backend: Backend, may_fall: NDArray[np.bool_], may_rise: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which cells can move down, and up, without end, ``(n,)`` each.
+
+    They are the ones that move along a ray, with every finite room shut and every endless one of size one.
+
+    Parameters
+    ----------
+    blocks
+        The components.
+    backend
+        Solves.
+    may_fall, may_rise
+        For which cells that is asked and not ruled out, ``(n,)`` each.
+    """
+    free_down, free_up = blocks.down >= ENDLESS, blocks.up >= ENDLESS
+    falls, rises = np.zeros(len(free_down), dtype=bool), np.zeros(len(free_up), dtype=bool)
+    ask_down, ask_up = may_fall & free_down, may_rise & free_up
+    if not (ask_down.any() or ask_up.any()):
+        return falls, rises
+    model = blocks.model(backend, free_down.astype(np.float64), free_up.astype(np.float64))
+    for found, open_, sign in ((falls, ask_down, 1.0), (rises, ask_up, -1.0)):
+        _find(model, blocks, found, open_, sign)
+    return falls, rises
+
+
+def _find(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: NDArray[np.bool_], sign: float) -> None:
+    """Enter which cells move in one direction along a ray.
+
+    First all together: maximise what moves, strike off what did, and repeat until nothing does. Cells can hold each
+    other in balance there, so the rest is asked one by one, a cell of each block at a time.
+    """
+    everyone = np.arange(len(open_))
+    together = True
+    while open_.any():
+        asked = open_.copy()
+        if not together:
+            first = np.array([_first(open_[blocks.place(block)]) for block in range(len(blocks))])
+            asked[:] = False
+            asked[(blocks.starts[:-1] + first)[first >= 0]] = True
+        model.change_costs(everyone, np.where(asked, sign, 0.0))
+        moved = -sign * solution(model)[0] > _MOVED
+        found |= moved & open_
+        if together:
+            together = bool((moved & open_).any())
+        else:
+            open_ &= ~asked
+        open_ &= ~moved
+
+
+def _first(wanted: NDArray[np.bool_]) -> int:
+    return int(np.argmax(wanted)) if wanted.any() else -1

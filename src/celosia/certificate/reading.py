@@ -1,0 +1,378 @@
+"""Certificates read from their files: the structure is checked, the content is not believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.certificate.canonical import (
+    ALL_REACHED,
+    FORMAT,
+    FORMAT_VERSION,
+    NO_RANGES,
+    NOT_SAFE,
+    SAFE,
+    SOME_REACHED,
+)
+from celosia.certificate.columns import (
+    MOST_ENTRIES,
+    UnreadableError,
+    checked_keys,
+    read_column,
+    read_decimals,
+    read_partial,
+    read_places,
+)
+from celosia.certificate.whole import LARGEST, Whole, starts_of, times
+from celosia.errors import DataError
+from celosia.pattern.entries import STATUSES
+
+_REMEDY = "Has the file been cut off or edited?"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """One end of a range for every cell, in units of the last decimal.
+
+    Parameters
+    ----------
+    given
+        Where there is one, ``(n_cells,)``.
+    counts
+        The ends, ``(n_cells,)``, zero where there is none.
+    """
+
+    given: NDArray[np.bool_]
+    counts: Whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """Whole numbers for some cells, part after part: relations, or tables.
+
+    Parameters
+    ----------
+    starts
+        Where each part begins, and at last where they end.
+    cells, numbers
+        The cells, those of a part in ascending order, and their numbers.
+    """
+
+    starts: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    numbers: Whole
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Required:
+    """What is required, an entry per requirement.
+
+    Parameters
+    ----------
+    cells, attackers
+        Of whom the requirement speaks.
+    lower, upper, sliding
+        LPL, UPL and SPL as counts, and what one stands for.
+    """
+
+    cells: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+    lower: tuple[Whole, int]
+    upper: tuple[Whole, int]
+    sliding: tuple[Whole, int]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of tables, one that leads down and one that leads up: places among the tables, -1 for none.
+
+    Parameters
+    ----------
+    down, up
+        The places.
+    """
+
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """What a certificate says, in exact numbers.
+
+    Parameters
+    ----------
+    content
+        The file as it is.
+    unit
+        How many units of the last decimal make one; values, right sides and bounds count in these.
+    values, relations, right
+        The table.
+    variable, codes
+        What the cells are called: places among the variables, and among the labels of each axis.
+    whole
+        Which cells attackers are said to know to be whole numbers, ``(n_cells,)``.
+    required
+        The requirements.
+    attackers
+        The lower and upper ends that each attacker knows.
+    status, published, bounds
+        The release: places among `celosia.pattern.entries.STATUSES`, numbers shown, lower and upper ends.
+    proofs
+        The tables that prove each requirement.
+    range_cells, ranges
+        The cells whose published ranges are said to be reached, and the tables that reach them.
+    denominators, moves
+        The tables: moves away from the true values, and what those of each are divided by.
+    """
+
+    content: Mapping[str, Any]
+    unit: int
+    values: Whole
+    relations: Terms
+    right: Whole
+    variable: NDArray[np.int64]
+    codes: list[NDArray[np.int64]]
+    whole: NDArray[np.bool_]
+    required: Required
+    attackers: list[tuple[Ends, Ends]]
+    status: NDArray[np.int64]
+    published: Ends
+    bounds: tuple[Ends, Ends]
+    proofs: Pairs
+    range_cells: NDArray[np.int64]
+    ranges: Pairs
+    denominators: Whole
+    moves: Terms
+
+    def label(self, cell: int) -> str:
+        """Return how people call a cell."""
+        table = self.content["table"]
+        codes = [int(codes[cell]) for codes in self.codes]
+        said = [labels[code] for (_, labels), code in zip(table["axes"], codes, strict=True) if code]
+        names = [table["variables"][self.variable[cell]], *said] if len(table["variables"]) > 1 else said
+        return f"cell {cell} ({' x '.join(names)})" if names else f"cell {cell}"
+
+    def of_status(self, *words: str) -> NDArray[np.bool_]:
+        """Return which cells have one of these statuses."""
+        return np.isin(self.status, [STATUSES.index(word) for word in words])
+
+
+def cells_of(names: list[str], variables: list[str], variable: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return the cells of some variables, ``(n_cells,)``."""
+    return np.isin(variable, [place for place, name in enumerate(variables) if name in names])
+
+
+def read_claim(path: str | Path) -> Claim:
+    """Return what a certificate says.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read: it is missing, no JSON, no certificate of this format, or lacks a part. Numbers with a
+        decimal point outside of texts are refused: a reader might round them.
+    """
+    return claim_in(_text_of(path), str(path))
+
+
+def _text_of(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError.one(str(path), f"cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError.one(str(path), "is no text file.", "Give the certificate that celosia wrote.") from error
+
+
+def claim_in(text: str, place: str) -> Claim:
+    """Return what the text of a certificate says; errors name the place that it comes from."""
+    try:
+        content = json.loads(text, parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_once)
+        del text
+        return claim_of(content)
+    except UnreadableError as error:
+        raise DataError.one(place, str(error), _REMEDY) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError.one(place, "is not JSON, or not to the end.", _REMEDY) from error
+
+
+def _refuse(text: str) -> NoReturn:  # noqa: ARG001  (what is refused may be a true value)
+    raise UnreadableError("has a number that is no whole number and no text.")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a dictionary, unless a key stands in it twice: two readers might take different ones."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise UnreadableError("says something twice.")
+    return entries
+
+
+def claim_of(content: object) -> Claim:
+    """Return what a certificate says, or refuse it for the first thing that is not where it belongs."""
+    top = checked_keys(content, "", _KEYS)
+    _check_head(top)
+    table = checked_keys(top["table"], "table", _TABLE)
+    requirements = checked_keys(top["requirements"], "requirements", _REQUIREMENTS)
+    release = checked_keys(top["release"], "release", ("words", "status", "published", "lower", "upper"))
+    n = table["cells"]
+    respondents = checked_keys(top["respondents"], "respondents", ("rules", "unasked"))
+    _texts(respondents["rules"], "respondents.rules", bool)
+    _check(isinstance(respondents["unasked"], str), "respondents.unasked")
+    _check(type(n) is int and 0 <= n <= MOST_ENTRIES, "table.cells")
+    variable, codes = _labels(table, n)
+    whole = _texts(top["whole_numbers"], "whole_numbers", lambda _: True)
+    _check(whole == [name for name in table["variables"] if name in whole], "whole_numbers")
+    relations = _relations(table["relations"], n)
+    attackers = [
+        checked_keys(one, "requirements.attackers", ("name", "lower", "upper"))
+        for one in _list(requirements["attackers"], "requirements.attackers")
+    ]
+    _check(all(isinstance(one["name"], str) for one in attackers), "requirements.attackers")
+    values = read_decimals(table["values"], "table.values", n)
+    right = read_decimals(table["right"], "table.right", len(relations))
+    _check(release["words"] == list(STATUSES), "release.words")
+    partial = [read_partial(release["published"], "release.published", n)]
+    for part, place in ((release, "release"), *((one, "requirements.attackers") for one in attackers)):
+        partial += [read_partial(part[side], f"{place}.{side}", n) for side in ("lower", "upper")]
+    decimals = max([values[1], right[1], *(own for _, _, own in partial)])
+    ends = [Ends(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
+    witnesses = checked_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
+    denominators = read_column(witnesses["denominators"], "witnesses.denominators")
+    _check(not len(denominators) or int(denominators.min()) > 0, "witnesses.denominators")
+    tables = _terms(witnesses, "witnesses", "moves", n, len(denominators))
+    required = _required(requirements, n, len(attackers))
+    range_cells, ranges = _ranges(top["ranges"], n, len(tables))
+    return Claim(
+        content=top,
+        unit=10**decimals,
+        values=times(values[0], 10 ** (decimals - values[1])),
+        relations=relations,
+        right=times(right[0], 10 ** (decimals - right[1])),
+        variable=variable,
+        codes=codes,
+        whole=cells_of(whole, table["variables"], variable),
+        required=required,
+        attackers=list(zip(ends[3::2], ends[4::2], strict=True)),
+        status=read_places(release["status"], "release.status", below=len(STATUSES), n=n),
+        published=ends[0],
+        bounds=(ends[1], ends[2]),
+        proofs=_pairs(checked_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
+        range_cells=range_cells,
+        ranges=ranges,
+        denominators=denominators,
+        moves=tables,
+    )
+
+
+_KEYS = (
+    "confidential",
+    "note",
+    "format",
+    "format_version",
+    "versions",
+    "verdict",
+    "whole_numbers",
+    "sha256",
+    "table",
+    "requirements",
+    "release",
+    "respondents",
+    "proofs",
+    "ranges",
+    "witnesses",
+)
+_TABLE = ("cells", "variables", "counts", "variable", "axes", "codes", "values", "relations", "right")
+_REQUIREMENTS = ("attackers", "cells", "attacker", "lower", "upper", "sliding")
+
+
+def _check(says: bool, place: str) -> None:  # noqa: FBT001
+    if not says:
+        raise UnreadableError(f"has no {place}, or one that cannot be read.")
+
+
+def _check_head(top: dict[str, Any]) -> None:
+    if top["format"] != FORMAT or type(top["format_version"]) is not int or top["format_version"] != FORMAT_VERSION:
+        raise UnreadableError(f"is no {FORMAT} of version {FORMAT_VERSION}.")
+    for name, allowed in (("confidential", (True,)), ("verdict", (SAFE, NOT_SAFE))):
+        _check(any(top[name] is word or (isinstance(word, str) and top[name] == word) for word in allowed), name)
+    hashes = checked_keys(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
+    _check(all(isinstance(text, str) for text in (top["note"], *hashes.values())), "sha256")
+    versions = top["versions"]
+    _check(isinstance(versions, dict) and all(isinstance(text, str) for text in versions.values()), "versions")
+
+
+def _list(part: object, place: str, n: int | None = None) -> list[Any]:
+    if not isinstance(part, list) or (n is not None and len(part) != n):
+        raise UnreadableError(f"has no list {place}, or one of another length.")
+    return part
+
+
+def _texts(part: object, place: str, good: Callable[[Any], bool]) -> list[str]:
+    texts = _list(part, place)
+    _check(all(isinstance(text, str) and good(text) for text in texts), place)
+    return texts
+
+
+def _labels(table: dict[str, Any], n: int) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    variables = _texts(table["variables"], "table.variables", bool)
+    _texts(table["counts"], "table.counts", variables.__contains__)
+    variable = read_places(table["variable"], "table.variable", below=len(variables), n=n)
+    axes = [_list(axis, "table.axes", 2) for axis in _list(table["axes"], "table.axes")]
+    _check(all(isinstance(name, str) for name, _ in axes), "table.axes")
+    sizes = [len(_texts(labels, "table.axes", lambda _: True)) for _, labels in axes]
+    codes = _list(table["codes"], "table.codes", len(axes))
+    return variable, [read_places(own, "table.codes", below=size, n=n) for own, size in zip(codes, sizes, strict=True)]
+
+
+def _relations(part: object, n: int) -> Terms:
+    entries = checked_keys(part, "table.relations", ("sizes", "cells", "coefficients"))
+    return _terms(entries, "table.relations", "coefficients", n, None)
+
+
+def _terms(entries: dict[str, Any], place: str, numbers: str, n: int, parts: int | None) -> Terms:
+    """Return cells with whole numbers, each cell at most once in its part."""
+    sizes = read_places(entries["sizes"], f"{place}.sizes", below=MOST_ENTRIES, n=parts)
+    starts = starts_of(sizes)
+    cells = read_places(entries["cells"], f"{place}.cells", below=n, n=int(starts[-1]))
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    _check(max(1, n) * max(1, len(sizes)) < LARGEST, place)  # so that a part and a cell make one number
+    _check(bool(((part[1:] != part[:-1]) | (cells[1:] > cells[:-1])).all()), place)
+    return Terms(starts, cells, read_column(entries[numbers], f"{place}.{numbers}", len(cells)))
+
+
+def _required(part: dict[str, Any], n: int, attackers: int) -> Required:
+    place = "requirements"
+    cells = read_places(part["cells"], f"{place}.cells", below=n)
+    who = read_places(part["attacker"], f"{place}.attacker", below=attackers, n=len(cells))
+    levels = []
+    for name in ("lower", "upper", "sliding"):
+        counts, decimals = read_decimals(part[name], f"{place}.{name}", len(cells))
+        _check(not len(counts) or int(counts.min()) >= 0, f"{place}.{name}")
+        levels.append((counts, 10**decimals))
+    return Required(cells, who, *levels)
+
+
+def _pairs(part: dict[str, Any], place: str, n: int, tables: int) -> Pairs:
+    """Return pairs of tables."""
+    sides = [read_places(part[side], f"{place}.{side}", below=tables, n=n, least=-1) for side in ("down", "up")]
+    return Pairs(sides[0], sides[1])
+
+
+def _ranges(part: object, n: int, tables: int) -> tuple[NDArray[np.int64], Pairs]:
+    entries = checked_keys(part, "ranges", ("claim", "cells", "down", "up"))
+    _check(entries["claim"] in (ALL_REACHED, SOME_REACHED, NO_RANGES), "ranges")
+    cells = read_places(entries["cells"], "ranges.cells", below=n)
+    return cells, _pairs(entries, "ranges", len(cells), tables)

@@ -1,0 +1,1 @@
+"""The subcommands of ``celosia``, one module each."""

@@ -1,0 +1,1 @@
+"""What the demo runs on, and shows."""

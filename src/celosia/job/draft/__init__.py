@@ -1,0 +1,1 @@
+"""First job files for data that a user has."""

@@ -1,0 +1,1 @@
+"""The sections of methods of protection, and how one is chosen."""

@@ -1,0 +1,1 @@
+"""The sections of a job file, but for those of methods."""

@@ -1,0 +1,52 @@
+"""Files that a job names: relative to the job file, and there before any work begins."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, ValidationInfo
+
+from celosia.errors import DataError
+from celosia.job.sections.part import Fault, complaint, context_of
+
+
+def existing(name: str, info: ValidationInfo) -> str:
+    """Return the whole path of a file that is there."""
+    folder = Path(context_of(info).get("folder", "."))
+    path = folder / name
+    if path.is_file():
+        return str(path)
+    if path.is_dir():
+        raise complaint(Fault((), f"{str(path)!r} is a folder.", "Name a file in it."))
+    siblings = [other.name for other in path.parent.iterdir() if other.is_file()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, siblings, n=1)
+    remedy = f"Did you mean {close[0]!r}?" if close else "Paths are relative to the job file."
+    raise complaint(Fault((), f"there is no file {str(path)!r}.", remedy))
+
+
+File: TypeAlias = Annotated[str, AfterValidator(existing)]
+"""The path of a file that exists."""
+
+
+def rows_of(path: Path) -> Iterator[list[str]]:
+    """Yield the rows of a small CSV file, column names first; blanks around codes and empty lines are dropped.
+
+    The columns are parted by commas, or by semicolons or tabs where the first line has those instead.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        text = path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise DataError.one(str(path), f"cannot be read: {error.strerror}.") from error
+    lines = text.splitlines()
+    first = lines[0] if lines else ""
+    delimiter = max(",;\t", key=first.count)
+    for row in csv.reader(lines, delimiter=delimiter):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield cells

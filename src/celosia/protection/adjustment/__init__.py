@@ -1,0 +1,1 @@
+"""Controlled tabular adjustment: one plausible table close to the true one."""

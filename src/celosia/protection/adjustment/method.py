@@ -1,0 +1,154 @@
+"""Controlled tabular adjustment: one plausible table close to the true one, sensitive cells far from the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.errors import Problems, SpecError, listed, nearest
+from celosia.pattern.modes.mode import checked_cells
+from celosia.protection.adjustment.weights import Weight, weights_of
+from celosia.protection.rounding.method import refuse_broken
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.table.naming import CellNames
+from celosia.table.table import Table
+
+_NOTHING: tuple[int, ...] = ()
+
+NORMS = (1, 2)
+"""The distances: the sum of weighted deviations, or of weighted squares."""
+
+TOTALS = ("free", "grand", "all")
+"""Which totals keep their true value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adjust:
+    r"""Move every sensitive cell out of its safety interval, and all cells as little as possible.
+
+    The published table :math:`x` adds up, stays within what everybody knows of the true one, and has
+    :math:`x_s \le a_s - LPL_s` or :math:`x_s \ge a_s + UPL_s` for every sensitive cell (Baena, Castro and González,
+    section 2.2). It minimises :math:`\sum_i w_i |x_i - a_i|^k`. A side whose level is zero is no way out. Sliding
+    levels mean nothing here.
+
+    What protects is distance from the truth: this is no statement about what attackers can conclude.
+
+    Parameters
+    ----------
+    norm
+        k: 1 or 2.
+    weight
+        w: ``"1"``, ``"1/a"``, ``"1/sqrt(a)"`` of the absolute value, at least one unit of the last decimal, or one
+        positive number per cell.
+    totals
+        Which totals are published as they are: ``"free"`` for none, ``"grand"`` for those that are part of no other
+        total, ``"all"``.
+    keep
+        Places of further cells that are published as they are.
+    keep_zeros
+        Zeros stay zeros.
+    decimals
+        Of the published values; by default those of the table. 0 for whole numbers.
+    """
+
+    norm: int = 1
+    weight: str | ArrayLike = "1/a"
+    totals: str = "free"
+    keep: CellNames = _NOTHING
+    keep_zeros: bool = False
+    decimals: int | None = None
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        if self.norm not in NORMS:
+            found.add("norm", f"must be 1 or 2, not {self.norm}.")
+        if isinstance(self.weight, str) and self.weight not in get_args(Weight):
+            found.add("weight", f"{self.weight!r} is unknown.", nearest(self.weight, get_args(Weight)))
+        if self.totals not in TOTALS:
+            found.add("totals", f"{self.totals!r} is unknown.", nearest(self.totals, TOTALS))
+        if self.decimals is not None and self.decimals < 0:
+            found.add("decimals", f"must be zero or more, not {self.decimals}.")
+        found.raise_as(SpecError)
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "adjust"
+
+    def weights(self, table: Table) -> NDArray[np.float64]:
+        """Return the weight of every cell, ``(n_cells,)``."""
+        return weights_of(self.weight, table)
+
+    def applied(self, risk: Risk) -> Risk:
+        """Return the risk in which every cell that is to be published as it is has the status ``SHOW``.
+
+        Raises
+        ------
+        SpecError
+            A cell is not in the table, must be kept although it is sensitive, or must be hidden.
+        DataError
+            Counts are not whole numbers.
+        """
+        found = Problems()
+        table = risk.table
+        keep = np.zeros(len(table), dtype=bool)
+        with found.gathering():
+            keep[_places(self.keep, table)] = True
+        for place, cells, remedy in (
+            ("keep", keep, "A cell cannot be both."),
+            ("totals", kept_totals(table, self.totals), "Say totals='free', or exempt these cells."),
+        ):
+            clash = np.flatnonzero(cells & risk.sensitive)
+            if len(clash):
+                found.add(place, f"names cells that are sensitive: {_labels(table, clash)}.", remedy)
+            keep |= cells
+        hidden = np.flatnonzero(risk.status == HIDE)
+        if len(hidden):
+            remedy = "Adjustment publishes a number for every cell: suppress them instead."
+            found.add("must_hide", f"names cells that cannot be hidden: {_labels(table, hidden)}.", remedy)
+        found.raise_as(SpecError)
+        refuse_broken(table, table.is_count)
+        status = risk.status.copy()
+        status[keep] = SHOW
+        return replace(risk, status=status)
+
+    def frozen(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells do not move, ``(n_cells,)``: those to be shown, and zeros where they are to stay.
+
+        Raises
+        ------
+        SpecError
+            A sensitive cell is a zero that is to stay.
+        """
+        zero = np.asarray(risk.table.amounts.counts == 0)
+        clash = np.flatnonzero(zero & (risk.status == SENSITIVE))
+        if self.keep_zeros and len(clash):
+            said = f"keeps cells that are sensitive: {_labels(risk.table, clash)}."
+            raise SpecError.one("keep_zeros", said, "Exempt these cells, or let zeros move.")
+        return np.asarray((risk.status == SHOW) | (zero & self.keep_zeros))
+
+
+def kept_totals(table: Table, which: str) -> NDArray[np.bool_]:
+    """Return the totals that are kept, ``(n_cells,)``: see `Adjust`."""
+    matrix = table.relations.matrix
+    total, part = (np.zeros(len(table), dtype=bool) for _ in range(2))
+    total[matrix.indices[matrix.data < 0]] = True
+    part[matrix.indices[matrix.data > 0]] = True
+    return {"free": np.zeros(len(table), dtype=bool), "grand": total & ~part, "all": total}[which]
+
+
+def _places(cells: Any, table: Table) -> NDArray[np.int64]:  # noqa: ANN401  (whatever makes an array)
+    array = np.asarray(cells)
+    if array.dtype == bool and array.shape == (len(table),):
+        array = np.flatnonzero(array)
+    try:
+        return checked_cells(array.astype(np.int64) if not array.size else array, table)
+    except SpecError as error:
+        raise SpecError(replace(problem, place="keep") for problem in error.problems) from None
+
+
+def _labels(table: Table, cells: NDArray[np.int64]) -> str:
+    return listed([table.label(int(cell)) for cell in cells])

@@ -1,0 +1,123 @@
+"""Adjustment at work: components, a search for each, and the check of what they find."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import OutOfTimeError, SolverError
+from celosia.library import OnFirstUse
+from celosia.pattern.modes.adjusted import Adjusted
+from celosia.pattern.pattern import Pattern
+from celosia.protection.adjustment.branch_and_bound import AdjustSearch
+from celosia.protection.adjustment.formulation import AdjustTask
+from celosia.protection.adjustment.infeasibility import conflict_of
+from celosia.protection.adjustment.method import Adjust
+from celosia.protection.adjustment.problem import Grid, adjust_task
+from celosia.protection.distances import distances_of
+from celosia.protection.result import Protection
+from celosia.protection.run import Call
+from celosia.risk.risk import SHOW, Risk
+from celosia.table.fixed import Fixed
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
+
+
+def solve(risk: Risk, method: Adjust, call: Call) -> Protection:
+    """Return the closest table in which every sensitive cell left its safety interval; see `celosia.protect`.
+
+    Guarantee: the published table was checked outside the solver, in exact arithmetic: it adds up, lies within what
+    attackers know, keeps what was to be kept, and every sensitive cell left its safety interval. The bound is proved by
+    weak duality, or by a tree where that says more.
+    """
+    asked = method.applied(risk)
+    task, grid = adjust_task(asked, method, integer=call.integer)
+    return _Work(asked, method, call, task, grid).protection()
+
+
+@dataclass(eq=False)
+class _Work:
+    """One adjustment at work."""
+
+    risk: Risk
+    method: Adjust
+    call: Call
+    task: AdjustTask
+    grid: Grid
+    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+    searches: list[tuple[AdjustSearch, NDArray[np.int64]]] = field(default_factory=list)
+
+    def protection(self) -> Protection:
+        """Return the best table that passes the check."""
+        solver = self.call.solver
+        self.searches = [
+            (AdjustSearch(self.task.part(columns), solver, self.call.clock, self._listen, self.call.seed), columns)
+            for columns in components_of(self.task)
+        ]
+        try:
+            for search, _ in self.searches:
+                search.run(self.call.gap)
+                if search.impossible:
+                    break
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if any(search.impossible for search, _ in self.searches):
+            raise conflict_of(self.risk, self.method, self.call, solver)
+        if any(search.moves is None for search, _ in self.searches):
+            raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
+        return self._result()
+
+    def _result(self) -> Protection:
+        counts = self.grid.floor.copy()
+        for search, columns in self.searches:
+            if search.moves is not None:
+                cells = self.task.cells[columns]
+                counts[cells] += search.moves * self.grid.grain[cells]
+        moved = np.flatnonzero(self.risk.status != SHOW)
+        table = self.risk.table
+        values = Fixed(counts[moved], self.grid.decimals)
+        pattern = Pattern.of(table, Adjusted(moved, values, table))
+        found = distances_of(pattern, self.risk)
+        if not found.safe:
+            raise SolverError.one("adjustment", f"made a table that does not pass: {found!r}.", "Report this.")
+        cost, bound = self._sums()
+        return Protection(
+            risk=self.risk,
+            method=self.method,
+            pattern=pattern,
+            cost=cost,
+            bound=cost if all(search.done for search, _ in self.searches) else min(bound, cost),
+            found=found,
+            seconds=self.call.clock.seconds,
+            solver=self.call.solver_name,
+            trace=tuple(self.trace),
+            seed=self.call.seed,
+        )
+
+    def _sums(self) -> tuple[float, float]:
+        searches = [search for search, _ in self.searches]
+        return math.fsum(search.cost for search in searches), math.fsum(search.bound for search in searches)
+
+    def _listen(self) -> None:
+        """Note how far all searches together have come."""
+        cost, bound = self._sums()
+        known = cost if math.isfinite(cost) else None
+        self.trace.append((self.call.clock.seconds, known, bound, 0))
+        self.call.progress.search(known, bound, 0)
+
+
+def components_of(task: AdjustTask) -> list[NDArray[np.int64]]:
+    """Return the columns of every connected part of a task."""
+    pattern = sp.csr_array(
+        (np.ones(task.matrix.nnz, dtype=np.int8), task.matrix.indices, task.matrix.indptr), shape=task.matrix.shape
+    )
+    graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
+    number, labels = csgraph.connected_components(graph, directed=False)
+    own = labels[task.matrix.shape[0] :]
+    order = np.argsort(own, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])
+    return [part for part in parts if len(part)]

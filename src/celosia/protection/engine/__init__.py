@@ -1,0 +1,1 @@
+"""The search for the cheapest safe pattern: master, subproblems, cuts and heuristics."""

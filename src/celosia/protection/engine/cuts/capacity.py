@@ -1,0 +1,263 @@
+r"""Capacity cuts: what every safe pattern satisfies, from any multipliers of the relations.
+
+For any multipliers :math:`\gamma` and :math:`g = M'\gamma` every move with :math:`M d = 0` has
+:math:`\sum g_i d_i = 0`. So :math:`d_p = \sum_{i \ne p} r_i d_i` with :math:`r_i = -g_i / g_p`, and cell p moves up by
+at most
+
+.. math:: \sum_{i \ne p} c_i x_i, \qquad c_i = \max(r_i U_i, -r_i L_i),
+
+where :math:`x_i` says that cell i is hidden (Salazar 2003, section 3). A safe pattern makes this at least the level.
+The inequality is computed from the multipliers, so it holds whatever the accuracy of the solver that proposed them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arrays import taken
+from celosia.attack.system.system import ENDLESS
+from celosia.kernels import kernel
+from celosia.protection.engine.problem import Task
+
+_Number = TypeVar("_Number", np.bool_, np.float64)
+
+_GRID = 2.0**-40
+"""Multipliers are rounded to this grid, so that sums over relations of a table are exact in doubles."""
+
+UP = 1e-7
+"""Coefficients of cuts are rounded up to multiples of this: larger coefficients keep a cut valid."""
+
+ROUNDING = 1e-9
+"""More than what rounding errors of doubles add up to in the right side of a cut, relative to its terms."""
+
+_SMALLEST_PIVOT = 1e-6
+"""Multipliers whose combination hardly contains the cell itself say nothing about it."""
+
+
+_MOST_PARTS = 6
+"""Multipliers are tried as whole numbers of up to this part of the smallest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    r"""An inequality :math:`\sum v_i x_i \ge r` over columns of a task.
+
+    Parameters
+    ----------
+    columns
+        Columns that are not forced, increasing, ``(k,)``.
+    values
+        Their coefficients, no larger than 1 in size for capacity cuts, ``(k,)``.
+    right
+        The right side: 1 for capacity cuts.
+    lean
+        It may hold only for patterns that hide no cell in vain, as at least one optimal pattern does.
+    rounded
+        It follows from others in whole numbers, so only their relaxation needs it.
+    """
+
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+    right: float = 1.0
+    lean: bool = False
+    rounded: bool = False
+
+    def missing(self, x: NDArray[np.float64]) -> float:
+        """Return by how much a point violates the inequality."""
+        return self.right - float(self.values @ x[self.columns])
+
+    @property
+    def key(self) -> bytes:
+        """What tells it from other cuts."""
+        return self.columns.tobytes() + self.values.tobytes() + repr(self.right).encode()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    r"""An upper bound :math:`\sum c_i x_i` on how far a cell can move in one direction, by some multipliers.
+
+    Parameters
+    ----------
+    columns
+        Columns other than the cell itself, ``(k,)``.
+    values
+        c, infinite where the attacker's room is, ``(k,)``.
+    """
+
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workshop:
+    """What is needed to make cuts for a task, prepared once.
+
+    Parameters
+    ----------
+    task
+        The task.
+    starts, columns, data
+        The relations, compressed by rows.
+    up, down
+        The attackers' rooms as doubles, infinite where there is no end, ``(k, n)``.
+    """
+
+    task: Task
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    data: NDArray[np.float64]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, task: Task) -> Workshop:
+        """Return the workshop of a task."""
+        matrix = task.matrix
+        return cls(
+            task,
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int64),
+            matrix.data.astype(np.float64),
+            np.where(task.up >= ENDLESS, np.inf, task.up.astype(np.float64)),
+            np.where(task.down >= ENDLESS, np.inf, task.down.astype(np.float64)),
+        )
+
+    def rooms(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rooms up and down in some columns, row by row in memory, as compiled code is made for."""
+        return self.up.take(columns, axis=1), self.down.take(columns, axis=1)
+
+    def wide(self, hidden: NDArray[_Number]) -> NDArray[_Number]:
+        """Return what is hidden for all columns of the task: those beyond some first ones are in any case."""
+        more = len(self.task) - len(hidden)
+        return hidden if not more else np.concatenate([hidden, np.ones(more, dtype=hidden.dtype)])
+
+    def ratios(
+        self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Return r of the other columns by multipliers of some rows; None where they say nothing about the cell."""
+        rounded = _tidied(gamma)
+        if rounded is None:
+            return None
+        used = np.flatnonzero(rounded)
+        columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.task))
+        own = np.flatnonzero(columns == column)
+        if not len(own) or abs(g[own[0]]) < _SMALLEST_PIVOT:
+            return None
+        others = np.delete(np.arange(len(columns)), own[0])
+        return columns[others], -g[others] / g[own[0]]
+
+    def reach(
+        self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
+    ) -> Reach | None:
+        """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
+        found = self.ratios(rows, gamma, column)
+        if found is None:
+            return None
+        columns, r = found if upward else (found[0], -found[1])
+        room = np.where(r > 0, self.up[attacker][columns], self.down[attacker][columns])
+        moving = room > 0
+        return Reach(columns[moving], np.abs(r[moving]) * room[moving])
+
+    def cut(self, reaches: list[Reach], level: float, column: int) -> Cut | None:
+        """Return the cut that says: these reaches together get as far as the level. None where it says nothing.
+
+        Forced cells are hidden anyway, so their terms move to the right side, and no coefficient need exceed it. A cell
+        that is not forced must reach its level only if it is hidden: then its own column is the right side.
+        """
+        columns, values = reaches[0].columns, reaches[0].values
+        if len(reaches) > 1:
+            columns, values = _added(reaches)
+        forced = self.task.forced[columns]
+        given = float(values[forced].sum())
+        right = level - given - ROUNDING * (level + given)
+        if not right > 0:
+            return None
+        free = ~forced
+        columns = columns[free]
+        scaled = np.ceil(np.minimum(values[free] / right * (1 + ROUNDING), 1.0) / UP) * UP
+        scaled, side = np.minimum(scaled, 1.0), 1.0
+        if not self.task.forced[column]:
+            columns, scaled, side = np.append(columns, column), np.append(scaled, -1.0), 0.0
+        order = np.argsort(columns)
+        return Cut(columns[order], scaled[order], side)
+
+
+def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
+    """Return the cover inequality of a cut that a point violates most, None where it would say the same.
+
+    Columns whose coefficients sum to less than 1 cannot satisfy the cut alone, so one of the others is hidden. Those
+    are left out that the point uses most for their coefficient.
+    """
+    small = cut.values < 1.0
+    if cut.right < 1.0 or not small.any():
+        return None
+    values, point = cut.values[small], x[cut.columns[small]]
+    order = np.argsort(-(point / values), kind="stable")
+    fits = np.cumsum(values[order]) < 1.0 - ROUNDING
+    if not fits.any():
+        return None
+    dropped = np.flatnonzero(small)[order[fits]]
+    kept = np.delete(np.arange(len(cut.columns)), dropped)
+    return Cut(cut.columns[kept], np.ones(len(kept)))
+
+
+def _tidied(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return multipliers whose sums over relations are exact in doubles, None where there are none.
+
+    Those of tables are mostly ratios of small whole numbers: then they are taken as whole numbers, for what cancels in
+    truth must cancel here, too, where an attacker's room has no end.
+    """
+    sizes = np.abs(gamma)
+    largest = float(sizes.max(initial=0.0))
+    if not largest > 0:
+        return None
+    scaled = gamma / float(sizes[sizes > _SMALLEST_PIVOT * largest].min())
+    for factor in range(1, _MOST_PARTS + 1):
+        whole = np.rint(scaled * factor)
+        if bool(np.all(np.abs(scaled * factor - whole) <= _SMALLEST_PIVOT)):
+            return np.asarray(whole)
+    return np.asarray(np.rint(gamma / (largest * _GRID)) * _GRID)
+
+
+def _added(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    columns = np.concatenate([reach.columns for reach in reaches])
+    values = np.concatenate([reach.values for reach in reaches])
+    unique, place = np.unique(columns, return_inverse=True)
+    total = np.zeros(len(unique))
+    np.add.at(total, place, values)
+    return unique, total
+
+
+@kernel()
+def combined(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    data: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    gamma: NDArray[np.float64],
+    n: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the non-zero entries of the combination of some rows: their columns and values."""
+    total = np.zeros(n)
+    seen = np.zeros(n, dtype=np.bool_)
+    touched = np.empty(n, dtype=np.int64)
+    count = 0
+    for k in range(len(rows)):
+        for place in range(starts[rows[k]], starts[rows[k] + 1]):
+            column = columns[place]
+            if not seen[column]:
+                seen[column] = True
+                touched[count] = column
+                count += 1
+            total[column] += gamma[k] * data[place]
+    kept = 0
+    for k in range(count):
+        if total[touched[k]] != 0.0:
+            touched[kept] = touched[k]
+            kept += 1
+    found = touched[:kept].copy()
+    return found, taken(total, found)

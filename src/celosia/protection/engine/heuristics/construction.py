@@ -1,0 +1,176 @@
+r"""Patterns built goal by goal: the cheapest moves that reach each level, guided by the master's point.
+
+For one question the cells that a move uses are hidden; so for every question in turn
+
+.. math:: \min \sum_i c_i (d_i^+ + d_i^-) \quad\text{s.t.}\quad M (d^+ - d^-) = 0,\; d_p = \pm\text{level},
+
+within the attacker's rooms, where cells that are hidden already cost nothing (Fischetti and Salazar 2000, section 5).
+Solving once more with costs divided by how far each cell moved comes closer to a cost per cell (slope scaling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.requirements import Sides
+from celosia.solve.backend import Backend, Method, Model
+from celosia.solve.problem import LinearProgram
+
+_USED = 1e-7
+"""A cell that moves by less than this part of the level is not used."""
+
+_LEAST_MOVE = 0.2
+"""Slope scaling takes no move for smaller than this part of the level."""
+
+_ENDLESS = 1e15
+
+_CHEAP = 1e-4
+"""What a cell that is hidden already costs, as a part of the others: short moves are preferred all the same."""
+
+
+class Built(NamedTuple):
+    """A pattern, and the tables that answer its questions, ``(s, n)``."""
+
+    pattern: NDArray[np.bool_]
+    tables: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Builder:
+    """Builds patterns from some columns of a task.
+
+    Parameters
+    ----------
+    workshop
+        Knows the rooms.
+    sides
+        The questions, none of them sliding.
+    columns
+        The columns that may be hidden, increasing.
+    model
+        The open program: a column up and a column down for each.
+    """
+
+    workshop: Workshop
+    sides: Sides
+    columns: NDArray[np.int64]
+    model: Model
+
+    @classmethod
+    def of(cls, workshop: Workshop, sides: Sides, columns: NDArray[np.int64], backend: Backend) -> Builder:
+        """Return the builder of some columns."""
+        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
+        zero, n = np.zeros(rows.shape[0]), len(columns)
+        both = sp.csr_array(sp.hstack([rows, -rows]))
+        problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
+        return cls(workshop, sides, columns, backend.open(problem))
+
+    def built(
+        self,
+        hidden: NDArray[np.bool_],
+        cost: NDArray[np.float64],
+        order: NDArray[np.int64],
+        late: Callable[[], bool],
+        *,
+        quickly: bool = False,
+    ) -> Built | None:
+        """Return a pattern that hides at least `hidden` and answers all questions, None where one has no answer.
+
+        Parameters
+        ----------
+        hidden
+            Columns of the task that are hidden already, ``(n,)``.
+        cost
+            What hiding each column seems to cost, ``(n,)``.
+        order
+            In which order to take the questions.
+        late
+            Tells when to give up.
+        quickly
+            Take the first move that is found, without slope scaling.
+        """
+        own = hidden[self.columns].copy()
+        prices = np.maximum(cost[self.columns], 1e-9)
+        cheap = _CHEAP * float(np.median(prices))
+        moves: list[NDArray[np.float64]] = []
+        tables = np.zeros((len(self.sides), len(hidden)))
+        for k in order.tolist():
+            if late():
+                return None
+            rooms = self._rooms(k)
+            known = next((move for move in moves if self._answers(move, k, rooms, own)), None)
+            if known is not None:
+                tables[k, self.columns] = self._scaled(known, k) * self.sides.levels[k]
+                continue
+            move = self._cheapest(k, rooms, np.where(own, cheap, prices), "afresh")
+            if move is None:
+                return None
+            other = None
+            if not quickly:
+                steep = np.where(own, cheap, prices / np.maximum(np.abs(move), _LEAST_MOVE))
+                other = self._cheapest(k, rooms, steep, "auto")
+            used = [np.abs(one) > _USED for one in (move, other) if one is not None]
+            best = min(range(len(used)), key=lambda place: float(prices[used[place] & ~own].sum()))
+            own |= used[best]
+            best_move = move if best == 0 or other is None else other
+            moves.append(best_move * self.sides.levels[k])
+            tables[k, self.columns] = moves[-1]
+        pattern = hidden.copy()
+        pattern[self.columns[own]] = True
+        return Built(pattern, tables)
+
+    def _rooms(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rooms down and up of a question's attacker, in parts of its level."""
+        who, level = int(self.sides.attackers[k]), float(self.sides.levels[k])
+        rooms = (self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level)
+        return np.minimum(rooms[0], _ENDLESS), np.minimum(rooms[1], _ENDLESS)
+
+    def _answers(
+        self,
+        move: NDArray[np.float64],
+        k: int,
+        rooms: tuple[NDArray[np.float64], NDArray[np.float64]],
+        own: NDArray[np.bool_],
+    ) -> bool:
+        """Return whether a known move, scaled to the question's level and direction, answers it."""
+        target = int(np.searchsorted(self.columns, self.sides.columns[k]))
+        level = float(self.sides.levels[k])
+        if abs(move[target]) < _USED * level:
+            return False
+        scaled = self._scaled(move, k)
+        return bool(np.all((scaled <= rooms[1]) & (-scaled <= rooms[0]) & (own | (np.abs(scaled) <= _USED))))
+
+    def _scaled(self, move: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        """Return a move in parts of a question's level."""
+        target = int(np.searchsorted(self.columns, self.sides.columns[k]))
+        return np.asarray(move / move[target] * (1.0 if self.sides.upward[k] else -1.0))
+
+    def _cheapest(
+        self,
+        k: int,
+        rooms: tuple[NDArray[np.float64], NDArray[np.float64]],
+        prices: NDArray[np.float64],
+        method: Method,
+    ) -> NDArray[np.float64] | None:
+        """Return the cheapest move that answers a question, in parts of its level."""
+        target = int(np.searchsorted(self.columns, self.sides.columns[k]))
+        n = len(self.columns)
+        everyone = np.arange(2 * n)
+        if method == "afresh":
+            down, up = rooms
+            lower, upper = np.zeros(2 * n), np.concatenate([up, down])
+            upward = bool(self.sides.upward[k])
+            upper[[target, n + target]] = 1.0 * upward, 1.0 * (not upward)
+            lower[[target, n + target]] = upper[[target, n + target]]
+            self.model.change_bounds(everyone, lower, upper)
+        self.model.change_costs(everyone, np.concatenate([prices, prices]))
+        found = self.model.solve(method=method, duals=False)
+        return None if found.x is None else found.x[:n] - found.x[n:]

@@ -1,0 +1,179 @@
+"""Better patterns by large neighbourhoods: forget some hidden cells, build again around the rest, clean up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.heuristics.construction import Builder, Built
+from celosia.protection.engine.heuristics.reverse_delete import Cleaner
+from celosia.protection.engine.master import Point
+from celosia.protection.engine.problem import Task
+from celosia.protection.engine.requirements import Sides
+from celosia.solve.backend import Backend
+
+_TRUST = 0.95
+"""How far the master's point is believed: a cell that it hides costs only the rest."""
+
+_FLOOR = 0.01
+_STARTS = 4
+_SPREADS = (0.0, 0.15, 0.4)
+_RAISES = (0.2, 2.0)
+_SMALLEST, _LARGEST = 0.02, 0.35
+_LIKELY = 1.5
+"""How many times the columns that the point hides are likely to be needed."""
+_MOSTLY = 0.7
+"""The share of patterns that are built from those alone: it is faster, and hardly worse."""
+_TOLERATED = 0.01
+"""A pattern that is dearer than the best by this part is still a place to start from."""
+
+
+def halved(sides: Sides, workshop: Workshop) -> Sides:
+    """Return questions in which sliding levels are split between their sides, in the middle where rooms allow."""
+    first = np.flatnonzero(sides.sliding & sides.upward)
+    levels = sides.levels.copy()
+    up = workshop.up[sides.attackers[first], sides.columns[first]]
+    down = workshop.down[sides.attackers[first], sides.columns[first]]
+    half = np.minimum(np.maximum(levels[first] / 2, levels[first] - down), up)
+    levels[first + 1] = levels[first] - half
+    levels[first] = half
+    split = replace(sides, levels=levels, sliding=np.zeros(len(sides), dtype=bool))
+    return split.take(levels > 0)
+
+
+def prices(task: Task, point: Point) -> NDArray[np.float64]:
+    """Return what cells cost, less where the point hides them."""
+    return np.asarray(task.cost * (1.0 - _TRUST * point.x + _FLOOR))
+
+
+def _likely(point: Point, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns that the point hides, and half as many others: those of the least reduced cost."""
+    hidden = point.x[columns] > 0
+    rank = np.where(hidden, -np.inf, point.reduced[columns])
+    most = int(_LIKELY * hidden.sum())
+    return np.sort(columns[np.argsort(rank, kind="stable")[:most]])
+
+
+@dataclass(frozen=True, eq=False)
+class Improver:
+    """Makes patterns around a point of the master.
+
+    Parameters
+    ----------
+    builders
+        Build them: one from the columns that the point is likely to need, one from all that may be needed.
+    cleaner
+        Cleans them.
+    point
+        Says which cells are worth hiding.
+    random
+        From which everything is drawn.
+    """
+
+    builders: tuple[Builder, Builder]
+    cleaner: Cleaner
+    point: Point
+    random: np.random.Generator
+
+    @classmethod
+    def of(
+        cls, cleaner: Cleaner, point: Point, columns: NDArray[np.int64], backend: Backend, random: np.random.Generator
+    ) -> Improver:
+        """Return the improver of some columns of a task."""
+        workshop, sides = cleaner.separator.workshop, cleaner.separator.sides
+        asked = halved(sides.take(workshop.task.forced[sides.columns]), workshop)
+        few, all_ = (Builder.of(workshop, asked, some, backend) for some in (_likely(point, columns), columns))
+        return cls((few, all_), cleaner, point, random)
+
+    def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
+        """Yield patterns without end, None where one attempt came to nothing; the first as it was built.
+
+        Parameters
+        ----------
+        best
+            Where to start from.
+        """
+        current = best
+        for number in range(_STARTS):
+            built = self._built(self._task.forced, self._prices(0.1 * number), first=number == 0)
+            if current is None and built is not None and bool(self._task.forced[self._task.goals.columns].all()):
+                yield built.pattern
+            found = self._cleaned(built)
+            current = self._better(current, found)
+            yield found
+        lowest = current
+        while True:
+            if current is None or lowest is None:
+                yield self._cleaned(self._built(self._task.forced, self._prices(_SPREADS[2])))
+                continue
+            forgotten = self._forgotten(current)
+            prices = self._prices(float(self.random.choice(_SPREADS)))
+            prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(_RAISES))
+            start = current.copy()
+            start[forgotten] = False
+            found = self._cleaned(self._built(start, prices))
+            if found is not None and self._cost(found) <= self._cost(lowest) * (1 + _TOLERATED):
+                current = found
+            lowest = self._better(lowest, found)
+            yield found
+
+    @property
+    def _task(self) -> Task:
+        return self.cleaner.separator.task
+
+    def _cost(self, pattern: NDArray[np.bool_]) -> float:
+        return float(self._task.cost[pattern].sum())
+
+    def _better(self, one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        if one is None or other is None:
+            return one if other is None else other
+        return one if self._cost(one) <= self._cost(other) else other
+
+    def _prices(self, spread: float) -> NDArray[np.float64]:
+        trusted = prices(self._task, self.point)
+        return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(trusted))))
+
+    def _built(self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False) -> Built | None:
+        few, all_ = self.builders
+        late, n = self.cleaner.late, len(few.sides)
+        order = np.argsort(-few.sides.levels, kind="stable") if first else self.random.permutation(n)
+        if first:
+            built = few.built(start, prices, order, late, quickly=True)
+            return all_.built(start, prices, order, late) if built is None else built
+        builder = few if self.random.random() < _MOSTLY else all_
+        return builder.built(start, prices, order, late)
+
+    def _cleaned(self, built: Built | None) -> NDArray[np.bool_] | None:
+        if built is None:
+            return None
+        sides = self.builders[0].sides
+        same = len(sides) == len(self.cleaner.separator.sides) and not self.cleaner.separator.sides.sliding.any()
+        return self.cleaner.cleaned(built.pattern, self._task.cost, built.tables if same else None)
+
+    def _forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return hidden cells to be forgotten: any, those near one of them, or dear ones that the point shows."""
+        cells = np.flatnonzero(pattern & ~self._task.forced)
+        if not len(cells):
+            return cells
+        share = _SMALLEST + (_LARGEST - _SMALLEST) * self.random.random()
+        n = max(1, round(share * len(cells)))
+        kind = int(self.random.integers(3))
+        if kind == 0:
+            return self.random.choice(cells, size=n, replace=False)
+        if kind == 1:
+            return cells[np.argsort(-self._nearness(int(self.random.choice(cells)))[cells], kind="stable")[:n]]
+        weight = self._task.cost[cells] * (1.0 - _TRUST * self.point.x[cells]) * self.random.random(len(cells))
+        return cells[np.argsort(-weight, kind="stable")[:n]]
+
+    def _nearness(self, column: int) -> NDArray[np.float64]:
+        """Return how many short ways lead from a column to every other, relation by relation."""
+        links = abs(self._task.matrix)
+        reached = np.zeros(len(self._task))
+        reached[column] = 1.0
+        for _ in range(2):
+            reached = links.T @ (links @ reached)
+        return np.asarray(reached + self.random.random(len(reached)))

@@ -1,0 +1,227 @@
+"""The master: what to publish at least cost, as far as the cuts found so far tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Cut
+from celosia.solve.backend import Backend
+from celosia.solve.problem import LinearProgram
+from celosia.solve.solution import Status
+
+_SLACK = 1e-6
+"""A cut that a point satisfies by more is slack there."""
+
+_PATIENCE = 3
+"""A cut that was slack so many times in a row leaves the model, and waits in the pool."""
+
+_RETURNS = 1e-4
+"""A cut in the pool that is missed by more comes back."""
+
+_ROUNDING = 1e-9
+"""More than the rounding errors of doubles in a bound, relative to its terms."""
+
+
+Places = list[int] | NDArray[np.int64] | slice
+
+EVERY = slice(None)
+"""The places of all cuts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """A solution of the relaxed master.
+
+    Parameters
+    ----------
+    x
+        The value of every column, ``(n,)``.
+    bound
+        Nothing that satisfies the cuts costs less: from the duals, whatever their accuracy.
+    reduced
+        What a column adds to the bound at least, by unit above its lower bound; negative for what it adds by unit below
+        its upper one, ``(n,)``.
+    """
+
+    x: NDArray[np.float64]
+    bound: float
+    reduced: NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Pool:
+    """All cuts ever found, in the model or waiting; none is forgotten, none is kept twice.
+
+    Attributes
+    ----------
+    cuts
+        The cuts.
+    """
+
+    cuts: list[Cut] = field(default_factory=list)
+    _place: dict[bytes, int] = field(default_factory=dict)
+    _rows: sp.csr_array | None = None
+    _right: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.cuts)
+
+    def add(self, cuts: Iterable[Cut]) -> list[int]:
+        """Return the places of cuts, which enter where they are new."""
+        places = []
+        for cut in cuts:
+            place = self._place.setdefault(cut.key, len(self.cuts))
+            if place == len(self.cuts):
+                self.cuts.append(cut)
+            places.append(place)
+        return places
+
+    def right(self, places: Places) -> NDArray[np.float64]:
+        """Return the right sides of some cuts."""
+        new = self.cuts[len(self._right) :]
+        if new:
+            self._right = np.concatenate([self._right, [cut.right for cut in new]])
+        return np.asarray(self._right[places])
+
+    def matrix(self, places: Places, n: int) -> sp.csr_array:
+        """Return some cuts as rows over `n` columns."""
+        known = 0 if self._rows is None else self._rows.shape[0]
+        if self._rows is None or known < len(self.cuts):
+            new = self.cuts[known:]
+            starts = np.cumsum([0, *(len(cut.columns) for cut in new)])
+            columns = np.concatenate([np.zeros(0, dtype=np.int64), *(cut.columns for cut in new)])
+            values = np.concatenate([np.zeros(0), *(cut.values for cut in new)])
+            rows = sp.csr_array((values, columns, starts), shape=(len(new), n))
+            self._rows = rows if self._rows is None else sp.csr_array(sp.vstack([self._rows, rows], format="csr"))
+        return self._rows if isinstance(places, slice) else sp.csr_array(self._rows[places])
+
+
+class Master:
+    """The linear relaxation of the master, which stays open.
+
+    Parameters
+    ----------
+    base
+        What holds before any cut: costs, bounds, which columns are whole numbers, and rows.
+    backend
+        The solver.
+    pool
+        Where cuts are kept.
+    """
+
+    def __init__(self, base: LinearProgram, backend: Backend, pool: Pool) -> None:
+        self.base = base
+        self.cost, self.lower, self.upper = base.cost, base.lower.copy(), base.upper.copy()
+        self.pool = pool
+        priced = self.cost[(self.lower < self.upper) & (self.cost > 0)]
+        self._scale = float(np.median(priced)) if len(priced) else 1.0
+        self._inside = np.zeros(0, dtype=np.int64)
+        self._idle = np.zeros(0, dtype=np.int64)
+        relaxed = replace(base, cost=self.cost / self._scale, integer=None)
+        self._model = backend.open(replace(relaxed, lower=self.lower.copy(), upper=self.upper.copy()))
+
+    def __len__(self) -> int:
+        return len(self._inside)
+
+    def add(self, cuts: Iterable[Cut]) -> int:
+        """Take cuts in; return how many were not there."""
+        return self._enter(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
+
+    def _enter(self, places: NDArray[np.int64]) -> int:
+        new = np.setdiff1d(places, self._inside, assume_unique=True)
+        if len(new):
+            rows = self.pool.matrix(new, len(self.cost))
+            self._model.add_rows(rows, self.pool.right(new), np.full(len(new), np.inf))
+            self._inside = np.concatenate([self._inside, new])
+            self._idle = np.concatenate([self._idle, np.zeros(len(new), dtype=np.int64)])
+        return len(new)
+
+    @property
+    def needed(self) -> NDArray[np.int64]:
+        """The places of the cuts that the master needs in whole numbers: all but rounded ones that are not in use."""
+        wanted = np.array([not cut.rounded for cut in self.pool.cuts], dtype=bool)
+        wanted[self._inside] = True
+        return np.flatnonzero(wanted)
+
+    @property
+    def inside(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
+        """The cuts that are in the model: rows and their right sides."""
+        return self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
+
+    def recall(self, x: NDArray[np.float64]) -> int:
+        """Take back the waiting cuts that a point misses; return how many."""
+        if len(self._inside) == len(self.pool):
+            return 0
+        return self._enter(
+            np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > _RETURNS)
+        )
+
+    def fix(self, columns: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
+        """Give some columns a value from now on."""
+        at = np.broadcast_to(np.asarray(values, dtype=np.float64), len(columns)).copy()
+        self.lower[columns] = self.upper[columns] = at
+        self._model.change_bounds(columns, at, at)
+
+    def release(self) -> None:
+        """Leave every column open again that was fixed."""
+        columns = np.flatnonzero((self.lower != self.base.lower) | (self.upper != self.base.upper))
+        self.lower[columns], self.upper[columns] = self.base.lower[columns], self.base.upper[columns]
+        self._model.change_bounds(columns, self.lower[columns], self.upper[columns])
+
+    def solve(self) -> Point | None:
+        """Return the cheapest point, None where no point satisfies the cuts.
+
+        Guarantee: the bound is computed from the duals by weak duality, and holds for any duals.
+        """
+        solution = self._model.solve(method="dual")
+        if solution.status is Status.INFEASIBLE:
+            return None
+        if solution.x is None or solution.duals is None:
+            raise ArithmeticError(f"the master ended with {solution.status}")
+        rows, right = self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
+        bound, reduced = self._bound(rows, right, solution.duals * self._scale)
+        x = np.clip(solution.x, self.lower, self.upper)
+        self._tend(rows @ x - right)
+        return Point(x, bound, reduced)
+
+    def _bound(
+        self, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return what any duals prove, and the reduced costs that go with it.
+
+        Where a column without an upper bound has a negative reduced cost, the duals are taken a little smaller.
+        """
+        given = self.base.rows.shape[0]
+        side = np.where(duals[:given] > 0, self.base.row_lower, self.base.row_upper)
+        base = np.where(np.isfinite(side), duals[:given], 0.0)
+        side = np.where(np.isfinite(side), side, 0.0)
+        cuts = np.maximum(duals[given:], 0.0)
+        terms = self.base.rows.T @ base + rows.T @ cuts
+        over = np.isinf(self.upper) & (terms > self.cost)
+        part = float((self.cost[over] / terms[over]).min(initial=1.0))
+        reduced = self.cost - part * terms
+        reduced[over] = np.maximum(reduced[over], 0.0)
+        ends = np.where(reduced < 0, np.where(np.isinf(self.upper), 0.0, self.upper), self.lower)
+        products = np.concatenate([part * base * side, part * cuts * right, reduced * ends])
+        return float(products.sum()) - _ROUNDING * float(np.abs(products).sum()), reduced
+
+    def _tend(self, slack: NDArray[np.float64]) -> None:
+        """Count how long each cut has been slack."""
+        self._idle = np.where(slack > _SLACK, self._idle + 1, 0)
+
+    def purge(self) -> None:
+        """Send cuts that have been slack for long to wait in the pool."""
+        leaving = np.flatnonzero(self._idle >= _PATIENCE)
+        if len(leaving):
+            self._model.delete_rows(leaving + self.base.rows.shape[0])
+            self._inside, self._idle = np.delete(self._inside, leaving), np.delete(self._idle, leaving)
+
+    @property
+    def scale(self) -> float:
+        """By what costs are divided where a solver sees them."""
+        return self._scale

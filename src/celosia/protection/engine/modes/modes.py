@@ -1,0 +1,257 @@
+r"""What may be published about the columns of a task, as data that the search reads.
+
+A mode of publication gives variables, and the slacks that they open are linear in them:
+
+.. math:: \text{upper slack of column } i = u_i + \sum_j U_{ij} v_j + \mathrm{UB}_i^k\, x_i, \qquad
+          \text{lower slack} = l_i + \sum_j L_{ij} v_j + \mathrm{LB}_i^k\, x_i,
+
+where :math:`x_i` is the variable that hides the column, if there is one, and :math:`\mathrm{UB}^k, \mathrm{LB}^k` are
+the rooms of attacker k (Salazar 2003, sections 3 to 6). A column may be offered in several modes, which add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protection.engine.problem import Task
+from celosia.solve.problem import LinearProgram
+
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""Rows, columns and values of a sparse matrix."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """Columns of a task that may be published in one way: its variables, and what they open.
+
+    Parameters
+    ----------
+    columns
+        The columns of the task, ``(m,)``.
+    lower, upper, cost
+        Of the variables, ``(v,)`` each.
+    integer
+        Which variables are whole numbers, ``(v,)``.
+    up, down
+        Slacks by unit of each variable: places in `columns`, variables, values.
+    up_constant, down_constant
+        Slacks in any case, ``(m,)``.
+    hiding
+        The variable that hides each column, ``(m,)``; None where none does.
+    opening
+        The variable without which the slack of each column is zero, ``(m,)``; None where there is none.
+    published
+        How far the published number lies above the truth, by unit of each variable, where one is published; None where
+        none is.
+    published_constant
+        The same in any case, ``(m,)``.
+    rows, row_lower, row_upper
+        What else holds among the variables.
+    constant
+        What it costs in any case.
+    """
+
+    columns: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    integer: NDArray[np.bool_]
+    up: Entries
+    down: Entries
+    up_constant: NDArray[np.float64] | None = None
+    down_constant: NDArray[np.float64] | None = None
+    hiding: NDArray[np.int64] | None = None
+    opening: NDArray[np.int64] | None = None
+    published: Entries | None = None
+    published_constant: NDArray[np.float64] | None = None
+    rows: sp.csr_array | None = None
+    row_lower: NDArray[np.float64] | None = None
+    row_upper: NDArray[np.float64] | None = None
+    constant: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Modes:
+    """All offers for a task together.
+
+    Parameters
+    ----------
+    program
+        The variables: their bounds and costs, which are whole numbers, and what holds among them.
+    starts
+        Where the variables of each offer begin, and where the last end.
+    up, down
+        Slacks by unit of each variable, ``(n, v)``.
+    up_constant, down_constant
+        Slacks in any case, ``(n,)``.
+    hiding, opening
+        The variable that hides each column, and the one without which its slacks are zero; -1 where none, ``(n,)``.
+    constant
+        What it costs in any case.
+    unit
+        How many counts of the task are one unit of all slacks here.
+    """
+
+    program: LinearProgram
+    starts: NDArray[np.int64]
+    up: sp.csr_array
+    down: sp.csr_array
+    up_constant: NDArray[np.float64]
+    down_constant: NDArray[np.float64]
+    hiding: NDArray[np.int64]
+    opening: NDArray[np.int64]
+    constant: float
+    unit: float
+
+    @classmethod
+    def of(cls, task: Task, offers: Sequence[Offer], unit: float) -> Modes:
+        """Return the modes in which the columns of a task may be published."""
+        n = len(task)
+        starts = np.cumsum([0, *(len(offer.cost) for offer in offers)])
+        v = int(starts[-1])
+        constants = [np.zeros(n), np.zeros(n)]
+        variables = [np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)]
+        for offer, start in zip(offers, starts[:-1].tolist(), strict=True):
+            for total, own in zip(constants, (offer.up_constant, offer.down_constant), strict=True):
+                if own is not None:
+                    total[offer.columns] += own
+            for place, which in zip(variables, (offer.hiding, offer.opening), strict=True):
+                if which is not None:
+                    place[offer.columns] = which + start
+        program = LinearProgram(
+            *_rows(task, offers, starts),
+            lower=np.concatenate([np.zeros(0), *(offer.lower for offer in offers)]),
+            upper=np.concatenate([np.zeros(0), *(offer.upper for offer in offers)]),
+            cost=np.concatenate([np.zeros(0), *(offer.cost for offer in offers)]),
+            integer=np.concatenate([np.zeros(0, dtype=bool), *(offer.integer for offer in offers)]),
+        )
+        slacks = [
+            _placed([(offer.columns, entries) for offer, entries in zip(offers, side, strict=True)], starts, (n, v))
+            for side in ([offer.up for offer in offers], [offer.down for offer in offers])
+        ]
+        constant = float(sum(offer.constant for offer in offers))
+        return cls(
+            program=program,
+            starts=starts,
+            up=slacks[0],
+            down=slacks[1],
+            up_constant=constants[0],
+            down_constant=constants[1],
+            hiding=variables[0],
+            opening=variables[1],
+            constant=constant,
+            unit=unit,
+        )
+
+    def taken(self, columns: NDArray[np.int64]) -> Modes:
+        """Return the same variables, and what they open of some columns only."""
+        return replace(
+            self,
+            up=sp.csr_array(self.up[columns]),
+            down=sp.csr_array(self.down[columns]),
+            up_constant=self.up_constant[columns],
+            down_constant=self.down_constant[columns],
+            hiding=self.hiding[columns],
+            opening=self.opening[columns],
+        )
+
+    @property
+    def widen(self) -> bool:
+        """Whether all that variables do is to open slacks, as those of ranges do."""
+        return bool((self.up.data >= 0).all() and (self.down.data >= 0).all())
+
+    def raised(self, v: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a point whose variables, each by itself, open at least so much, ``(n,)`` each."""
+        out = v.copy()
+        for matrix, needed in ((self.up, up), (self.down, down)):
+            entries = sp.coo_array(matrix)
+            opens = entries.data > 0
+            np.maximum.at(out, entries.col[opens], needed[entries.row[opens]] / entries.data[opens])
+        return out
+
+    def slacks(self, v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what is published about every column at a point, hiding left out: slacks up and down, ``(n,)``."""
+        up, down = self.up_constant + self.up @ v, self.down_constant + self.down @ v
+        return np.maximum(up, 0.0), np.maximum(down, 0.0)
+
+    def tidied(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a point whose whole numbers are whole, and whose slacks are zero where no variable opens them."""
+        whole = self.program.integer
+        tidy = v.copy() if whole is None else np.where(whole, np.rint(v), v)
+        closed = np.flatnonzero((self.opening >= 0) & (tidy[np.maximum(self.opening, 0)] == 0))
+        for side in (self.up, self.down):
+            tidy[side[closed].indices] = 0.0
+        return tidy
+
+    def hidden(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much every column is hidden at a point, ``(n,)``."""
+        return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)
+
+    def cost(self, v: NDArray[np.float64]) -> float:
+        """Return what a point costs."""
+        return self.constant + float(self.program.cost @ v)
+
+
+def _placed(
+    parts: Sequence[tuple[NDArray[np.int64], Entries]], starts: NDArray[np.int64], shape: tuple[int, int]
+) -> sp.csr_array:
+    """Return the entries of all offers in one matrix of columns of the task and variables."""
+    rows = [columns[entries[0]] for columns, entries in parts]
+    places = [entries[1] + start for (_, entries), start in zip(parts, starts[:-1].tolist(), strict=True)]
+    values = [entries[2] for _, entries in parts]
+    empty = np.zeros(0, dtype=np.int64)
+    return sp.csr_array(
+        sp.coo_array(
+            (
+                np.concatenate([np.zeros(0), *values]),
+                (np.concatenate([empty, *rows]), np.concatenate([empty, *places])),
+            ),
+            shape=shape,
+        )
+    )
+
+
+def _rows(
+    task: Task, offers: Sequence[Offer], starts: NDArray[np.int64]
+) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the offers' own rows, and that published numbers add up wherever all numbers of a relation are."""
+    v = int(starts[-1])
+    rows, lower, upper = [sp.csr_array((0, v))], [np.zeros(0)], [np.zeros(0)]
+    for offer, start in zip(offers, starts[:-1].tolist(), strict=True):
+        if offer.rows is not None and offer.row_lower is not None and offer.row_upper is not None:
+            wide = sp.csr_array(offer.rows)
+            rows.append(sp.csr_array((wide.data, wide.indices + start, wide.indptr), shape=(wide.shape[0], v)))
+            lower.append(offer.row_lower)
+            upper.append(offer.row_upper)
+    additive = _additive(task, offers, starts)
+    rows.append(additive[0])
+    lower.append(additive[1])
+    upper.append(additive[1])
+    return sp.csr_array(sp.vstack(rows)), np.concatenate(lower), np.concatenate(upper)
+
+
+def _additive(
+    task: Task, offers: Sequence[Offer], starts: NDArray[np.int64]
+) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    """Return the relations of published numbers, as rows over the variables, and their right sides."""
+    n, v = len(task), int(starts[-1])
+    silent = np.zeros(n, dtype=bool)
+    constant = np.zeros(n)
+    moved: list[tuple[NDArray[np.int64], Entries]] = []
+    none = np.zeros(0, dtype=np.int64)
+    for offer in offers:
+        silent[offer.columns] |= offer.published is None
+        moved.append((offer.columns, offer.published or (none, none, np.zeros(0))))
+        if offer.published_constant is not None:
+            constant[offer.columns] += offer.published_constant
+    if bool(silent.all()) or all(offer.published is None for offer in offers):
+        return sp.csr_array((0, v)), np.zeros(0)
+    matrix = sp.csr_array(task.matrix, dtype=np.float64)
+    whole = np.flatnonzero((abs(matrix) @ silent.astype(np.float64)) == 0)
+    rows = sp.csr_array(matrix[whole] @ _placed(moved, starts, (n, v)))
+    return rows, -(matrix[whole] @ constant)

@@ -1,0 +1,126 @@
+"""What searches have in common that publish a number for every cell which is not frozen."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import Audit
+from celosia.attack.system.decomposition import parts_of
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
+from celosia.pattern.pattern import Pattern
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.relaxation import ModeCutting
+from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.fallback import Fallback
+from celosia.protection.infeasibility import conflict_of
+from celosia.protection.result import Method, Protection
+from celosia.protection.run import Call
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.risk import SHOW, Risk
+from celosia.solve import deadline
+
+
+@dataclass(eq=False)
+class Numbered:
+    """A search for numbers to publish.
+
+    Parameters
+    ----------
+    risk
+        What to protect, with the wishes of the method.
+    call
+        When to stop, and who solves.
+    """
+
+    risk: Risk
+    call: Call
+    trace: list[tuple[float, float | None, float, int]] = field(init=False, default_factory=list)
+
+    @cached_property
+    def task(self) -> Task:
+        """What must be reached."""
+        return task_of(self.risk, integer=self.call.integer)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The cells whose numbers are sought: all that are not frozen."""
+        return np.flatnonzero(self.risk.status != SHOW)
+
+    @cached_property
+    def hopeless(self) -> NDArray[np.bool_]:
+        """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
+        return np.asarray(parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
+
+    def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
+        """Run a search and return its best point, None where there is none.
+
+        A search also ends without one where an attacker knows so much that nothing which is published makes a
+        difference to him: there is no cut then.
+
+        Raises
+        ------
+        OutOfTimeError
+            Time was up before one was known.
+        """
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        if search.best is None and not search.impossible and self.call.clock.left <= 0:
+            raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
+        return search.best
+
+    def listen(self, search: ModeCutting) -> None:
+        """Note how far a search has come."""
+        cost = search.cost if np.isfinite(search.cost) else None
+        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
+        self.call.progress.search(cost, search.bound, len(search.pool.cuts))
+        fallback = self.call.fallback
+        if fallback is not None and search.best is not None and fallback.due:
+            with fallback.measured(), deadline.in_all(), suppress(CelosiaError):
+                self.insure(search, fallback)
+
+    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+        """Have the best point of a search published and audited: there may be no time for a better one."""
+
+    def refuse_what_is_given_away(self) -> None:
+        """Refuse frozen cells that give sensitive ones away, whatever is published about the others.
+
+        Raises
+        ------
+        InfeasibleError
+            With a smallest set of frozen cells that do.
+        """
+        if len(self.task.goals):
+            clash = conflict_of(self.risk, Suppress(), lambda _: None, integer=self.call.integer)
+            if len(clash.unmet):
+                raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)
+
+    def result(
+        self,
+        method: Method,
+        pattern: Pattern,
+        checked: Audit,
+        cost: float,
+        bound: float,
+        notes: tuple[str, ...] = (),
+    ) -> Protection:
+        """Return the protection that was found."""
+        return Protection(
+            risk=self.risk,
+            method=method,
+            pattern=pattern,
+            cost=cost,
+            bound=min(bound, cost),
+            found=checked,
+            seconds=self.call.clock.seconds,
+            solver=self.call.solver_name,
+            trace=tuple(self.trace),
+            seed=self.call.seed,
+            notes=notes,
+        )

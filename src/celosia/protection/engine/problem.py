@@ -1,0 +1,281 @@
+r"""The task of protection in arrays: which cells may be hidden, what that opens, and what must be reached.
+
+With :math:`x_i \in \{0, 1\}` for *cell i is hidden*, attacker k can push cell p up to
+
+.. math:: \max\ d_p \quad\text{s.t.}\quad M d = 0, \qquad -L_i^k x_i \le d_i \le U_i^k x_i,
+
+(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` are his rooms. A pattern is safe when that reaches the
+level of every requirement, up, down, or both together for a sliding level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.system.redundancy import implied
+from celosia.attack.system.system import ENDLESS, System, system_of
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import publish
+from celosia.protection.suppression.method import width_decimals
+from celosia.risk.requirement import Requirements
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.whole_cells import whole_cells
+
+_LARGEST_ROOM = 2**52
+"""Rooms below this are doubles without loss."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goals:
+    """What must be reached, one entry per cell and attacker.
+
+    Parameters
+    ----------
+    columns, attackers
+        Of whom: the sensitive cell, as a column of the task, and the attacker, ``(q,)``.
+    up, down, sliding
+        How far up, down and in all, in counts of the task, rounded up, ``(q,)``. Where the cell is not forced, they
+        count only if it is hidden (conditional protection; Salazar 2003, section 7).
+    """
+
+    columns: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+    up: NDArray[np.int64]
+    down: NDArray[np.int64]
+    sliding: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def take(self, places: NDArray[np.int64]) -> Goals:
+        """Return some of the goals."""
+        return Goals(
+            self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Cells that somebody could be wrong about, the relations among them, and what must be reached.
+
+    Parameters
+    ----------
+    cells
+        The cells of the table, ``(n,)``: those that may be hidden and of which not every attacker knows the value.
+    matrix
+        The relations among them, ``(m, n)``, rows without a cell left out.
+    implied
+        Which rows the others may well imply, ``(m,)``; see `celosia.attack.system.system.System`.
+    up, down
+        Every attacker's rooms, ``(k, n)`` in counts, `celosia.attack.system.system.ENDLESS` where there is no end.
+    cost
+        What hiding a cell costs, ``(n,)``.
+    forced
+        Cells that are hidden in any case, ``(n,)``.
+    goals
+        What must be reached.
+    decimals
+        The decimal in which rooms and levels are counted.
+    whole
+        Which cells attackers know to be whole numbers, ``(n,)``: their rooms and levels are multiples of one.
+    """
+
+    cells: NDArray[np.int64]
+    matrix: sp.csr_array
+    implied: NDArray[np.bool_]
+    up: NDArray[np.int64]
+    down: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    forced: NDArray[np.bool_]
+    goals: Goals
+    decimals: int
+    whole: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def n_attackers(self) -> int:
+        """How many attackers there are."""
+        return len(self.up)
+
+    def system(self, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None, attacker: int = 0) -> System:
+        """Return what an attacker has to solve when only some columns are hidden, and he knows only some rows.
+
+        He does not know here that values are whole numbers, and concludes less: whom he comes too close to, somebody
+        who knows it does.
+        """
+        known = np.arange(self.matrix.shape[0]) if rows is None else rows
+        matrix = sp.csr_array(self.matrix[known][:, columns])
+        used = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        rows = known[used]
+        return System(
+            cells=columns,
+            matrix=sp.csr_array(matrix[used]),
+            relations=rows,
+            implied=self.implied[used] & (len(known) == self.matrix.shape[0]),
+            down=self.down[attacker][columns],
+            up=self.up[attacker][columns],
+            whole=np.zeros(len(columns), dtype=bool),
+            decimals=self.decimals,
+            n_cells=len(self),
+        )
+
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Which goals lie beyond what their attacker knows anyway, whatever is hidden, ``(q,)``."""
+        goals = self.goals
+        up, down = (room[goals.attackers, goals.columns] for room in (self.up, self.down))
+        return np.asarray((goals.up > up) | (goals.down > down) | (goals.sliding > up + down))
+
+    def part(self, columns: NDArray[np.int64], goals: NDArray[np.int64]) -> Task:
+        """Return the task of some columns, among which these goals lie."""
+        matrix = sp.csr_array(self.matrix[:, columns])
+        rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        own = self.goals.take(goals)
+        return Task(
+            cells=self.cells[columns],
+            matrix=sp.csr_array(matrix[rows]),
+            implied=self.implied[rows],
+            up=self.up.take(columns, axis=1),
+            down=self.down.take(columns, axis=1),
+            cost=self.cost[columns],
+            forced=self.forced[columns],
+            goals=replace(own, columns=place[own.columns]),
+            decimals=self.decimals,
+            whole=self.whole[columns],
+        )
+
+
+def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> Task:
+    """Return the task of a risk.
+
+    Cells that must be shown, and those that every attacker knows already, are constants.
+
+    Parameters
+    ----------
+    risk
+        The table, its sensitive cells, and who attacks.
+    widths
+        What cells that are not sensitive must keep if they are hidden.
+    integer
+        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
+
+    Raises
+    ------
+    DataError
+        An attacker believes what is not true.
+    """
+    table, whole = risk.table, whole_cells(risk.table, integer)
+    hidden = publish(Pattern.suppressing(table, risk.status != SHOW)).bounds()
+    redundant = implied(table.relations.matrix)
+    systems = [
+        system_of(
+            table,
+            [hidden, (attacker.lower, attacker.upper)],
+            names=["release", f"attacker {attacker.name!r}"],
+            whole=whole,
+            redundant=redundant,
+        )
+        for attacker in risk.attackers
+    ]
+    required = _with_widths(risk, widths or {})
+    cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
+    decimals = _decimals(systems, required, whole)
+    up, down = (np.zeros((len(systems), len(cells)), dtype=np.int64) for _ in range(2))
+    for k, system in enumerate(systems):
+        place = np.searchsorted(cells, system.cells)
+        factor = 10 ** (decimals - system.digits)
+        up[k, place] = np.where(system.up >= ENDLESS, ENDLESS, system.up * factor)
+        down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
+    matrix = sp.csr_array(table.relations.matrix[:, cells])
+    rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    return Task(
+        cells=cells,
+        matrix=sp.csr_array(matrix[rows]),
+        implied=redundant[rows],
+        up=up,
+        down=down,
+        cost=risk.cost[cells],
+        forced=np.isin(risk.status[cells], (SENSITIVE, HIDE)),
+        goals=Goals(
+            np.searchsorted(cells, required.cells),
+            required.attackers.astype(np.int64),
+            *(
+                _raised(level, decimals, whole[required.cells])
+                for level in (required.upper, required.lower, required.sliding)
+            ),
+        ),
+        decimals=decimals,
+        whole=whole[cells],
+    )
+
+
+def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
+    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden.
+
+    Attackers with requirements of their own, such as respondents, are asked for nothing else.
+    """
+    required = risk.requirements
+    cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
+    if not len(cells):
+        return required
+    who = np.arange(len(risk.attackers), dtype=np.int32)
+    if risk.further is not None:
+        who = np.setdiff1d(who, risk.further.attackers)
+    n = len(who)
+    decimals = max(required.sliding.decimals, width_decimals(widths.values()))
+    wide = [math.ceil(widths[cell] * 10**decimals) for cell in cells.tolist()] * n
+    levels = required.sliding.to(decimals).counts.astype(object).tolist()
+    none = np.zeros(len(cells) * n, dtype=np.int64)
+    return Requirements(
+        np.concatenate([required.cells, np.tile(cells, n)]),
+        np.concatenate([required.attackers, np.repeat(who, len(cells))]),
+        Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
+        Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
+        Fixed.of_counts(np.array([*levels, *wide], dtype=object), decimals),
+    )
+
+
+def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.bool_]) -> int:
+    """Return the decimal in which to count: one that holds every level exactly, if the rooms leave space for it.
+
+    Otherwise levels are rounded up, which asks for a little more than is needed. Whole cells move by whole numbers, and
+    need none.
+    """
+    coarse = max(system.decimals for system in systems)
+    finest = coarse
+    for level in (required.upper, required.lower, required.sliding):
+        counts = level.counts[(level.counts != 0) & ~whole[required.cells]]
+        decimals = level.decimals
+        while decimals > finest and not bool((counts % 10).any()):
+            counts, decimals = counts // 10, decimals - 1
+        finest = max(finest, decimals)
+    if finest == coarse:
+        return coarse
+    rooms = [(room, system.digits) for system in systems for room in (system.up, system.down)]
+    largest = max(
+        float((np.where(room >= ENDLESS, 0, room) * 10.0 ** (finest - digits)).max(initial=0)) for room, digits in rooms
+    )
+    return finest if largest < _LARGEST_ROOM else coarse
+
+
+def _raised(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return levels in counts, rounded up, those of whole cells to whole numbers, no more than `ENDLESS`."""
+    exact = levels.counts.astype(object)
+    if levels.decimals > decimals:
+        counts = -(-exact // 10 ** (levels.decimals - decimals))
+    else:
+        counts = exact * 10 ** (decimals - levels.decimals)
+    counts = np.where(whole, -(-counts // 10**decimals) * 10**decimals, counts)
+    return np.asarray(np.minimum(counts, ENDLESS), dtype=np.int64)

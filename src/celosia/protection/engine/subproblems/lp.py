@@ -1,0 +1,216 @@
+"""Attackers' linear programs on the cells that a point hides, for components that are no networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import SolverError
+from celosia.protection.engine.cuts.capacity import Reach, Workshop
+from celosia.protection.engine.requirements import Sides
+from celosia.solve.backend import Backend, Method, Model
+from celosia.solve.problem import LinearProgram
+
+REACHED = 1.0 - 1e-7
+"""A level that is reached but for this is reached, as far as doubles can tell; the last word has the audit."""
+
+
+_LEAST = 0.05
+"""Rooms end at no more than 1 over this."""
+
+_ENDLESS = 1e15
+"""A room without an end, in parts of a level."""
+
+
+_NOISE = 1e-9
+"""Smaller multipliers are none."""
+
+Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
+"""From rows and multipliers to others that say the same with fewer cells."""
+
+_METHODS: tuple[Method, ...] = ("dual", "primal")
+
+
+class Answered(NamedTuple):
+    """The answer to one question.
+
+    Parameters
+    ----------
+    place
+        The question.
+    reached
+        How far the cell moves, as a part of its level, no more than 1.
+    reaches
+        Multipliers that say why no further, none where the level is reached.
+    """
+
+    place: int
+    reached: float
+    reaches: list[Reach]
+
+
+class Table(NamedTuple):
+    """The answer to a question of a pattern.
+
+    Parameters
+    ----------
+    moves
+        How far every cell moves, in parts of the level.
+    reached
+        How far the cell in question moves.
+    reach
+        Multipliers that say why no further; None where the level is reached, or they say nothing.
+    """
+
+    moves: NDArray[np.float64]
+    reached: float
+    reach: Reach | None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the level is reached."""
+        return self.reached >= REACHED
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One component: how far its cells move when they are hidden by a part.
+
+    Everything is counted in parts of the level that is asked for, and rooms are capped at it, so that from one question
+    to the next few bounds change.
+
+    Parameters
+    ----------
+    workshop
+        Makes the reaches.
+    columns
+        The component, as columns of the task.
+    rows
+        Its rows.
+    share
+        By how much each cell is hidden.
+    model, bounds
+        The open model, and the bounds that it has now.
+    complete
+        Rids multipliers of cells that are hidden in vain.
+    """
+
+    workshop: Workshop
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    share: NDArray[np.float64]
+    model: Model
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
+    complete: Complete | None = None
+
+    @classmethod
+    def of(
+        cls,
+        workshop: Workshop,
+        columns: NDArray[np.int64],
+        share: NDArray[np.float64],
+        backend: Backend,
+        complete: Complete | None = None,
+    ) -> Program:
+        """Return the program of a component."""
+        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        zero = np.zeros(len(rows))
+        problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
+        return cls(workshop, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete)
+
+    def answers(self, sides: Sides) -> Iterator[Answered]:
+        """Yield the answers to questions about cells of the component, in the order of their levels.
+
+        No coefficient of a cut exceeds 1, however large the room, so rooms end at the level; and as a cell with
+        multiplier r is worth min(r room, 1), a second program ends them at 1 / r instead.
+        """
+        for k in np.lexsort((sides.upward, sides.columns, sides.levels)).tolist():
+            who, level = int(sides.attackers[k]), float(sides.levels[k])
+            target = int(np.searchsorted(self.columns, sides.columns[k]))
+            upward = bool(sides.upward[k])
+            solution = self._pushed(target, self.rooms(who, level, 1.0), upward=upward)
+            reached = abs(float(solution.x[target]))
+            reaches = []
+            if reached < REACHED:
+                reaches.append(self._reach(solution, k, sides))
+                cap = 1.0 / (np.abs(solution.reduced_costs) + _LEAST)
+                again = self._pushed(target, self.rooms(who, level, cap), upward=upward)
+                reaches.append(self._reach(again, k, sides))
+            yield Answered(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
+
+    def exact_answers(self, sides: Sides, *, why: bool = True) -> Iterator[Answered]:
+        """Yield the same for a pattern, with rooms as wide as they are, on request also why."""
+        for k in range(len(sides)):
+            table = self.table(sides, k, why=why)
+            yield Answered(k, table.reached, [] if table.reach is None else [table.reach])
+
+    def table(self, sides: Sides, k: int, *, why: bool = True) -> Table:
+        """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
+        target = int(np.searchsorted(self.columns, sides.columns[k]))
+        who, level = int(sides.attackers[k]), float(sides.levels[k])
+        for cap in (1.0, _ENDLESS):
+            vertex = self._pushed(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
+            reached = min(abs(float(vertex.x[target])), 1.0)
+            if reached >= REACHED:
+                return Table(vertex.x, reached, None)
+        return Table(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
+
+    def _pushed(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
+        """Return the solution in which a cell moves furthest, as far as its level."""
+        below, above = rooms
+        if upward:
+            above[target] = 1.0
+        else:
+            below[target] = -1.0
+        changed = np.flatnonzero((below != self.bounds[0]) | (above != self.bounds[1]))
+        self.model.change_bounds(changed, below[changed], above[changed])
+        self.bounds[0][:], self.bounds[1][:] = below, above
+        self._aim(target, -1.0 if upward else 1.0)
+        solution = _solved(self.model)
+        self._aim(target, 0.0)
+        return solution
+
+    def _aim(self, target: int, cost: float) -> None:
+        self.model.change_costs(np.array([target]), np.array([cost]))
+
+    def rooms(
+        self, who: int, level: float, cap: NDArray[np.float64] | float = _ENDLESS
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return an attacker's rooms in parts of the level, no wider than the cap."""
+        down, up = self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level
+        return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
+
+    def _reach(self, solution: _Vertex, k: int, sides: Sides) -> Reach | None:
+        rows, gamma = self.rows, solution.duals
+        if self.complete is not None:
+            used = np.flatnonzero(np.abs(gamma) > _NOISE)
+            rows, gamma = self.complete(rows[used], gamma[used])
+        return self.workshop.reach(
+            rows,
+            gamma,
+            int(sides.columns[k]),
+            int(sides.attackers[k]),
+            upward=bool(sides.upward[k]),
+        )
+
+
+class _Vertex(NamedTuple):
+    """An optimal vertex with its multipliers."""
+
+    x: NDArray[np.float64]
+    duals: NDArray[np.float64]
+    reduced_costs: NDArray[np.float64]
+
+
+def _solved(model: Model) -> _Vertex:
+    for method in _METHODS:
+        found = model.solve(method=method)
+        if found.x is not None and found.duals is not None and found.reduced_costs is not None:
+            return _Vertex(found.x, found.duals, found.reduced_costs)
+    raise SolverError.one("solver", f"gives no answer to an attacker's problem: {found.status.value}.", "Report this.")

@@ -1,0 +1,56 @@
+r"""Ways round a cell: the shortest move of hidden cells that moves it by one.
+
+.. math:: \min \sum_i |v_i| \quad\text{s.t.}\quad M v = 0,\; v_j = 1.
+
+Added to a table with the right factor it takes cell j out of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.solve.backend import Backend, Model
+from celosia.solve.problem import LinearProgram
+
+_FAR = 100.0
+"""No cell of a detour moves further than this many times the cell itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detours:
+    """Finds ways round cells of one component.
+
+    Parameters
+    ----------
+    n
+        The number of its cells.
+    model
+        The open program: a column up and a column down for each.
+    """
+
+    n: int
+    model: Model
+
+    @classmethod
+    def of(cls, workshop: Workshop, columns: NDArray[np.int64], backend: Backend) -> Detours:
+        """Return what finds ways round the cells of a component."""
+        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
+        zero, n = np.zeros(rows.shape[0]), len(columns)
+        both = sp.csr_array(sp.hstack([rows, -rows]))
+        return cls(n, backend.open(LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))))
+
+    def around(self, cell: int, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the shortest move of hidden cells that moves a cell up by one, None where there is none."""
+        upper = np.where(np.concatenate([share, share]) > 0, _FAR, 0.0)
+        lower = np.zeros(2 * self.n)
+        lower[cell] = upper[cell] = 1.0
+        upper[self.n + cell] = 0.0
+        self.model.change_bounds(np.arange(2 * self.n), lower, upper)
+        found = self.model.solve(method="dual", duals=False)
+        return None if found.x is None else found.x[: self.n] - found.x[self.n :]

@@ -1,0 +1,204 @@
+"""Tables that answer the questions of a pattern, kept while cells are shown again, where cells form no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Cut, Reach, Workshop
+from celosia.protection.engine.master import Pool
+from celosia.protection.engine.requirements import Sides
+from celosia.protection.engine.subproblems.lp import Program
+from celosia.protection.engine.subproblems.reroute import Detours
+
+_CUT = 1e-6
+"""A cut that is missed by less counts as satisfied."""
+
+_LEAST = 0.1
+"""A table that is led round a cell is not blown up by more than 1 over this: errors would grow."""
+
+_MOST_ASKED = 60
+"""A cell that takes more programs than this to show stays hidden: time is better spent on others."""
+
+_WHOLE = 1.0 - 1e-9
+
+_USED = 1e-9
+"""A cell that a table moves by less than this part of the level is not used by it."""
+
+
+def clean_program(
+    tables: Tables, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
+) -> NDArray[np.int64] | None:
+    """Return the columns of a component that is no network that stay hidden."""
+    if not tables.start(known):
+        return None
+    members = tables.program.columns
+    stays = [column for column in order.tolist() if late() or not tables.show(int(np.searchsorted(members, column)))]
+    return np.array(stays, dtype=np.int64)
+
+
+class Tables:
+    """A table for every question.
+
+    Parameters
+    ----------
+    program
+        Finds tables; its shares say what is hidden.
+    asked
+        The questions.
+    learned
+        Cuts that tell which cells must stay.
+    detours
+        Finds ways round cells.
+
+    Attributes
+    ----------
+    moves
+        How far each table moves each cell, in parts of the question's level, ``(s, n)``.
+    """
+
+    def __init__(self, program: Program, asked: Sides, learned: Learned, detours: Detours) -> None:
+        self.program = program
+        self.asked = asked
+        self.learned = learned
+        self.detours = detours
+        self.moves = np.zeros((len(asked), len(program.columns)))
+        self._target = np.searchsorted(program.columns, asked.columns)
+        self._sign = np.where(asked.upward, 1.0, -1.0)
+        self._failures = np.zeros(len(asked), dtype=np.int64)
+        place = {key: k for k, key in enumerate(self._keys(asked.upward))}
+        self._other = [place.get(key, -1) for key in self._keys(~asked.upward)]
+
+    def _keys(self, upward: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+        return list(zip(self.asked.columns.tolist(), self.asked.attackers.tolist(), upward.tolist(), strict=True))
+
+    def start(self, known: NDArray[np.float64] | None) -> bool:
+        """Find a table for every question, known ones first; return whether each has one."""
+        for question in range(len(self.asked)):
+            if known is not None and self._fits(known[question] / self.asked.levels[question], question):
+                self.moves[question] = known[question] / self.asked.levels[question]
+                continue
+            other = self._other[question]
+            if 0 <= other < question:
+                turned = -self.moves[other] / abs(self.moves[other, self._target[question]])
+                if self._fits(turned, question):
+                    self.moves[question] = turned
+                    continue
+            table = self.program.table(self.asked, question)
+            if not table.answers:
+                return False
+            self.moves[question] = table.moves
+        return True
+
+    def show(self, cell: int) -> bool:
+        """Show a cell if every question keeps a table; return whether that is so.
+
+        The shortest way round the cell takes it out of most tables. Questions that this does not answer are asked
+        again, those that have failed before first.
+        """
+        if self.learned.forbids(cell):
+            return False
+        own = self._target == cell  # a cell that is shown has nothing to keep
+        using = np.flatnonzero((np.abs(self.moves[:, cell]) > _USED) & ~own)
+        tables, fits = self._rerouted(using, cell)
+        self.program.share[cell] = 0.0
+        asked = np.flatnonzero(~fits)[: _MOST_ASKED + 1]
+        for k in asked[np.argsort(-self._failures[using[asked]], kind="stable")].tolist():
+            answer = self.program.table(self.asked, int(using[k]))
+            if not answer.answers or len(asked) > _MOST_ASKED:
+                self._failures[using[k]] += not answer.answers
+                self.program.share[cell] = 1.0
+                self.learned.learn(answer.reach, self.asked, int(using[k]))
+                return False
+            tables[k] = answer.moves
+        self.moves[using] = tables
+        self.moves[own] = 0.0
+        self.learned.show(cell)
+        return True
+
+    def _rerouted(self, using: NDArray[np.int64], cell: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return tables that are led round a cell, and which of them still answer their question."""
+        moves = self.moves[using]
+        detour = self.detours.around(cell, self.program.share) if len(using) else None
+        if detour is None:
+            return moves, np.zeros(len(using), dtype=bool)
+        tables = moves - moves[:, [cell]] * detour
+        tables[:, cell] = 0.0
+        tables[np.abs(tables) <= _USED] = 0.0
+        reached = tables[np.arange(len(using)), self._target[using]] * self._sign[using]
+        fits = reached >= _LEAST
+        tables[fits] /= reached[fits, None]
+        for k in np.flatnonzero(fits).tolist():
+            fits[k] = self._fits(tables[k], int(using[k]))
+        return tables, fits
+
+    def _fits(self, table: NDArray[np.float64], question: int) -> bool:
+        """Return whether a table leaves no room of its attacker, and moves its cell by the level."""
+        if table[self._target[question]] * self._sign[question] < _WHOLE:
+            return False
+        below, above = self.program.rooms(int(self.asked.attackers[question]), float(self.asked.levels[question]))
+        return bool(np.all((table >= below - _USED) & (table <= above + _USED)))
+
+
+class Learned:
+    """Cuts that tell at once which cells must stay hidden.
+
+    Parameters
+    ----------
+    workshop
+        Makes cuts.
+    pool
+        The cuts that are known.
+    members
+        The columns of the component: no other column is hidden.
+    known
+        Levels are those of the task, so that what is learned holds for it.
+    """
+
+    def __init__(self, workshop: Workshop, pool: Pool, members: NDArray[np.int64], *, known: bool) -> None:
+        self._workshop = workshop
+        self._pool = pool
+        self._known = known
+        self._members = members
+        self._hidden = np.zeros(len(workshop.task), dtype=bool)
+        self._hidden[members] = True
+        self._holds: list[set[int]] = [set() for _ in members]
+        self._slack: list[float] = []
+        self._cuts: list[Cut] = []
+        for cut in pool.cuts:
+            self._add(cut)
+
+    def _add(self, cut: Cut) -> None:
+        """Watch a cut that the pattern satisfies; others are about other components."""
+        slack = -cut.missing(self._hidden.astype(np.float64))
+        if slack < -_USED or cut.right <= 0 or cut.lean:
+            return
+        for column in cut.columns[self._hidden[cut.columns]].tolist():
+            self._holds[int(np.searchsorted(self._members, column))].add(len(self._cuts))
+        self._cuts.append(cut)
+        self._slack.append(slack)
+
+    def _value(self, number: int, cell: int) -> float:
+        cut = self._cuts[number]
+        return float(cut.values[np.searchsorted(cut.columns, self._members[cell])])
+
+    def forbids(self, cell: int) -> bool:
+        """Return whether a cut needs the cell."""
+        return any(self._slack[number] - self._value(number, cell) < -_CUT for number in self._holds[cell])
+
+    def show(self, cell: int) -> None:
+        """Take note that a cell is shown."""
+        self._hidden[self._members[cell]] = False
+        for number in self._holds[cell]:
+            self._slack[number] -= self._value(number, cell)
+
+    def learn(self, reach: Reach | None, asked: Sides, question: int) -> None:
+        """Make a cut of what stopped a question."""
+        column = int(asked.columns[question])
+        cut = None if reach is None else self._workshop.cut([reach], float(asked.levels[question]), column)
+        if cut is not None:
+            self._add(cut)
+            if self._known:
+                self._pool.add([cut])

@@ -1,0 +1,219 @@
+"""Why no safe pattern exists: an irreducible set of cells that must be shown, or levels that nobody can reach.
+
+Hiding more never helps an attacker, so a safe pattern exists exactly if hiding all that may be hidden is safe; but for
+cells that keep a width if they are hidden, which are shown again where they cannot. Of the cells that must be shown a
+set is freed: with all of it there is a safe pattern, with any less there is none. The tables by which an audit shows a
+pattern to be safe say which cells it rests on: what they do not move need not be freed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.findings import Verdicts
+from celosia.errors import listed, roughly
+from celosia.pattern.pattern import Pattern
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
+from celosia.solve.clock import Clock
+
+Hiding = Callable[[Risk], NDArray[np.bool_] | None]
+"""Finds a cheap pattern of a risk that an audit calls safe, None where it knows none: which cells it rests on."""
+
+_SECONDS = 20.0
+"""So long fewer cells are looked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conflict:
+    """What stands in the way of a safe pattern.
+
+    Parameters
+    ----------
+    shown
+        Cells that must be shown: freeing all of them helps, freeing less does not. Empty where freeing does not help.
+    unmet
+        Sensitive cells whose levels cannot be reached, as things are.
+    least
+        It is known that freeing less does not help: where thousands stand in the way, there is no time for that.
+    cost, bound
+        What the best known pattern costs when they are freed, and what any costs at least; None where that is unknown.
+    """
+
+    shown: NDArray[np.int64]
+    unmet: NDArray[np.int64]
+    least: bool = True
+    cost: float | None = None
+    bound: float | None = None
+
+    def sentence(self, risk: Risk) -> str:
+        """Return what stands in the way, in words."""
+        unmet = listed([risk.table.label(int(cell)) for cell in self.unmet])
+        if len(self.shown):
+            shown = listed([risk.table.label(int(cell)) for cell in self.shown])
+            return f"is impossible while these cells must be shown: {shown}. They give away {unmet}."
+        if len(self.unmet):
+            return f"is impossible: even with everything hidden attackers come too close to {unmet}."
+        return "is impossible with so few cells hidden."
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, and what that costs."""
+        if not len(self.shown):
+            return "Lower the levels, or exempt these cells." if len(self.unmet) else "Allow more in at_most."
+        more = "any fewer would not help" if self.least else "perhaps fewer would do"
+        advice = "Free it" if len(self.shown) == 1 else f"Free all of them: {more}"
+        if self.cost is None or self.bound is None:
+            return f"{advice}."
+        if self.bound >= self.cost:
+            return f"{advice}. The cheapest pattern then costs about {roughly(self.cost)}."
+        price, least = roughly(self.cost), roughly(self.bound)
+        return f"{advice}. A pattern then costs about {price}, and the cheapest about {least} at least."
+
+
+def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool | None) -> Conflict:
+    """Return what stands in the way of a safe pattern.
+
+    Parameters
+    ----------
+    risk
+        With the wishes of the method applied.
+    method
+        The method, for the widths that hidden cells keep.
+    hiding
+        Finds few cells to free: it is asked for a pattern where only cells that must be shown cost something. What it
+        finds is believed to be safe.
+    integer
+        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    now = _unmet(risk, method, nothing, integer=integer)[0]
+    must = np.flatnonzero(risk.status == SHOW)
+    if not len(now) or not len(must):
+        return Conflict(nothing, now)
+    asked = _only(risk, now)  # freeing more harms no other cell
+
+    def needed(cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        missed, used = _unmet(asked, method, cells, integer=integer)
+        return None if len(missed) else cells[used[cells]]
+
+    pattern = hiding(_freed(risk, must, cost=(risk.status == SHOW).astype(np.float64)))
+    few = needed(must) if pattern is None else must[pattern[must]]
+    if few is None:
+        return Conflict(nothing, now)
+    few, least = _fewest(few, needed, Clock(_SECONDS))
+    return Conflict(few, now, least)
+
+
+def rests_on(checked: Audit) -> NDArray[np.bool_]:
+    """Return which cells the tables of an audit move, ``(n_cells,)``; all hidden ones where a table is not known."""
+    used = np.zeros(len(checked.risk), dtype=bool)
+    if not isinstance(checked.verdicts, Verdicts):
+        return np.asarray(checked.release.status != "shown")
+    found = checked.verdicts.findings
+    for answers in (found.down, found.up):
+        if bool(((answers.table < 0) & (answers.reach != 0)).any()):
+            return np.asarray(checked.release.status != "shown")
+        with_table = np.flatnonzero(answers.table >= 0)
+        owner = np.full(answers.n_tables, -1)
+        owner[answers.table[with_table]] = found.attackers[with_table]
+        entries = np.repeat(owner, np.diff(answers.starts))
+        for who, system in enumerate(checked.systems):
+            used[system.cells[answers.columns[entries == who]]] = True
+    return used
+
+
+def freed(risk: Risk, conflict: Conflict) -> Risk:
+    """Return the risk in which the cells of a conflict may be hidden."""
+    return _freed(risk, conflict.shown, cost=risk.cost)
+
+
+def _freed(risk: Risk, cells: NDArray[np.int64], *, cost: NDArray[np.float64]) -> Risk:
+    """Return the risk in which some cells may be hidden; those about which there are requirements must be."""
+    status = risk.status.copy()
+    status[cells] = SAFE
+    if risk.further is not None:
+        status[np.intersect1d(cells, risk.further.cells)] = HIDE
+    return replace(risk, status=status, cost=cost)
+
+
+def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
+    """Return the risk in which only some sensitive cells are asked about; the others are just hidden."""
+    status = risk.status.copy()
+    status[risk.sensitive] = HIDE
+    status[cells] = np.where(risk.status[cells] == SENSITIVE, SENSITIVE, status[cells])
+    return replace(risk, status=status)
+
+
+def _unmet(
+    risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: bool | None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the cells that are not protected, even when all that may be hidden is; one may have to be shown itself.
+
+    Cells that keep a width if they are hidden, and cannot, are shown, one round after another. Also return on which
+    cells the protection of the others rests, ``(n_cells,)``.
+    """
+    opened = _freed(risk, cells, cost=risk.cost)
+    forced = np.isin(opened.status, (SENSITIVE, HIDE))
+    hidden = opened.status != SHOW
+    while True:
+        checked = audit(Pattern.suppressing(risk.table, hidden), method.conditional(opened, hidden), integer=integer)
+        missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
+        missed = missed.astype(np.int64)
+        narrow = missed[hidden[missed] & ~forced[missed]]
+        if not len(narrow):
+            return missed, rests_on(checked)
+        hidden[narrow] = False
+
+
+def _fewest(
+    cells: NDArray[np.int64], needed: Callable[[NDArray[np.int64]], NDArray[np.int64] | None], clock: Clock
+) -> tuple[NDArray[np.int64], bool]:
+    """Return a part of some cells that helps, and whether it is known that no part of it does.
+
+    Parameters
+    ----------
+    cells
+        Help.
+    needed
+        Tells of some cells on which of them that rests, None where they do not help; more never harms.
+    clock
+        When to leave it at that.
+    """
+    sure, rest = cells[:0], cells
+    size = max(1, len(rest) // 2)
+    while len(rest):
+        if clock.left <= 0:
+            return np.sort(np.concatenate([sure, rest])), False
+        found = needed(np.concatenate([sure, rest[size:]]))
+        if found is not None:
+            rest = np.intersect1d(rest[size:], found)
+            size = min(2 * size, max(1, len(rest)))
+        elif size == 1:
+            sure, rest = np.append(sure, rest[0]), rest[1:]
+        else:
+            size //= 2
+    return np.sort(sure), True
+
+
+def smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool]) -> NDArray[np.int64]:
+    """Return a part of some cells that helps, and no part of which does, given that more never harms (QuickXplain)."""
+    nothing = np.zeros(0, dtype=np.int64)
+
+    def needed(given: NDArray[np.int64], among: NDArray[np.int64], *, changed: bool) -> NDArray[np.int64]:
+        if changed and helps(given):
+            return nothing
+        if len(among) == 1:
+            return among
+        half = len(among) // 2
+        first, second = among[:half], among[half:]
+        right = needed(np.concatenate([given, first]), second, changed=True)
+        left = needed(np.concatenate([given, right]), first, changed=len(right) > 0)
+        return np.concatenate([left, right])
+
+    return np.sort(needed(nothing, cells, changed=False))

@@ -1,0 +1,1 @@
+"""Interval publication: cells are shown, or a range of each is published."""

@@ -1,0 +1,1 @@
+"""Ranges of products of hierarchies by splitting (ADMM), with a bound."""

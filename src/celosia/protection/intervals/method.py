@@ -1,0 +1,231 @@
+"""Interval publication: cells are shown, or a range of each is published (partial suppression)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.errors import Problems, SpecError, counted, listed
+from celosia.pattern.modes.mode import checked_costs
+from celosia.protection.suppression.method import Suppress, width_decimals
+from celosia.risk.cost import Cost
+from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.naming import CellNames
+
+Number = float | int | Fraction
+
+_NOTHING: tuple[int, ...] = ()
+_MOST_DECIMALS = 9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Publish ranges that are as narrow as safety allows, and show all else (Salazar 2003, section 4).
+
+    Parameters
+    ----------
+    cost
+        What a unit of width costs in each cell: a text like ``"value"`` or ``"unity"`` (`celosia.Cost`), or one number
+        per cell; by default what `celosia.assess` was told.
+    lower_cost, upper_cost
+        The same for what lies below and above the true value, where the two differ.
+    must_show
+        Places of cells that stay points.
+    least_width
+        Widths by cell: nobody must conclude a narrower range for it, sensitive or not.
+    most_width
+        Widths by cell: no wider range is published.
+    levels
+        ``"own"`` for the levels as they are, ``"sliding"`` to ask for SPL = LPL + UPL instead of separate lower and
+        upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it.
+    shift
+        Place ranges at random around the true values, at the same cost, where all levels are sliding. Otherwise many
+        ranges have the true value in their middle.
+    secret
+        The seed of that placing, which must stay secret; by default drawn afresh. The result's method knows it.
+    decimals
+        How many decimals ends have; by default as few as cost next to nothing, and none for counts.
+    digits, base
+        Round ends outward, to so many significant digits or to multiples of a base. Ranges are then wider than what
+        can be concluded.
+    search
+        ``"cuts"`` or ``"splitting"`` for the widths; by default what suits the table.
+    zeros_known
+        Every attacker knows which cells are zero.
+    """
+
+    cost: str | Cost | ArrayLike | None = None
+    lower_cost: str | Cost | ArrayLike | None = None
+    upper_cost: str | Cost | ArrayLike | None = None
+    must_show: CellNames = _NOTHING
+    least_width: Mapping[int, Number] = field(default_factory=dict)
+    most_width: Mapping[int, Number] = field(default_factory=dict)
+    levels: Literal["own", "sliding"] = "own"
+    shift: bool = True
+    secret: int | None = None
+    decimals: int | None = None
+    digits: int | None = None
+    base: Number | None = None
+    search: Literal["auto", "cuts", "splitting"] = "auto"
+    zeros_known: bool = False
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        for name, widths in (("least_width", self.least_width), ("most_width", self.most_width)):
+            wrong = [cell for cell, width in widths.items() if not (width > 0 and math.isfinite(width))]
+            if wrong:
+                remedy = "Leave it out for none." if name == "least_width" else "For points say must_show."
+                found.add(name, f"must be above zero; it is not for {listed(wrong)}.", remedy)
+        if self.levels not in ("own", "sliding"):
+            found.add("levels", f"must be 'own' or 'sliding', not {self.levels!r}.")
+        if self.search not in ("auto", "cuts", "splitting"):
+            found.add("search", f"must be 'auto', 'cuts' or 'splitting', not {self.search!r}.")
+        if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
+            found.add("decimals", f"must lie between 0 and {_MOST_DECIMALS}, not {self.decimals}.")
+        self._check_rounding(found)
+        if self.secret is not None and self.secret < 0:
+            found.add("secret", "must be zero or more.")
+        found.raise_as(SpecError)
+
+    def _check_rounding(self, found: Problems) -> None:
+        """Note what is wrong with the rounding of ends."""
+        if self.digits is not None and self.digits < 1:
+            found.add("digits", f"must be 1 or more, not {self.digits}.")
+        if self.base is not None and not self.base > 0:
+            found.add("base", f"must be above zero, not {self.base}.")
+        elif self.base is not None and (_written(self.base) * 10**self.base_decimals).denominator != 1:
+            found.add("base", f"has too many decimals: {self.base}.", "Multiples of it are published.")
+        if self.digits is not None and self.base is not None:
+            found.add("digits", "and base are both given.", "Round ends in one way.")
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "interval"
+
+    @property
+    def hides(self) -> bool:
+        """Whether cells may be hidden as well."""
+        return False
+
+    @property
+    def rounds(self) -> bool:
+        """Whether ends are rounded outward on request."""
+        return self.digits is not None or self.base is not None
+
+    @property
+    def base_decimals(self) -> int:
+        """How many decimals the base has; none where there is no base."""
+        return 0 if self.base is None else width_decimals([_written(self.base)])
+
+    def refuse_base(self, risk: Risk, *, integer: bool | None) -> None:
+        """Refuse a base whose multiples have more decimals than ends may have.
+
+        Raises
+        ------
+        SpecError
+            Saying which.
+        """
+        if self.base is None or not self.base_decimals:
+            return
+        counts = integer or bool(set(risk.table.variables) & risk.table.counts)
+        if counts:
+            raise SpecError.one("base", f"is {self.base}, and ends of counts are whole.", "Take a whole number.")
+        if self.decimals is not None and self.decimals < self.base_decimals:
+            said = f"is {self.base}, and ends have {counted(self.decimals, 'decimal')}."
+            raise SpecError.one("base", said, "Take a coarser base, or more decimals.")
+
+    @property
+    def least(self) -> dict[int, Fraction]:
+        """The least widths, exact as they are written."""
+        return _exact(self.least_width)
+
+    @property
+    def most(self) -> dict[int, Fraction]:
+        """The greatest widths, exact as they are written."""
+        return _exact(self.most_width)
+
+    def applied(self, risk: Risk) -> Risk:
+        """Return the risk with what this method asks for: its costs and levels, what must be shown, who knows zeros.
+
+        Raises
+        ------
+        SpecError
+            A cell is not in the table, a cell that must be shown is sensitive or has a least width, costs are negative.
+        """
+        found = Problems()
+        asked = risk
+        with found.gathering():
+            asked = Suppress(self.cost, self.must_show, zeros_known=self.zeros_known).applied(risk)
+        for name, cells in (("least_width", self.least_width), ("most_width", self.most_width)):
+            beyond = [cell for cell in cells if not 0 <= cell < len(risk)]
+            if beyond:
+                found.add(name, f"names cells that are not in the table: {listed(beyond)}.")
+        found.raise_as(SpecError)
+        shown = [cell for cell in self.least_width if asked.status[cell] == SHOW]
+        if shown:
+            labels = listed([risk.table.label(cell) for cell in shown])
+            raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
+        if self.levels == "own":
+            return asked
+        return replace(asked, levels=sliding_only(risk.levels))
+
+    def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
+        sides = []
+        for name, cost in (("lower_cost", self.lower_cost), ("upper_cost", self.upper_cost)):
+            if cost is None:
+                own = risk.cost
+            elif isinstance(cost, str | Cost):
+                own = (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
+            else:
+                try:
+                    own = checked_costs(cost, len(risk))
+                except SpecError as error:
+                    raise SpecError(replace(problem, place=name) for problem in error.problems) from None
+            sides.append(own)
+        return sides[0], sides[1]
+
+    def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be published in another way that protects them, ``(n_cells,)``."""
+        return np.zeros(len(risk), dtype=bool)
+
+    def required(self, risk: Risk) -> Risk:
+        """Return the risk in which cells with a least width are sensitive: a least width is a sliding level."""
+        least = self.least
+        if not least:
+            return risk
+        status = risk.status.copy()
+        status[list(least)] = SENSITIVE
+        old = risk.levels.sliding
+        decimals = max(old.decimals, width_decimals(least.values()))
+        counts = old.to(decimals).counts.astype(object)
+        for cell, width in least.items():
+            counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
+        return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
+
+
+def sliding_only(levels: Levels) -> Levels:
+    """Return levels that ask for the width of separate ones, wherever the true value lies in it: SPL = LPL + UPL."""
+    decimals = max(levels.lower.decimals, levels.upper.decimals, levels.sliding.decimals)
+    lower, upper, sliding = (
+        level.to(decimals).counts.astype(object) for level in (levels.lower, levels.upper, levels.sliding)
+    )
+    nothing = Fixed(np.zeros(len(levels.lower), dtype=np.int64))
+    return Levels(nothing, nothing, Fixed.of_counts(np.maximum(sliding, lower + upper), decimals))
+
+
+def _exact(widths: Mapping[int, Number]) -> dict[int, Fraction]:
+    return {cell: _written(width) for cell, width in widths.items()}
+
+
+def _written(number: Number) -> Fraction:
+    """Return a number, exact as it is written."""
+    return Fraction(str(number)) if isinstance(number, float) else Fraction(number)

@@ -1,0 +1,1 @@
+"""From slacks in floating point to published ranges on decimals, audited."""

@@ -1,0 +1,122 @@
+r"""Ranges that miss a level, widened as cheaply as that goes.
+
+For one requirement the two tables of Salazar (2003), Figure 6, are looked for in ranges that may be widened:
+
+.. math:: \min\ w^- e^- + w^+ e^+ \quad\text{s.t.}\quad M f = M g = 0, \qquad -z^- - e^- \le f, g \le z^+ + e^+,
+
+where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's rooms. Where
+attackers know that values are whole numbers, f, g and e are.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.system.system import ENDLESS
+from celosia.errors import InfeasibleError
+from celosia.library import OnFirstUse
+from celosia.protection.engine.problem import Task
+from celosia.protection.run import Call
+from celosia.solve.problem import LinearProgram
+from celosia.solve.registry import backends
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
+
+_NOTHING = 1e-7
+"""Less widening than this, in steps, is none."""
+
+Sides = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def mended(
+    task: Task, goal: int, least: Fraction, slacks: Sides, costs: Sides, most: NDArray[np.float64], call: Call
+) -> Sides:
+    """Return slacks down and up that let a goal be reached, never smaller than before, ``(n,)`` each.
+
+    Parameters
+    ----------
+    task, goal
+        What must be reached.
+    least
+        The least widening, in counts of the task.
+    slacks, costs
+        How far ranges reach down and up, in counts, and what a count more costs.
+    most
+        The greatest widths, in counts.
+    call
+        The solver.
+
+    Raises
+    ------
+    InfeasibleError
+        The greatest widths do not allow it.
+    """
+    n, goals = len(task), task.goals
+    who, column = int(goals.attackers[goal]), int(goals.columns[goal])
+    rooms = [np.where(room[who] >= ENDLESS, np.inf, room[who].astype(np.float64)) for room in (task.down, task.up)]
+    down, up = slacks
+    matrix = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
+    m, one, none = matrix.shape[0], sp.eye_array(n), sp.csr_array((n, n))
+    empty = sp.csr_array((m, n))
+    pick = sp.csr_array((np.ones(1), ([0], [column])), shape=(1, n))
+    blank = sp.csr_array((1, n))
+    rows = sp.block_array(
+        [
+            [matrix, empty, empty, empty],
+            [empty, matrix, empty, empty],
+            [one, none, none, -one],
+            [one, none, one, none],
+            [none, one, none, -one],
+            [none, one, one, none],
+            [none, none, one, one],
+            [pick, -pick, blank, blank],
+        ],
+        format="csr",
+    )
+    open_, still = np.full(n, np.inf), np.zeros(m)
+    level_up, level_down = float(goals.up[goal]), float(goals.down[goal])
+    lower_f, upper_g = -rooms[0].copy(), rooms[1].copy()
+    lower_f[column], upper_g[column] = level_up, -level_down
+    # the ranges themselves may not be widened beyond what the widest attacker knows
+    widest = [np.where(room.max(axis=0) >= ENDLESS, np.inf, room.max(axis=0)) for room in (task.down, task.up)]
+    whole = np.tile(task.whole & _tied(matrix, column), 4)
+    step = np.where(whole, 10.0**task.decimals, 1.0)  # whole numbers count in ones
+    program = LinearProgram(
+        sp.csr_array(rows @ sp.diags_array(step)),
+        np.concatenate([still, still, -open_, -down, -open_, -down, -open_, [float(goals.sliding[goal])]]),
+        np.concatenate([still, still, up, open_, up, open_, np.maximum(most - down - up, 0.0), [np.inf]]),
+        np.concatenate([lower_f, -rooms[0], np.zeros(2 * n)]) / step,
+        np.concatenate([rooms[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,
+        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, 1e-6 * cost.max(initial=1.0)) for cost in costs)]) * step,
+        integer=whole if bool(whole.any()) else None,
+    )
+    solver = call.solver if bool(whole.any()) else backends()[0]
+    x = solver.open(program).solve(duals=False, gap=0.0).x
+    if x is None:
+        raise InfeasibleError.one(
+            "most_width", "leaves no safe ranges once ends are rounded.", "Allow wider ranges, or more decimals."
+        )
+    f, g, e_down, e_up = np.split(x * step, 4)
+    size = float(least)
+    if e_down.sum() + e_up.sum() <= _NOTHING * size:  # doubles see nothing to mend: widen all that the tables use
+        used = (np.abs(f) > _NOTHING) | (np.abs(g) > _NOTHING)
+        e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
+    return _raised(down, e_down, size), _raised(up, e_up, size)
+
+
+def _tied(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
+    """Return which columns relations tie to one of them, directly or not, itself included, ``(n,)``."""
+    m = matrix.shape[0]
+    _, label = csgraph.connected_components(
+        sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False
+    )
+    return np.asarray(label[m:] == label[m + column])
+
+
+def _raised(slack: NDArray[np.float64], more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Return slacks widened by whole steps."""
+    return slack + np.where(more > _NOTHING * step, np.ceil(more / step - _NOTHING) * step, 0.0)

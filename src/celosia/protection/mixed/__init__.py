@@ -1,0 +1,1 @@
+"""Mixed releases: hidden cells, ranges, rounded and moved values in one optimisation."""

@@ -1,0 +1,252 @@
+r"""Modes of a mixed release with numbers: cells are shown, hidden, ranges, rounded or perturbed, each in one way.
+
+What is published adds up: some table has the published numbers, a value within every range, and any value where a cell
+is hidden. With :math:`v_i - a_i` how far a number moves, and :math:`x_i` for *cell i is hidden*,
+
+.. math:: M (v - a + d) = 0, \qquad -z_i^- - B x_i \le d_i \le z_i^+ + B x_i,
+
+so that numbers alone add up exactly wherever a relation has nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.system.decomposition import parts_of
+from celosia.protection.engine.modes import offers
+from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.problem import Task
+from celosia.protection.intervals.formulation import Prices, hidden_offer, ranged_offer, unit_of
+from celosia.protection.mixed.numbers import Numbers
+from celosia.solve.problem import LinearProgram
+
+_HALF = 0.5
+
+_FURTHER = 10.0
+"""Where cells form no network, completions go as far as so many times all moves together."""
+
+_NO_COLUMNS = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberPrices:
+    """What numbers that are not the true ones cost, of the columns of a task.
+
+    Parameters
+    ----------
+    move
+        By unit of the table that they lie from the truth, ``(n,)``.
+    fixed
+        Whatever the distance, ``(n,)``.
+    """
+
+    move: NDArray[np.float64]
+    fixed: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What a point of mixed modes publishes about the columns of a task.
+
+    Parameters
+    ----------
+    hidden
+        Which are hidden, ``(n,)``.
+    down, up
+        The slacks of all others, in counts of the task, ``(n,)`` each.
+    rounded, multiples
+        Columns that are rounded, and to which multiple of their base.
+    perturbed, moves
+        Columns that are perturbed, and by how many steps.
+    """
+
+    hidden: NDArray[np.bool_]
+    down: NDArray[np.float64]
+    up: NDArray[np.float64]
+    rounded: NDArray[np.int64]
+    multiples: NDArray[np.int64]
+    perturbed: NDArray[np.int64]
+    moves: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedModes:
+    """Modes of a mixed release, and where their variables are.
+
+    Parameters
+    ----------
+    modes
+        The modes.
+    numbers
+        What may be rounded and perturbed.
+    """
+
+    modes: Modes
+    numbers: Numbers
+
+    @classmethod
+    def of(
+        cls, task: Task, prices: Prices, most: NDArray[np.float64], numbers: Numbers, number_prices: NumberPrices
+    ) -> MixedModes:
+        """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
+        unit, reach = unit_of(task), _reach(task, numbers)
+        made = [
+            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit, reach),
+            hidden_offer(prices),
+            _rounded(task, numbers, number_prices, unit),
+            _perturbed(task, numbers, number_prices, unit),
+            _completions(task, prices, most, reach / unit),
+        ]
+        modes = Modes.of(task, [replace(offer, published=None) for offer in made], unit)
+        rows = _Rows(task, modes, made)
+        rows.add_choices(numbers.columns)
+        rows.add_completions()
+        return cls(replace(modes, program=rows.added_to(modes.program)), numbers)
+
+    @property
+    def widest(self) -> NDArray[np.float64]:
+        """The point that hides or widens everything that may be: dear, but there is a pattern from now on."""
+        modes, n = self.modes, len(self.modes.hiding)
+        point = np.zeros(len(modes.program.cost))
+        point[: 2 * n] = np.where(np.tile(modes.hiding < 0, 2), modes.program.upper[: 2 * n], 0.0)
+        point[modes.starts[1] : modes.starts[2]] = 1.0
+        return point
+
+    def read(self, v: NDArray[np.float64]) -> Choice:
+        """Return what a point publishes."""
+        modes = self.modes
+        starts = modes.starts.tolist()
+        roundings, moves = self.numbers.roundings, self.numbers.moves
+        up, down = modes.slacks(v)
+        first, taken = np.split(np.rint(v[starts[2] : starts[3]]).astype(np.int64), 2)
+        rounds = np.flatnonzero(taken)
+        far_up, far_down, taken = np.split(np.rint(v[starts[3] : starts[4]]).astype(np.int64), 3)
+        perturbs = np.flatnonzero(taken)
+        return Choice(
+            hidden=modes.hidden(v) > _HALF,
+            down=down * modes.unit,
+            up=up * modes.unit,
+            rounded=roundings.columns[rounds],
+            multiples=(roundings.truth // roundings.base + first)[rounds],
+            perturbed=moves.columns[perturbs],
+            moves=((far_up - far_down) * moves.grain)[perturbs],
+        )
+
+
+def _rounded(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+    own = numbers.roundings
+    scale = numbers.step / unit
+    cost = prices.move[own.columns] * (unit / 10**task.decimals)
+    remainder = own.remainder.astype(np.float64) * scale
+    offer = offers.rounded(own.columns, cost, remainder, own.base * np.float64(scale), own.grain * np.float64(scale))
+    return offers.gated(offer, prices.fixed[own.columns] + cost * remainder)
+
+
+def _perturbed(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+    own, ends = numbers.moves, numbers.moves.ends
+    cost = prices.move[own.columns] * own.grain * (numbers.step / 10**task.decimals)
+    offer = offers.perturbed(
+        own.columns,
+        (cost, cost),
+        own.reach.astype(np.float64),
+        (ends.most_up.astype(np.float64), ends.most_down.astype(np.float64)),
+        (ends.least_up.astype(np.float64), ends.least_down.astype(np.float64)),
+        integer=True,
+    )
+    offer = offers.rescaled(offer, own.grain * np.float64(numbers.step / unit))
+    return offers.gated(offer, prices.fixed[own.columns])
+
+
+def _reach(task: Task, numbers: Numbers) -> float:
+    """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
+    parts = parts_of(task.system(np.arange(len(task))))
+    return numbers.furthest * (1.0 if bool(parts.network.all()) else _FURTHER)
+
+
+def _completions(task: Task, prices: Prices, most: NDArray[np.float64], furthest: float) -> Offer:
+    """Return the variables d of columns that may be ranges or hidden; they open nothing and cost nothing."""
+    hide = np.full(len(task), np.inf) if prices.hide is None else prices.hide
+    columns = np.flatnonzero((most > 0) | np.isfinite(hide))
+    far = np.full(len(columns), furthest)
+    nothing = (_NO_COLUMNS, _NO_COLUMNS, np.zeros(0))
+    return Offer(columns, -far, far, np.zeros(len(columns)), np.zeros(len(columns), dtype=bool), nothing, nothing)
+
+
+class _Rows:
+    """Rows among the variables of several offers: ranges, hidden, rounded, perturbed, completions."""
+
+    def __init__(self, task: Task, modes: Modes, made: list[Offer]) -> None:
+        self.task, self.program, self.starts, self.offers = task, modes.program, modes.starts.tolist(), made
+        self.rows: list[sp.csr_array] = []
+        self.lower: list[NDArray[np.float64]] = []
+        self.upper: list[NDArray[np.float64]] = []
+
+    def _add(self, rows: sp.csr_array, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        self.rows.append(sp.csr_array(rows))
+        self.lower.append(lower)
+        self.upper.append(upper)
+
+    def _picks(self, columns: NDArray[np.int64], first: int) -> sp.csr_array:
+        """Return the matrix of columns of the task by variables, which begin at a place, one for each."""
+        shape = (len(self.task), self.starts[-1])
+        return sp.csr_array((np.ones(len(columns)), (columns, first + np.arange(len(columns)))), shape=shape)
+
+    @property
+    def _slacks(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """By columns: how far ranges go up and down."""
+        every = np.arange(len(self.task))
+        return self._picks(every, 0), self._picks(every, len(every))
+
+    @property
+    def _hides(self) -> sp.csr_array:
+        return self._picks(self.offers[1].columns, self.starts[1])
+
+    @property
+    def _taken(self) -> sp.csr_array:
+        """By columns: the variables that round and perturb."""
+        total = sp.csr_array((len(self.task), self.starts[-1]))
+        for which in (2, 3):
+            columns = self.offers[which].columns
+            total = sp.csr_array(total + self._picks(columns, self.starts[which + 1] - len(columns)))
+        return total
+
+    def add_choices(self, columns: NDArray[np.int64]) -> None:
+        """Demand that a column with numbers is published in one way."""
+        n, many = len(self.task), len(columns)
+        open_ = np.full(many, -np.inf)
+        self._add((self._taken + self._hides)[columns], open_, np.ones(many))
+        for side, slack in enumerate(self._slacks):
+            most = self.program.upper[side * n : (side + 1) * n]
+            self._add((slack + sp.diags_array(most) @ self._taken)[columns], open_, most[columns])
+
+    def add_completions(self) -> None:
+        """Demand that what is published adds up."""
+        columns, shape = self.offers[4].columns, (len(self.task), self.starts[-1])
+        completed = self._picks(columns, self.starts[4])
+        far = float(self.offers[4].upper.max(initial=0.0))
+        up, down = self._slacks
+        many, hides = len(columns), far * self._hides
+        self._add((up + hides - completed)[columns], np.zeros(many), np.full(many, np.inf))
+        self._add((down + hides + completed)[columns], np.zeros(many), np.full(many, np.inf))
+        for which in (2, 3):
+            offer = self.offers[which]
+            if offer.published is not None:
+                places, variables, values = offer.published
+                at = (offer.columns[places], variables + self.starts[which])
+                completed = sp.csr_array(completed + sp.csr_array((values, at), shape=shape))
+        sums = sp.csr_array(self.task.matrix, dtype=np.float64) @ completed
+        none = np.zeros(self.task.matrix.shape[0])
+        self._add(sums, none, none)
+
+    def added_to(self, program: LinearProgram) -> LinearProgram:
+        """Return a program with all these rows as well."""
+        return replace(
+            program,
+            rows=sp.csr_array(sp.vstack([program.rows, *self.rows])),
+            row_lower=np.concatenate([program.row_lower, *self.lower]),
+            row_upper=np.concatenate([program.row_upper, *self.upper]),
+        )

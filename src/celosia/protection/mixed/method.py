@@ -1,0 +1,169 @@
+"""Mixed releases: every cell has its own allowed ways of publication, and one optimisation weighs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.errors import Problems, SpecError
+from celosia.pattern.modes.mode import checked_costs
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.rounding.method import Number, counted_in_units, exact, refuse_broken
+from celosia.protection.suppression.method import Suppress, cells_of
+from celosia.risk.cost import Cost
+from celosia.risk.risk import Risk
+from celosia.table.naming import CellNames
+from celosia.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixed(Intervals):
+    """Show, hide, widen, round or perturb: every cell in one of its ways, in one optimisation.
+
+    This column may be ranges, that one is hidden or shown. A cell that may be nothing else is shown, and so is one that
+    every attacker knows exactly. By default a range costs 1 per unit of its width and hiding the value of the cell, so
+    that a range as wide as its value costs as much as hiding it. A rounded or perturbed number costs 1, and 1 per unit
+    that it lies from the truth. What is published adds up: some table has these numbers, and values within these
+    ranges. Everything but the following is as in `celosia.Intervals`.
+
+    Parameters
+    ----------
+    hide_cost
+        What hiding a cell costs: a text like ``"value"`` (`celosia.Cost`), or one number per cell.
+    may_hide
+        Places of cells that may be hidden, or a mask over all cells; by default all.
+    may_range
+        Places of cells that may be ranges, or a mask over all cells; by default all.
+    must_hide
+        Places of cells that are hidden in any case.
+    round_base
+        Cells may be rounded up or down to a multiple of it (`celosia.Round`): one for all cells or one for each, a
+        whole number of units of the last decimal. By default none is rounded.
+    may_round
+        Places of cells that may be rounded, or a mask over all cells; by default all, where there is a base.
+    reach
+        Cells may be perturbed by no more than this (`celosia.Perturb`): one for all cells or one for each. It is
+        published, so it must not be computed from true values. Sensitive cells that are perturbed are moved, to a side
+        drawn from the secret. By default none is perturbed.
+    may_perturb
+        Places of cells that may be perturbed, or a mask over all cells; by default all, where there is a reach.
+    move_cost
+        What a unit of distance from the true value costs where numbers are rounded or perturbed: a text like
+        ``"unity"`` (`celosia.Cost`), or one number per cell.
+    number_cost
+        What a rounded or perturbed number costs whatever its distance.
+    """
+
+    cost: str | Cost | ArrayLike | None = "unity"
+    hide_cost: str | Cost | ArrayLike = "value"
+    may_hide: CellNames | None = None
+    may_range: CellNames | None = None
+    must_hide: CellNames = ()
+    round_base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
+    may_round: CellNames | None = None
+    reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
+    may_perturb: CellNames | None = None
+    move_cost: str | Cost | ArrayLike = "unity"
+    number_cost: str | Cost | ArrayLike = "unity"
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        with found.gathering():
+            Intervals.__post_init__(self)
+        for name, may, given in (
+            ("round_base", "may_round", self.round_base),
+            ("reach", "may_perturb", self.reach),
+        ):
+            if given is None:
+                if getattr(self, may) is not None:
+                    found.add(may, f"names cells, but {name} is missing.", f"Say {name}.")
+                continue
+            with found.gathering():
+                if any(number < 0 for number in exact(name, given)) or not any(exact(name, given)):
+                    found.add(name, "must be above zero.", "Leave it out for none.")
+        found.raise_as(SpecError)
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "mixed"
+
+    @property
+    def hides(self) -> bool:
+        """Whether cells may be hidden as well."""
+        return True
+
+    def applied(self, risk: Risk) -> Risk:
+        """Return the risk with what this method asks for; see `celosia.Intervals`.
+
+        Raises
+        ------
+        DataError
+            Counts that may be rounded or perturbed are not whole numbers.
+        """
+        found = Problems()
+        for numbers in (self.bases, self.reaches):
+            with found.gathering():
+                numbers(risk.table)
+        for name in ("hide_cost", "move_cost", "number_cost"):
+            with found.gathering():
+                self.priced(name, risk)
+        found.raise_as(SpecError)
+        if self.round_base is not None or self.reach is not None:
+            refuse_broken(risk.table, risk.table.is_count)
+        status = Suppress(must_show=self.must_show, must_hide=self.must_hide).applied(risk).status
+        return replace(Intervals.applied(self, risk), status=status)
+
+    def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
+        """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
+        return np.where(_allowed("may_hide", self.may_hide, risk.table), self.priced("hide_cost", risk), np.inf)
+
+    def priced(self, name: str, risk: Risk) -> NDArray[np.float64]:
+        """Return one of the costs by its name, of every cell, ``(n_cells,)``."""
+        cost = getattr(self, name)
+        try:
+            if isinstance(cost, str | Cost):
+                return (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
+            return checked_costs(np.asarray(cost), len(risk))
+        except SpecError as error:
+            raise SpecError(replace(problem, place=name) for problem in error.problems) from None
+
+    def ranges(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be ranges, ``(n_cells,)``."""
+        return _allowed("may_range", self.may_range, risk.table)
+
+    def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be hidden, rounded or perturbed, ``(n_cells,)``."""
+        numbers = (self.bases(risk.table) > 0) | (self.reaches(risk.table) > 0)
+        return np.asarray(numbers | np.isfinite(self.hide_costs(risk)))
+
+    def bases(self, table: Table) -> NDArray[np.int64]:
+        """Return the base of every cell in units of the table's last decimal, 0 where it is not rounded."""
+        return _counted("round_base", self.round_base, "may_round", self.may_round, table)
+
+    def reaches(self, table: Table) -> NDArray[np.int64]:
+        """Return the reach of every cell in units of the table's last decimal, 0 where it is not perturbed."""
+        return _counted("reach", self.reach, "may_perturb", self.may_perturb, table)
+
+
+def _counted(
+    name: str,
+    numbers: object,
+    may: str,
+    cells: CellNames | None,
+    table: Table,
+) -> NDArray[np.int64]:
+    if numbers is None:
+        return np.zeros(len(table), dtype=np.int64)
+    return np.where(_allowed(may, cells, table), counted_in_units(name, numbers, table), 0)
+
+
+def _allowed(name: str, cells: CellNames | None, table: Table) -> NDArray[np.bool_]:
+    if cells is None:
+        return np.ones(len(table), dtype=bool)
+    mask = np.zeros(len(table), dtype=bool)
+    mask[cells_of(name, cells, table)] = True
+    return mask

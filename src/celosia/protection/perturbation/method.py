@@ -1,0 +1,134 @@
+"""Cell perturbation: values move within a known reach, and they still add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.errors import Problems, SpecError, listed
+from celosia.protection.rounding.method import Number, counted_in_units, exact, freezing, refuse_broken
+from celosia.risk.cost import Cost
+from celosia.risk.risk import Risk
+from celosia.table.naming import CellNames
+from celosia.table.table import Table
+from celosia.tolerance import MOST_DECIMALS
+
+Side = Literal["up", "down"]
+
+_NOTHING: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Perturb:
+    """Publish values near the true ones, with their reach, so that all still adds up (Salazar 2003, section 6).
+
+    The reader of a value v with reach R knows that the truth lies in ``v - R .. v + R``. Sensitive cells are moved;
+    the others as little as possible.
+
+    Parameters
+    ----------
+    reach
+        R, one for all cells or one for each. It is published, so it must not be computed from the true values.
+    move
+        How far sensitive cells are moved at least, one for all or one for each cell. By default by their level on the
+        side to which they are moved, as far as the reach leaves the level on the other side.
+    side
+        ``"random"``, ``"up"`` or ``"down"``. A side that readers know or guess is an end of the range for them: they
+        would know that the truth lies below (or above) what is published.
+    sides
+        Sides of some sensitive cells, by their places.
+    cost
+        What a unit of distance from the true value costs in each cell: a text like ``"unity"`` or ``"value"``
+        (`celosia.Cost`), or one number per cell.
+    at_most
+        At most so many cells are published with another value than the true one. Readers do not learn which.
+    frozen
+        Places of cells that are published as they are, and said to be exact.
+    decimals
+        How many decimals published values have, no fewer than the table; by default as many.
+    secret
+        The seed of the random sides, which must stay secret; by default drawn afresh. The result's method knows it.
+    zeros_known
+        Every attacker knows which cells are zero.
+    """
+
+    reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64]
+    move: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
+    side: Literal["random", "up", "down"] = "random"
+    sides: Mapping[int, Side] = field(default_factory=dict)
+    cost: str | Cost | ArrayLike = "unity"
+    at_most: int | None = None
+    frozen: CellNames = _NOTHING
+    decimals: int | None = None
+    secret: int | None = None
+    zeros_known: bool = False
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        with found.gathering():
+            reach = exact("reach", self.reach)
+            if any(number < 0 for number in reach) or not any(number > 0 for number in reach):
+                found.add("reach", "must be above zero.", "It is a distance; freeze cells that must not move.")
+        with found.gathering():
+            if self.move is not None and any(number < 0 for number in exact("move", self.move)):
+                found.add("move", "must be zero or more.", "It is a distance.")
+        if self.side not in ("random", "up", "down"):
+            found.add("side", f"must be 'random', 'up' or 'down', not {self.side!r}.")
+        wrong = [cell for cell, side in self.sides.items() if side not in ("up", "down")]
+        if wrong:
+            found.add("sides", f"must be 'up' or 'down'; they are not for {listed(wrong)}.")
+        if self.at_most is not None and self.at_most < 0:
+            found.add("at_most", f"must be zero or more, not {self.at_most}.")
+        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
+            found.add("decimals", f"must lie between 0 and {MOST_DECIMALS}, not {self.decimals}.")
+        if self.secret is not None and self.secret < 0:
+            found.add("secret", "must be zero or more.")
+        found.raise_as(SpecError)
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "perturb"
+
+    def reaches(self, table: Table) -> NDArray[np.int64]:
+        """Return the reach of every cell in units of the table's last decimal, ``(n_cells,)``."""
+        return counted_in_units("reach", self.reach, table)
+
+    def applied(self, risk: Risk) -> Risk:
+        """Return the risk with what this method asks for: its costs, what is frozen, who knows zeros.
+
+        Raises
+        ------
+        SpecError
+            A cell is not in the table, a frozen one is sensitive, a side is given of one that is not; costs are
+            negative; reach, move or decimals do not suit the table.
+        DataError
+            Counts are not whole numbers.
+        """
+        found = Problems()
+        asked = risk
+        with found.gathering():
+            asked = freezing(risk, self.cost, self.frozen, zeros_known=self.zeros_known)
+        with found.gathering():
+            self.reaches(risk.table)
+        with found.gathering():
+            if self.move is not None:
+                counted_in_units("move", self.move, risk.table)
+        stray = [cell for cell in self.sides if not (0 <= cell < len(risk) and risk.sensitive[cell])]
+        if stray:
+            found.add("sides", f"name cells that are not sensitive: {listed(stray)}.", "Only those are moved aside.")
+        if self.decimals is not None and self.decimals < risk.table.decimals:
+            found.add(
+                "decimals",
+                f"is {self.decimals}, and the table has {risk.table.decimals}.",
+                "Values must add up exactly.",
+            )
+        if self.decimals and set(risk.table.variables) & risk.table.counts:
+            found.add("decimals", f"is {self.decimals}, and there are counts.", "Counts stay whole numbers.")
+        found.raise_as(SpecError)
+        refuse_broken(risk.table, risk.table.is_count)
+        return asked

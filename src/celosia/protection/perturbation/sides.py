@@ -1,0 +1,114 @@
+"""To which side sensitive cells are moved: drawn at random, and turned where nothing adds up otherwise.
+
+Independent coins soon clash in a table: two cells that both go up must be made up for by others, and those cannot go
+below zero. So, of what was drawn, as few sides as possible are turned, which ones being a matter of chance again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import InfeasibleError, OutOfTimeError, listed
+from celosia.protection.infeasibility import smallest
+from celosia.protection.perturbation.formulation import Room
+from celosia.risk.risk import SAFE, SHOW
+from celosia.solve.clock import Clock
+from celosia.solve.problem import LinearProgram
+from celosia.solve.registry import backends
+from celosia.solve.solution import Solution, Status
+
+_FAIR = 0.5
+"""A fair coin; and a choice of 0 or 1 as a solver writes it."""
+
+
+def drawn(room: Room, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which sensitive cells go up, ``(k,)``: as is asked for, else by a fair coin; none goes below zero."""
+    coin = (random.random(len(room.sensitive)) < _FAIR) | ~_sinks(room)
+    return np.asarray((room.sides == "up") | ((room.sides == "random") & coin), dtype=bool)
+
+
+def _sinks(room: Room) -> NDArray[np.bool_]:
+    """Return which sensitive cells have room below, ``(k,)``."""
+    return np.asarray(room.most()[1][room.sensitive] > 0)
+
+
+def possible(
+    room: Room, upward: NDArray[np.bool_], random: np.random.Generator, clock: Clock
+) -> NDArray[np.bool_] | None:
+    """Return sides with which values within reach add up, the fewest being turned, ``(k,)``; None where none are.
+
+    Raises
+    ------
+    OutOfTimeError
+        Time is up.
+    """
+    solution = _turned(room, upward, 1.0 + random.random(len(upward)), clock)
+    if solution.status is Status.INFEASIBLE:
+        return None
+    if solution.x is None:
+        raise OutOfTimeError.one("time_limit", "was reached before sides were known.", "Allow more time.")
+    return np.asarray(solution.x[len(room.risk) :] > _FAIR)
+
+
+def _turned(room: Room, upward: NDArray[np.bool_], price: NDArray[np.float64], clock: Clock) -> Solution:
+    """Return the answer of the program in which turning a side has a price; random sides only may be turned.
+
+    With y = 1 for up: ``d >= up y - D (1 - y)`` and ``d <= U y - down (1 - y)``, where U and D are the farthest moves.
+    """
+    n, k, cells = len(room.risk), len(room.sensitive), room.sensitive
+    most_up, most_down = (far.astype(np.float64) for far in room.most())
+    up, down = (room.moves(up=way).astype(np.float64) for way in (True, False))
+    relations = sp.csr_array(room.risk.table.relations.matrix, dtype=np.float64)
+    pick = sp.csr_array((np.ones(k), (np.arange(k), cells)), shape=(k, n))
+    rows = sp.block_array(
+        [
+            [relations, sp.csr_array((relations.shape[0], k))],
+            [pick, -sp.diags_array(up + most_down[cells])],
+            [pick, -sp.diags_array(most_up[cells] + down)],
+        ],
+        format="csr",
+    )
+    zero, endless = np.zeros(relations.shape[0]), np.full(k, np.inf)
+    turns = room.sides == "random"
+    program = LinearProgram(
+        sp.csr_array(rows),
+        np.concatenate([zero, -most_down[cells], -endless]),
+        np.concatenate([zero, endless, -down]),
+        np.concatenate([-most_down, (upward & ~(turns & _sinks(room))).astype(np.float64)]),
+        np.concatenate([most_up, (upward | turns).astype(np.float64)]),
+        np.concatenate([np.zeros(n), np.where(upward, -price, price)]),
+        integer=np.arange(n + k) >= n,
+    )
+    return backends()[0].open(program).solve(time_limit=clock.left)
+
+
+def refuse_frozen(room: Room, upward: NDArray[np.bool_], clock: Clock) -> None:
+    """Refuse frozen cells with which no values within reach add up, whatever the sides.
+
+    Raises
+    ------
+    InfeasibleError
+        With a smallest set of them.
+    """
+    frozen = np.flatnonzero(room.risk.status == SHOW)
+
+    def clashes(cells: NDArray[np.int64]) -> bool:
+        status = room.risk.status.copy()
+        status[np.setdiff1d(frozen, cells)] = SAFE
+        freed = replace(room, risk=replace(room.risk, status=status))
+        return _turned(freed, upward, np.ones(len(upward)), clock).status is Status.INFEASIBLE
+
+    if not len(frozen) or clashes(np.zeros(0, dtype=np.int64)):
+        return
+    clash = smallest(frozen, clashes)
+    labels = listed([room.risk.table.label(int(cell)) for cell in clash])
+    word = "is" if len(clash) == 1 else "are together"
+    raise InfeasibleError.one(
+        "frozen",
+        f"cells leave no values within reach that add up: {labels} {word} enough for that.",
+        "Free it." if len(clash) == 1 else "Free one of them.",
+    )

@@ -1,0 +1,260 @@
+"""From a risk to a table of moved values that adds up and is safe, as near to the truth as that allows."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.audit import MET, audit
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.pattern import Pattern
+from celosia.protection.engine.modes.all_cells import modes_of_all_cells
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.numbered import Numbered
+from celosia.protection.engine.modes.offers import perturbed
+from celosia.protection.engine.modes.relaxation import ModeCutting
+from celosia.protection.engine.problem import Task
+from celosia.protection.fallback import Fallback
+from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.perturbation.formulation import Ends, Room
+from celosia.protection.perturbation.method import Perturb
+from celosia.protection.perturbation.sides import drawn, possible, refuse_frozen
+from celosia.protection.result import Protection
+from celosia.protection.rounding.method import refuse_broken
+from celosia.protection.run import Call
+from celosia.risk.risk import Risk
+from celosia.solve.problem import LinearProgram
+from celosia.solve.registry import backends
+from celosia.solve.solution import Status
+from celosia.table.fixed import Fixed
+
+_SECRET_BITS = 64
+
+_DRAWS = 20
+"""Random sides are drawn so many times before they count as impossible."""
+
+_RAISED = 12
+"""Levels that the audit finds missed are raised so many times, by 1, 2, 4 ... steps of the grid."""
+
+_WIDER = (0, 1, 2, 4)
+"""By how many steps of the grid values may leave the solution in doubles, one after the other."""
+
+_NEAR = 1e-6
+"""A move this close to a step of the grid is on it."""
+
+
+def solve(risk: Risk, method: Perturb, call: Call) -> Protection:
+    """Return moved values that add up, as near to the truth as time allows.
+
+    Guarantee: published values satisfy every relation exactly, on the grid of their decimals, and lie within their
+    reach of the truth; sensitive cells have moved as far as was asked for; everything has passed `celosia.audit`. The
+    bound holds for the sides that were taken.
+    """
+    asked = method.applied(risk)
+    if call.integer:
+        refuse_broken(risk.table, np.ones(len(risk), dtype=bool))
+    refuse_levels_that_nobody_meets(asked)
+    if method.secret is None:
+        method = replace(method, secret=secrets.randbits(_SECRET_BITS))
+    return _Work(asked, call, method).protection()
+
+
+@dataclass(eq=False)
+class _Work(Numbered):
+    """One perturbation at work. All numbers are steps: units of the last decimal that is published."""
+
+    method: Perturb
+    _notes: tuple[str, ...] = field(init=False, default=())
+    _drawn: tuple[Ends, float, tuple[str, ...]] | None = field(init=False, default=None)
+
+    @cached_property
+    def room(self) -> Room:
+        """How far values must and may move."""
+        return Room(self.risk, self.method, self.call.integer)
+
+    def protection(self) -> Protection:
+        """Return moved values that are safe."""
+        room = self.room
+        room.refuse_reach()
+        if bool(self.hopeless.any()):
+            self.refuse_what_is_given_away()
+        random = np.random.default_rng(self.method.secret)
+        fixed = not bool((room.sides == "random").any())
+        for attempt in range(1 if fixed else _DRAWS):
+            wanted = drawn(room, random)
+            upward = possible(room, wanted, random, self.call.clock)
+            if upward is None:
+                self.refuse_what_is_given_away()
+                refuse_frozen(room, wanted, self.call.clock)
+                raise self._impossible("add up")
+            ends = room.ends(upward).of(self.cells)
+            self._notes = _note(int((upward != wanted).sum()), len(upward))
+            point = self._searched(self.task, ends)
+            if point is not None:
+                return self._made(point, ends, self._notes)
+            if not attempt:
+                self.refuse_what_is_given_away()
+        raise self._impossible("add up and meet all levels")
+
+    @property
+    def _reach(self) -> NDArray[np.int64]:
+        return self.room.reach[self.cells]
+
+    def _search(self, task: Task, ends: Ends) -> tuple[ModeSearch, float]:
+        """Return a search, and how many steps one of its units is."""
+        step = 10.0 ** (task.decimals - self.room.decimals)
+        unit = step
+        if not self.call.integer:
+            levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+            unit = (
+                max(step, float(np.median(levels))) if len(levels) else max(step, float(np.median(self._reach)) * step)
+            )
+        ratio = np.float64(step / unit)
+        cost = self.risk.cost[self.cells] / ratio / 10.0**self.room.decimals
+        offer = perturbed(
+            self.cells,
+            (cost, cost),
+            self._reach * ratio,
+            (ends.most_up * ratio, ends.most_down * ratio),
+            (ends.least_up * ratio, ends.least_down * ratio),
+            integer=bool(self.call.integer),
+            at_most=self.method.at_most,
+        )
+        modes = modes_of_all_cells(task, self.risk.table, [offer], unit)
+        return ModeSearch(task, modes, backends()[0], self.call, self.listen), 1 / ratio
+
+    def _searched(self, task: Task, ends: Ends) -> _Point | None:
+        """Return the cheapest point that the search knows, None where there is none.
+
+        Raises
+        ------
+        OutOfTimeError
+            Time was up before one was known.
+        """
+        if bool(((ends.least_up > ends.most_up) | (ends.least_down > ends.most_down)).any()):
+            return None
+        search, unit = self._search(task, ends)
+        self._drawn = ends, unit, self._notes
+        best = self.found(search, "safe values were", "Allow more time, or a larger reach.")
+        if best is None:
+            return None
+        return self._point(best, unit, search.bound)
+
+    def _point(self, best: NDArray[np.float64], unit: float, bound: float) -> _Point:
+        """Return a point of a search whose unit is so many steps."""
+        m = len(self.cells)
+        moved = (best[:m] - best[m : 2 * m]) * unit
+        still = best[2 * m : 3 * m] < 0.5 if self.method.at_most is not None else np.zeros(m, dtype=bool)  # noqa: PLR2004
+        return _Point(moved, still, bound)
+
+    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+        """Have the best moves so far audited."""
+        if search.best is not None and self._drawn is not None:
+            ends, unit, notes = self._drawn
+            pattern = self._published(self._on_grid(self._point(search.best, unit, search.bound), ends))
+            checked = audit(pattern, self.risk, integer=self.call.integer)
+            if checked.safe:
+                cost = pattern.loss(self.risk.cost)
+                fallback.offer(self.result(self.method, pattern, checked, cost, search.bound, notes))
+
+    def _made(self, point: _Point, ends: Ends, notes: tuple[str, ...]) -> Protection:
+        """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
+        task, bound = self.task, point.bound
+        found: _Point | None = point
+        for attempt in range(_RAISED):
+            if found is None:
+                break
+            pattern = self._published(self._on_grid(found, ends))
+            checked = audit(pattern, self.risk, integer=self.call.integer)
+            if checked.safe:
+                return self.result(self.method, pattern, checked, pattern.loss(self.risk.cost), bound, notes)
+            missed = np.array([verdict.result != MET for verdict in checked.verdicts])
+            goals = task.goals
+            more = np.where(missed, max(1, round(10.0 ** (task.decimals - self.room.decimals))) * 2**attempt, 0)
+            task = replace(
+                task,
+                goals=replace(
+                    goals,
+                    up=goals.up + np.where(goals.up > 0, more, 0),
+                    down=goals.down + np.where(goals.down > 0, more, 0),
+                    sliding=goals.sliding + np.where(goals.sliding > 0, more, 0),
+                ),
+            )
+            found = self._searched(task, ends)
+        raise self._impossible("add up and meet all levels")
+
+    def _on_grid(self, point: _Point, ends: Ends) -> NDArray[np.int64]:
+        """Return moves in whole steps that add up, next to those of a point."""
+        if self.call.integer:
+            return np.rint(point.moved).astype(np.int64)
+        grain = self.room.grain[self.cells]
+        wanted = point.moved / grain
+        near = np.rint(wanted)
+        on_it = np.abs(wanted - near) <= _NEAR * np.maximum(1.0, np.abs(near))
+        low = np.where(on_it, near, np.floor(wanted)).astype(np.int64)
+        high = np.where(on_it, near, np.ceil(wanted)).astype(np.int64)
+        relations = sp.csr_array(self.risk.table.relations.matrix[:, self.cells], dtype=np.float64)
+        matrix = sp.csr_array(relations @ sp.diags_array(grain.astype(np.float64)))
+        right = np.zeros(matrix.shape[0])
+        least, most = (end // grain for end in ends.range)
+        for wider in _WIDER:
+            lower = np.where(point.still, 0, np.maximum(low - wider, least)).astype(np.float64)
+            upper = np.where(point.still, 0, np.minimum(high + wider, most)).astype(np.float64)
+            if bool((lower > upper).any()):
+                continue
+            slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, -1.0, 0.0)) * self.risk.cost[self.cells] * grain
+            problem = LinearProgram(
+                matrix, right, right, lower, upper, slope, integer=np.ones(len(self.cells), dtype=bool)
+            )
+            limit = max(1.0, self.call.clock.left)
+            solution = backends()[0].open(problem).solve(time_limit=limit)
+            if solution.x is not None:
+                return np.rint(solution.x).astype(np.int64) * grain
+            if solution.status is Status.STOPPED:
+                said = "was reached before values that add up were known."
+                raise OutOfTimeError.one("time_limit", said, "Allow more time.")
+        raise SolverError.one("decimals", "leave no room for values that add up.", "Publish more decimals.")
+
+    def _published(self, moves: NDArray[np.int64]) -> Pattern:
+        table, decimals = self.risk.table, max(self.room.decimals, self.risk.table.decimals)
+        fine = 10 ** (decimals - self.room.decimals)
+        counts = table.amounts.to(decimals).counts.copy()
+        counts[self.cells] += moves * fine
+        if bool(
+            (table.relations.residuals(counts) - table.relations.right * (10 ** (decimals - table.decimals) - 1)).any()
+        ):
+            raise SolverError.one("perturbation", "does not add up.", "Try another solver, or report this.")
+        reach = Fixed(self.method.reaches(table)[self.cells], table.decimals)
+        return Pattern.of(table, Perturbed(self.cells, Fixed(counts[self.cells], decimals), reach, table=table))
+
+    def _impossible(self, what: str) -> CelosiaError:
+        remedies = ["a larger reach", "smaller moves"]
+        remedies += ["more cells in at_most"] if self.method.at_most is not None else []
+        remedies += ["fewer frozen cells"] if len(self.cells) < len(self.risk) else []
+        return InfeasibleError.one(
+            "protection",
+            f"is impossible: no values within reach {what}.",
+            f"Try {' or '.join(remedies)}.",
+        )
+
+
+def _note(turned: int, sides: int) -> tuple[str, ...]:
+    """Return how many sides were not as they were drawn."""
+    if not turned:
+        return ()
+    return (f"Of {sides:,} sides that were drawn {turned:,} had to be turned: nothing adds up otherwise.",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """Moves in doubles, which cells do not move, and what any moves cost at least."""
+
+    moved: NDArray[np.float64]
+    still: NDArray[np.bool_]
+    bound: float

@@ -1,0 +1,203 @@
+"""The verb: from a risk to what may be published, by any method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from celosia.arguments import takes, unexpected
+from celosia.errors import OutOfTimeError, SpecError
+from celosia.kernels import compile_kernels
+from celosia.presses import answered
+from celosia.progress import SILENT, Progress
+from celosia.protection.adjustment.method import Adjust
+from celosia.protection.combined.method import Combined
+from celosia.protection.fallback import Fallback
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.intervals.publish.publish import warn_of_midpoints
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.named_cells import with_places
+from celosia.protection.perturbation.method import Perturb
+from celosia.protection.random_rounding.method import RandomRound
+from celosia.protection.respondents.solve import protect_respondents
+from celosia.protection.result import Method, Protection
+from celosia.protection.rounding.method import Round
+from celosia.protection.run import Call
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.respondents.rules import as_rules
+from celosia.risk.risk import Risk
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.solve import deadline
+from celosia.solve.backend import Backend, Capability
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+from celosia.table.whole_cells import settled
+
+Engine = Callable[[Risk, Any, Call], Protection]
+"""What a method does."""
+
+_METHODS: tuple[type[Any], ...] = (Adjust, RandomRound, Suppress, Intervals, Round, Combined, Mixed, Perturb)
+
+_BY_DISTANCE = (Adjust,)
+_DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
+
+
+@takes(risk=Risk)
+def protect(
+    risk: Risk,
+    method: Method | None = None,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    solver: str | None = None,
+    seed: int = 0,
+    integer: bool | None = None,
+    executor: Executor | None = None,
+    progress: Progress = SILENT,
+    respondents: RespondentRule | Sequence[RespondentRule] | None = None,
+) -> Protection:
+    """Return a safe pattern with its cost and a bound on what any safe pattern costs.
+
+    Guarantee: a pattern whose criterion is ``intervals`` has passed `celosia.audit`, whatever the search believes;
+    without one that has, an error is raised, unless levels were relaxed on request. Ctrl-C and the time limit end the
+    search with the best safe pattern so far: soon after Ctrl-C, and no later than the limit, a tenth of it, and two
+    seconds. Unless they do, the same risk, method, seed and versions give the same
+    pattern, with any number of workers.
+
+    Parameters
+    ----------
+    risk
+        The table with its sensitive cells, who attacks, and what hiding costs.
+    method
+        How to protect: `celosia.Suppress`, the default, or another method.
+    time_limit
+        Seconds for all of it, audits included.
+    gap
+        End when the cost is within this share of the bound.
+    solver
+        ``scip`` or ``highs``; by default the best that is installed.
+    seed
+        Another seed, another path through the search.
+    integer
+        Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
+        variables that count.
+    executor
+        Shares out the components of the problem.
+    progress
+        Hears of every better pattern and bound.
+    respondents
+        Also keep every contributor from coming too close to another as this rule says, or all of these, on top of the
+        rules of the risk: the table must know single contributions (`celosia.audit_respondents`). A risk has such rules
+        where contributions are known and one says how close they may come (`celosia.assess`). Methods that protect by
+        distance ask no respondents. Wherever they are not asked, the notes of the result say why.
+
+    Raises
+    ------
+    SpecError
+        The wishes contradict themselves or each other.
+    InfeasibleError
+        No safe pattern exists, with the cells that stand in the way.
+    OutOfTimeError
+        Time was up before a safe pattern was known.
+    """
+    _check(time_limit, gap)
+    how = method or Suppress()
+    if respondents is not None and isinstance(how, _BY_DISTANCE):
+        raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
+    if type(how) not in _METHODS:
+        raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
+    engine = engine_of(type(how))
+    how = with_places(how, risk.table)
+    whole = settled(risk.table, integer)
+    rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
+    compile_kernels(progress, "celosia.attack", "celosia.protection")
+    clock = Clock(time_limit)
+    call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
+    with answered(clock.stop):
+        try:
+            progress.start("protecting")
+            return _with_first_note(_protected(replace(risk, respondents=rules), how, call, engine))
+        finally:
+            progress.done()
+
+
+def engine_of(kind: type[Any]) -> Engine:
+    """Return what solves a kind of method: `solve` in the package of the method.
+
+    It is loaded now, so that a process loads, and compiles, what it uses.
+    """
+    package = kind.__module__.rpartition(".")[0]
+    engine: Engine = import_module(f"{package}.solve").solve
+    return engine
+
+
+def load_engines() -> None:
+    """Load the engines of all methods, for instance to compile what they need."""
+    for kind in _METHODS:
+        engine_of(kind)
+
+
+def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
+    """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
+    if isinstance(method, _BY_DISTANCE):
+        risk = replace(risk, respondents=(), unasked=_DISTANT)
+    work: Callable[[Call], Protection] = lambda timed: engine(risk, method, timed)  # noqa: E731
+    # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
+    if risk.respondents and not isinstance(method, RandomRound):
+        work = lambda timed: protect_respondents(risk, method, timed, engine, risk.respondents)  # noqa: E731
+    found = _in_time(work, call)
+    return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
+
+
+def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
+    """Return the result of a call, or the best that it has had audited when the last moment comes.
+
+    Raises
+    ------
+    OutOfTimeError
+        Nothing was shown to be safe by then.
+    """
+    fallback = Fallback(call.clock)
+    try:
+        with deadline.before(call.clock):
+            return work(replace(call, fallback=fallback))
+    except (deadline.DeadlineError, OutOfTimeError) as late:
+        if fallback.best is not None:
+            warn_of_midpoints(fallback.best.pattern)
+            return replace(fallback.best, seconds=call.clock.seconds)
+        if isinstance(late, OutOfTimeError) and not (call.clock.stopped and late.problems[0].place == "time_limit"):
+            raise
+        if call.clock.stopped:
+            message, remedy = "was ended before a pattern was shown to be safe.", "Let it run longer."
+            raise OutOfTimeError.one("protection", message, remedy) from None
+        message = "was reached before a pattern was shown to be safe."
+        raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
+
+
+def _with_first_note(found: Protection) -> Protection:
+    """Return a result whose first note says that next to nothing is shown, where that is so."""
+    said = found.shares.warning
+    return found if said is None else replace(found, notes=(said, *found.notes))
+
+
+def _check(time_limit: float | None, gap: float) -> None:
+    if time_limit is not None and not time_limit > 0:
+        raise SpecError.one(
+            "time_limit", f"must be above zero, not {time_limit}.", "It is in seconds; leave it out for none."
+        )
+    if not 0 <= gap <= 1:
+        raise SpecError.one(
+            "gap", f"must lie between 0 and 1, not {gap}.", "0.01 ends within one percent of the bound."
+        )
+
+
+def _solver(name: str | None) -> Backend:
+    """Return the solver of masters with whole numbers."""
+    if name is not None:
+        return backend_named(name)
+    lazy = backends(Capability.MIP | Capability.LAZY)
+    return lazy[0] if lazy else backends(Capability.MIP)[0]

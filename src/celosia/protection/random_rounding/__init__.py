@@ -1,0 +1,1 @@
+"""Random rounding: cells go up or down to a base at random."""

@@ -1,0 +1,96 @@
+"""From rounded values of sensitive cells to a safe table around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import Audit, audit
+from celosia.pattern.modes.perturbed import Perturbed
+from celosia.pattern.pattern import Pattern
+from celosia.protection.random_rounding.formulation import Sets
+from celosia.protection.random_rounding.nearest import Nearest, nearest_of
+from celosia.protection.run import Call
+from celosia.risk.risk import Risk
+from celosia.solve import deadline
+from celosia.solve.clock import Clock
+from celosia.table.fixed import Fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completed:
+    """A table around rounded values.
+
+    Parameters
+    ----------
+    pattern
+        What is published: values within a reach, and cells that are kept as they are.
+    checked
+        What attackers conclude from it.
+    nearest
+        The values, and how far they are from the true ones.
+    """
+
+    pattern: Pattern
+    checked: Audit
+    nearest: Nearest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completing:
+    """Completes sets of rounded values.
+
+    Parameters
+    ----------
+    risk, call
+        The table, and how it is protected.
+    sets
+        The sensitive cells.
+    kept
+        Cells that keep their true value, ``(n_cells,)``.
+    reach
+        How far values may move, in counts, ``(n_cells,)``.
+    """
+
+    risk: Risk
+    call: Call
+    sets: Sets
+    kept: NDArray[np.bool_]
+    reach: NDArray[np.int64]
+
+    def attempt(self, values: NDArray[np.int64], clock: Clock) -> Completed | None:
+        """Return the nearest table, audited; None where there is none.
+
+        Raises
+        ------
+        TimeoutError
+            The time is up.
+        """
+        nearest = nearest_of(self.risk, self.sets.cells, values, self.kept, self.reach, self.call.solver, clock)
+        if nearest is None and clock.left <= 0:
+            raise TimeoutError
+        if nearest is None:
+            return None
+        table, cells = self.risk.table, np.flatnonzero(~self.kept)
+        far = Fixed(self.reach[cells], table.decimals)
+        pattern = Pattern.of(table, Perturbed(cells, Fixed(nearest.values[cells], table.decimals), far, table=table))
+        return Completed(pattern, audit(pattern, self.risk, integer=self.call.integer), nearest)
+
+    def safe_values(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
+        """Return the values of the nearest table, if it is safe, ``(n_cells,)``.
+
+        Raises
+        ------
+        TimeoutError
+            The time is up, or somebody has ended the call.
+        """
+        if self.call.clock.stopped:
+            raise TimeoutError
+        try:
+            with deadline.before(deadline.Until(lambda: clock.left)):
+                made = self.attempt(values, clock)
+        except deadline.DeadlineError:
+            raise TimeoutError from None
+        return made.nearest.values if made is not None and made.checked.safe else None

@@ -1,0 +1,142 @@
+"""Random rounding: cells go up or down to a base at random, so that nobody is wrong on average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import Problems, SpecError, listed, nearest
+from celosia.protection.rounding.method import grains_of, refuse_broken
+from celosia.risk.risk import HIDE, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.table import Table
+
+Scheme = Literal["sensitive", "plain", "controlled"]
+"""What is rounded, and how totals come about; see `RandomRound`."""
+
+MOST_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RandomRound:
+    r"""Round to a multiple of a base, up with probability :math:`(a \bmod b) / b` and down otherwise.
+
+    So the expected published value is the true one: rounding is *unbiased*, but for ``"sensitive"``, where sets of
+    values that no table completes are drawn again. The published table adds up.
+
+    Parameters
+    ----------
+    base
+        b, a whole number of units of the table's last decimal.
+    scheme
+        ``"plain"`` rounds every cell that is no total, each by itself, and adds up (Fellegi 1975). A total of m cells
+        may be off by m times the base. ``"controlled"`` rounds every cell and every total to a neighbouring multiple
+        (Cox 1987); for tables of one or two dimensions with at most one hierarchy. ``"sensitive"`` rounds the sensitive
+        cells only, keeps the totals, and moves the other cells as little as possible in the sense of chi-square
+        (Tiwari); of any dimension, against any number of attackers.
+    keep_totals
+        Of ``"sensitive"``: totals are published as they are.
+    reach
+        Of ``"sensitive"``: how far published values may be from true ones. The reader is told. By default one unit less
+        than the base, which is what rounding itself gives away.
+    draws
+        Of ``"sensitive"``: so many sets of rounded values are drawn at most. One that cannot be completed to a table,
+        or whose table fails the audit, is drawn again; that makes for a bias, which the notes of every result state.
+
+    Notes
+    -----
+    The seed of `celosia.protect` is a secret: who knows it knows more about the remainders than the table tells. With
+    the default of 0 a fresh one is drawn; `celosia.Protection` keeps it for the office, no release does. Choose your
+    own from many digits.
+
+    Cost and bound of the result are those of the values drawn: chance chose them, not a search. With ``"sensitive"``
+    the cost is the chi-square distance, elsewhere the sum of deviations.
+    """
+
+    base: int | float | str | Decimal
+    scheme: Scheme = "sensitive"
+    keep_totals: bool = True
+    reach: int | float | str | Decimal | None = None
+    draws: int = MOST_DRAWS
+
+    def __post_init__(self) -> None:
+        found = Problems()
+        for name, number in (("base", self.base), ("reach", self.reach)):
+            if number is None:
+                continue
+            try:
+                said = _fixed(number)
+            except ValueError:
+                found.add(name, f"{number!r} is no decimal number.", "Write it as 12.5.")
+            else:
+                if said.counts[0] <= 0 or said.infinite[0]:
+                    found.add(name, f"must be above zero, not {number}.")
+        if self.scheme not in get_args(Scheme):
+            found.add("scheme", f"{self.scheme!r} is unknown.", nearest(self.scheme, get_args(Scheme)))
+        if self.draws < 1:
+            found.add("draws", f"must be one or more, not {self.draws}.")
+        found.raise_as(SpecError)
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "random-round"
+
+    def counted_base(self, table: Table) -> int:
+        """Return the base in counts of the table's last decimal.
+
+        Raises
+        ------
+        SpecError
+            It is no whole number of them, or larger than every value.
+        """
+        base = _counts("base", _fixed(self.base), table)
+        if len(table) and base > int(np.abs(table.amounts.counts).max()):
+            said = f"{self.base} is larger than every value of the table."
+            raise SpecError.one("base", said, "Everything would become zero or the base itself: take a smaller one.")
+        return base
+
+    def counted_reaches(self, table: Table) -> NDArray[np.int64]:
+        """Return the reach of every cell, in counts of the table's last decimal, ``(n_cells,)``."""
+        if self.reach is None:
+            return self.counted_base(table) - grains_of(table)
+        return np.full(len(table), _counts("reach", _fixed(self.reach), table), dtype=np.int64)
+
+    def checked(self, risk: Risk, *, integer: bool | None) -> Risk:
+        """Return the risk, if it can be rounded.
+
+        Raises
+        ------
+        SpecError
+            A cell must be hidden.
+        DataError
+            Counts are no whole numbers.
+        """
+        table = risk.table
+        hidden = np.flatnonzero(risk.status == HIDE)
+        if len(hidden):
+            labels = listed([table.label(int(cell)) for cell in hidden])
+            remedy = "Rounding publishes a number for every cell: suppress them instead."
+            raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
+        refuse_broken(table, np.ones(len(table), dtype=bool) if integer else table.is_count)
+        return risk
+
+
+def _fixed(number: float | str | Decimal) -> Fixed:
+    return Fixed.of_texts([str(number)])
+
+
+def _counts(name: str, number: Fixed, table: Table) -> int:
+    decimals = max(number.decimals, table.decimals)
+    unit: int = 10 ** (decimals - table.decimals)
+    count = int(number.to(decimals).counts[0])
+    if count % unit:
+        said = f"{number.texts()[0]} is finer than the {table.decimals} decimals of the table."
+        raise SpecError.one(name, said, "Take a whole number of units of its last decimal.")
+    if bool((count // unit % grains_of(table)).any()):
+        raise SpecError.one(name, f"{number.texts()[0]} is no whole number, and there are counts.", "Take a whole one.")
+    return count // unit

@@ -1,0 +1,187 @@
+"""Random rounding at work: the draw, the table around it, the audit."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.system.redundancy import implied
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.pattern.modes.rounded import rounded_modes
+from celosia.pattern.pattern import Pattern
+from celosia.protection.adjustment.leaves import leaves_of
+from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.random_rounding.bias import bias_notes
+from celosia.protection.random_rounding.completion import Completed, Completing
+from celosia.protection.random_rounding.formulation import sets_of
+from celosia.protection.random_rounding.method import RandomRound
+from celosia.protection.random_rounding.walk import arcs_of, walk
+from celosia.protection.result import Protection
+from celosia.protection.rounding.method import grains_of
+from celosia.protection.run import Call
+from celosia.risk.risk import SHOW, Risk
+from celosia.table.fixed import Fixed
+from celosia.table.table import Table
+
+_SEED_BITS = 63
+
+
+def solve(risk: Risk, method: RandomRound, call: Call) -> Protection:
+    """Return a table whose cells were rounded at random; see `celosia.protect` and `RandomRound`.
+
+    Guarantee: the published table adds up, exactly; what it says about its own reach is true; it has passed the audit.
+    """
+    asked = method.checked(risk, integer=call.integer)
+    refuse_levels_that_nobody_meets(asked)
+    seeded = replace(call, seed=call.seed or secrets.randbits(_SEED_BITS) or 1)
+    way: dict[str, Callable[[Risk, RandomRound, Call], Protection]] = {
+        "plain": _plain,
+        "controlled": _controlled,
+        "sensitive": _sensitive,
+    }
+    return way[method.scheme](asked, method, seeded)
+
+
+def _plain(risk: Risk, method: RandomRound, call: Call) -> Protection:
+    """Return leaves rounded one by one, and totals that follow."""
+    table, base = risk.table, method.counted_base(risk.table)
+    matrix, right = _relations(table, base)
+    kept = np.flatnonzero(risk.status == SHOW)
+    if len(kept):
+        said = f"rounds everything, also cells that must be shown: {_labels(table, kept)}."
+        raise SpecError.one("scheme", said, "Say scheme='sensitive'.")
+    leaves = leaves_of(matrix)
+    truth = np.asarray(table.amounts.counts, dtype=np.int64)
+    over = truth % base
+    random = np.random.default_rng(call.seed)
+    values = truth - over + base * (random.integers(base, size=len(truth)) < over)
+    parts = np.ones(len(truth), dtype=np.int64)
+    for rows, totals in leaves.layers:
+        for numbers in (values, parts):
+            numbers[totals] = 0
+            numbers[totals] = matrix[rows] @ numbers
+        values[totals] -= right[rows]
+    if len(leaves.rest) and bool((matrix[leaves.rest] @ values != right[leaves.rest]).any()):
+        raise SpecError.one("scheme", "the relations are no sums of cells.", "Say scheme='sensitive'.")
+    grain = grains_of(table)
+    extra = -(-(parts * (base - grain) + grain) // base) - 1
+    return _audited(risk, method, call, _rounded(table, values, base, extra))
+
+
+def _controlled(risk: Risk, method: RandomRound, call: Call) -> Protection:
+    """Return every cell rounded to a neighbouring multiple."""
+    table, base = risk.table, method.counted_base(risk.table)
+    arcs = arcs_of(_relations(table, base)[0])
+    if arcs is None:
+        said = "'controlled' needs one or two dimensions, of which at most one has a hierarchy: a network."
+        raise SpecError.one("scheme", said, "Elsewhere unbiased ones need not exist: say 'plain' or 'sensitive'.")
+    truth = np.asarray(table.amounts.counts, dtype=np.int64)
+    kept = np.flatnonzero((risk.status == SHOW) & (truth % base != 0))
+    if len(kept):
+        said = f"rounds cells that must be shown and are no multiples of the base: {_labels(table, kept)}."
+        raise SpecError.one("scheme", said, "Say scheme='sensitive'.")
+    values = walk(truth, base, arcs, np.random.default_rng(call.seed))
+    return _audited(risk, method, call, _rounded(table, values, base, np.zeros(len(truth), dtype=np.int64)))
+
+
+def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
+    """Return sensitive cells rounded, totals kept, and the others as close to the truth as can be."""
+    table = risk.table
+    base, reach = method.counted_base(table), method.counted_reaches(table)
+    totals = kept_totals(table, "all" if method.keep_totals else "free")
+    clash = np.flatnonzero(totals & risk.sensitive)
+    if len(clash):
+        said = f"keeps cells that are sensitive: {_labels(table, clash)}."
+        raise SpecError.one("keep_totals", said, "Say keep_totals=False.")
+    sets = sets_of(risk, base, reach)
+    kept = totals | (risk.status == SHOW)
+
+    completing = Completing(risk, call, sets, kept, reach)
+    random = np.random.default_rng(call.seed)
+    failed, reason = 0, ""
+    while failed < method.draws:
+        try:
+            made = completing.attempt(sets.drawn(random), call.clock)
+        except TimeoutError:
+            late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
+            raise late from None
+        if made is not None and made.checked.safe:
+            seconds = call.clock.seconds
+            notes = bias_notes(table, sets, completing.safe_values, call.seed, failed, call.clock)
+            return _protection(risk, method, call, made, seconds, notes)
+        reason = "the other cells could not make up for it"
+        reason = reason if made is None else f"attackers came too close to {_unmet(made.checked)}"
+        failed += 1
+    said = f"found no safe table in {failed} draws; at last {reason}."
+    raise InfeasibleError.one("random-round", said, "Take a larger base or reach, or say keep_totals=False.")
+
+
+def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]]:
+    """Return the relations that the others do not imply; all must hold for multiples of the base."""
+    if bool((table.relations.right % base != 0).any()):
+        said = "the relations hold up to rounding only, so multiples of the base cannot satisfy them."
+        raise SpecError.one("base", said, "Tabulate from the data, or say scheme='sensitive'.")
+    matrix = table.relations.matrix
+    needed = ~implied(matrix)
+    return sp.csr_array(matrix[needed]), table.relations.right[needed]
+
+
+def _rounded(table: Table, values: NDArray[np.int64], base: int, extra: NDArray[np.int64]) -> Pattern:
+    """Return multiples of the base, with how many multiples the truth may be away."""
+    width = Fixed(np.full(len(table), base, dtype=np.int64), table.decimals)
+    modes = rounded_modes(np.arange(len(table)), Fixed(values, table.decimals), width, table, extra)
+    return Pattern(table, tuple(modes))
+
+
+def _audited(risk: Risk, method: RandomRound, call: Call, pattern: Pattern) -> Protection:
+    """Return the result for a pattern, if it is safe.
+
+    Drawing again until it is would bias what is published, cell by cell; here nobody does.
+    """
+    checked = audit(pattern, risk, integer=call.integer)
+    if not checked.safe:
+        said = f"does not protect {_unmet(checked)} with the base {method.base}."
+        raise InfeasibleError.one("random-round", said, "Take a larger base, or scheme='sensitive'.")
+    away = np.abs(pattern.published().to(risk.table.decimals).counts - risk.table.amounts.counts)
+    cost = math.fsum((away / 10.0**risk.table.decimals).tolist())
+    return Protection(risk, method, pattern, cost, cost, checked, call.clock.seconds, "none", (), call.seed)
+
+
+def _protection(
+    risk: Risk,
+    method: RandomRound,
+    call: Call,
+    made: Completed,
+    seconds: float,
+    notes: tuple[str, ...],
+) -> Protection:
+    return Protection(
+        risk=risk,
+        method=method,
+        pattern=made.pattern,
+        cost=made.nearest.cost,
+        bound=made.nearest.bound,
+        found=made.checked,
+        seconds=seconds,
+        solver=call.solver_name,
+        trace=(),
+        seed=call.seed,
+        notes=notes,
+    )
+
+
+def _unmet(checked: Audit) -> str:
+    cells = sorted({verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET})
+    return _labels(checked.risk.table, np.array(cells, dtype=np.int64))
+
+
+def _labels(table: Table, cells: NDArray[np.int64]) -> str:
+    return listed([table.label(int(cell)) for cell in cells])

@@ -1,0 +1,1 @@
+"""Protection against respondents: requirements as lazy as cuts."""

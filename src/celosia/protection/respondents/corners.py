@@ -1,0 +1,257 @@
+r"""Cells that must move together, as one cell more: the engine then protects corners of boxes as it protects cells.
+
+Somebody who contributes to several cells is protected from a coalition if some table moves all of them as far as a
+corner of his box needs, :math:`y_l = c_l + s_l`, where :math:`s` lies within bounds that hold 0
+(`celosia.attack.respondents.requirements.Corner`). Tables form a convex set with the true one in it, so this is the
+same as to ask how far t can be raised in
+
+.. math:: y_l = t\, c_l + s_l, \qquad 0 \le t \le 1,
+
+and to require that it reaches 1. With a cell for t and one for every s, in relations of their own, that is a
+requirement about a cell. These cells are published nowhere and cost nothing; everybody else knows that t is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.audit import audit
+from celosia.attack.respondents.requirements import Corner
+from celosia.attack.system.decomposition import parts_of
+from celosia.pattern.modes.interval import Interval
+from celosia.pattern.modes.mode import Mode
+from celosia.pattern.modes.suppressed import Suppressed
+from celosia.pattern.pattern import Pattern
+from celosia.protection.combined.method import Combined
+from celosia.protection.engine.problem import task_of
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.result import Method, Protection
+from celosia.protection.run import Call
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.attacker import Attacker
+from celosia.risk.requirement import Requirements
+from celosia.risk.risk import HIDE, SAFE, SENSITIVE, Levels, Risk
+from celosia.table.fixed import INFINITE, Fixed
+from celosia.table.relations import Relations
+from celosia.table.table import Table
+
+
+def takes_corners(method: Method, call: Call) -> bool:
+    """Return whether a method can protect corners: cells more must be free to move, and count for nothing."""
+    if call.integer is not False or not isinstance(method, Suppress | Intervals):
+        return False
+    if isinstance(method, Mixed):
+        return method.round_base is None and method.reach is None
+    if isinstance(method, Suppress):
+        return not method.width_if_hidden
+    return getattr(method, "at_most", None) is None
+
+
+@dataclass(frozen=True, eq=False)
+class Cornered:
+    """A problem with corners, as one that the engine solves.
+
+    Parameters
+    ----------
+    plain
+        The risk without corners.
+    method
+        How to protect.
+    corners
+        What must be possible beside the requirements of the risk.
+    """
+
+    plain: Risk
+    method: Method
+    corners: tuple[Corner, ...]
+
+    @property
+    def _asked(self) -> Risk:
+        assert isinstance(self.method, Suppress | Intervals)  # noqa: S101  (`takes_corners`)
+        return self.method.applied(self.plain)
+
+    @cached_property
+    def _owner(self) -> NDArray[np.int64]:
+        """The cell that every cell more belongs to, -1 for those that raise corners, ``(m,)``."""
+        places = [[-1, *(int(one.leaves[leaf]) for leaf, _ in one.needs)] for one in self.corners]
+        return np.array([cell for own in places for cell in own], dtype=np.int64)
+
+    @cached_property
+    def _first(self) -> list[int]:
+        """Where the cells of every corner begin: first the one that raises it, then one for each need."""
+        sizes = [1 + len(one.needs) for one in self.corners]
+        return [len(self.plain) + place for place in np.cumsum([0, *sizes[:-1]]).tolist()]
+
+    @cached_property
+    def risk(self) -> Risk:
+        """The problem with cells more."""
+        asked = self._asked
+        more = len(self._owner)
+        hides = isinstance(self.method, Suppress | Mixed)
+        status = np.concatenate([asked.status, np.full(more, HIDE if hides else SAFE)])
+        if isinstance(self.method, Suppress):
+            cells = self._owner[self._owner >= 0]
+            status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
+        levels = (asked.levels.lower, asked.levels.upper, asked.levels.sliding)
+        zeros = np.zeros(more, dtype=np.int64)
+        return Risk(
+            self._table,
+            status,
+            Levels(*(Fixed(np.concatenate([level.counts, zeros]), level.decimals) for level in levels)),
+            np.concatenate([asked.cost, np.zeros(more)]),
+            (*(self._unaware(one) for one in asked.attackers), *self._raisers()),
+            further=self._further(asked),
+        )
+
+    @property
+    def _table(self) -> Table:
+        """The table with cells more, which are zero or as large as their owners; its labels are of no use."""
+        table, owner = self.plain.table, self._owner
+        old = table.relations
+        rows: list[int] = []
+        cells: list[int] = []
+        numbers: list[int] = []
+        for first, one in zip(self._first, self.corners, strict=True):
+            largest = _largest(one)
+            for place, (leaf, need) in enumerate(one.needs):
+                factor = math.gcd(need, largest)
+                rows += [len(rows) // 3] * 3
+                cells += [int(one.leaves[leaf]), first, first + 1 + place]
+                numbers += [largest // factor, -need // factor, -largest // factor]
+        new = sp.csr_array(
+            (np.array(numbers, dtype=np.int64), (rows, cells)), shape=(len(rows) // 3, len(table) + len(owner))
+        )
+        wide = sp.csr_array((old.matrix.data, old.matrix.indices, old.matrix.indptr), shape=(len(old), new.shape[1]))
+        matrix = sp.csr_array(sp.vstack([wide, new]))
+        matrix.sort_indices()
+        right = np.concatenate([old.right, np.zeros(new.shape[0], dtype=np.int64)])
+        counts = table.amounts.counts
+        return replace(
+            table,
+            codes=np.concatenate([table.codes, table.codes[np.maximum(owner, 0)]]),
+            variable=np.concatenate([table.variable, table.variable[np.maximum(owner, 0)]]),
+            amounts=Fixed(np.concatenate([counts, np.where(owner < 0, 0, counts[owner])]), table.decimals),
+            relations=Relations(matrix, right),
+            statistics=None,
+            contributions=None,
+            extras={},
+            links=None,
+        )
+
+    def _unaware(self, attacker: Attacker) -> Attacker:
+        """Return an attacker who has nothing to do with corners: to him cells more are their owners."""
+        sides = ((side.counts, side.decimals) for side in (attacker.lower, attacker.upper))
+        more = self._owner < 0
+        ends = (Fixed(np.concatenate([own, np.where(more, 0, own[self._owner])]), places) for own, places in sides)
+        return Attacker(attacker.name, *ends)
+
+    def _raisers(self) -> Iterator[Attacker]:
+        """Yield one attacker for every corner."""
+        amounts, n = self.plain.table.amounts, len(self.plain) + len(self._owner)
+        for first, one in zip(self._first, self.corners, strict=True):
+            needs = dict(one.needs)
+            ends = []
+            for sign, beside in ((-1, one.down), (1, one.up)):
+                counts = np.full(n, sign * INFINITE, dtype=object)
+                counts[len(self.plain) :][self._owner < 0] = 0
+                truth = amounts.counts[one.leaves].astype(object) * 10 ** (one.decimals - amounts.decimals)
+                far = np.array([max(sign * needs.get(leaf, 0), 0) for leaf in range(len(one.leaves))], dtype=object)
+                counts[one.leaves] = truth + sign * (beside + far)
+                places = [leaf for leaf, _ in one.needs]
+                counts[first] = _largest(one) if sign > 0 else 0
+                counts[first + 1 : first + 1 + len(places)] = truth[places] + sign * beside[places]
+                ends.append(Fixed.of_counts(counts, one.decimals))
+            yield Attacker(one.name, *ends)
+
+    def _further(self, asked: Risk) -> Requirements:
+        """Return the requirements with levels of their own, those of corners among them."""
+        decimals = max(one.decimals for one in self.corners)
+        levels = [_largest(one) * 10 ** (decimals - one.decimals) for one in self.corners]
+        who = len(asked.attackers) + np.arange(len(self.corners), dtype=np.int32)
+        none = Fixed(np.zeros(len(levels), dtype=np.int64), decimals)
+        new = Requirements(
+            np.array(self._first), who, none, Fixed.of_counts(np.array(levels, dtype=object), decimals), none
+        )
+        return new if asked.further is None else asked.further.joined(new)
+
+    def _widest(self, call: Call) -> dict[int, Fraction]:
+        """Return how wide ranges are at most, whatever that is good for: where cells form networks, not much.
+
+        A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no
+        cell moves further than all of them together.
+        """
+        assert isinstance(self.method, Intervals)  # noqa: S101  (`takes_corners`)
+        task = task_of(self.method.required(self._asked), integer=call.integer)
+        own = self.method.most
+        if not bool(parts_of(task.system(np.arange(len(task)))).network.all()):
+            return own
+        goals = task.goals
+        levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
+        far = Fraction(int(levels.max(initial=0)), 10**task.decimals)
+        for one in self.corners:
+            far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))
+        return {cell: min(own.get(cell, 2 * far), 2 * far) for cell in range(len(self.plain))}
+
+    def wider(self, call: Call) -> Method:
+        """Return the method with its wishes about cells more: they cost nothing."""
+        method, asked = self.method, self._asked
+        if isinstance(method, Suppress):
+            most = None if method.at_most is None else method.at_most + len(self._owner)
+            return replace(method, cost=None, zeros_known=False, at_most=most)
+        assert isinstance(method, Intervals)  # noqa: S101  (`takes_corners`)
+        below, above = (self._padded(cost) for cost in method.costs(asked))
+        options: dict[str, Any] = {"cost": None, "lower_cost": below, "upper_cost": above, "zeros_known": False}
+        options["search"] = "cuts"
+        if isinstance(method, Combined):
+            options["cell_cost"] = self._padded(method.cell_costs(asked))
+            options["most_width"] = self._widest(call)
+        if isinstance(method, Mixed):
+            may_hide = np.isfinite(method.hide_costs(asked))
+            options["hide_cost"] = self._padded(method.priced("hide_cost", asked))
+            options["may_hide"] = self._padded(may_hide, fill=True).astype(bool)
+            options["may_range"] = self._padded(method.ranges(asked)).astype(bool)
+            options |= {name: self._padded(method.priced(name, asked)) for name in ("move_cost", "number_cost")}
+        return replace(method, **options)
+
+    def _padded(self, numbers: NDArray[Any], *, fill: bool = False) -> NDArray[np.float64]:
+        return np.concatenate([numbers.astype(np.float64), np.full(len(self._owner), float(fill))])
+
+    def without(self, found: Protection, call: Call) -> Protection:
+        """Return a protection of the problem with cells more as one of the plain problem, which is audited."""
+        asked = self._asked
+        pattern = without_corners(found.pattern, asked.table)
+        checked = audit(pattern, asked, integer=call.integer)
+        return replace(found, risk=asked, method=self.method, pattern=pattern, found=checked)
+
+
+def _largest(corner: Corner) -> int:
+    """Return the largest need of a corner: the cell that raises it goes so far."""
+    return max(abs(need) for _, need in corner.needs)
+
+
+def without_corners(pattern: Pattern, table: Table) -> Pattern:
+    """Return a pattern of a table with cells more as one of the table."""
+    return Pattern.of(table, *_kept(pattern.modes, len(table)))
+
+
+def _kept(modes: Sequence[Mode], n: int) -> Iterator[Mode]:
+    """Yield what is published about the first cells; those that no mode names are shown."""
+    for mode in modes:
+        own = np.flatnonzero(mode.cells < n)
+        if isinstance(mode, Suppressed):
+            yield Suppressed(mode.cells[own])
+        elif isinstance(mode, Interval):
+            below, above, fixed = (
+                None if cost is None else cost[own] for cost in (mode.lower_cost, mode.upper_cost, mode.fixed_cost)
+            )
+            yield Interval(mode.cells[own], mode.lower[own], mode.upper[own], below, above, fixed)

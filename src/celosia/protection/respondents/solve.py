@@ -1,0 +1,340 @@
+"""Protection of respondents: patterns that leave nobody too close to anybody.
+
+A first pattern protects cells alone, and shows what respondents cost. What follows is one search, in which they attack
+every pattern that would be kept, and requirements are as lazy as cuts (`celosia.protection.engine.oracle`, and for
+ranges `celosia.protection.engine.modes.relaxation`). Ranges are widened and rounded after a search, so they are
+attacked once more as they are published, and where that finds anything, there is another search. At any time a part of
+what is needed is asked for, so bounds hold for the whole. When time runs out before a safe pattern is known, what is
+hidden stays so, and more is added; where attacks themselves take too long, everything is hidden, and shown to be safe
+or not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from celosia.attack.respondents.audit import RespondentAudit
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
+from celosia.pattern.entries import SHOWN
+from celosia.protection.engine.warm_start import Memory
+from celosia.protection.fallback import Fallback
+from celosia.protection.mixed.method import Mixed
+from celosia.protection.respondents.oracle import StoppedError, Watchers
+from celosia.protection.result import Closing, Method, Protection
+from celosia.protection.run import Call, Watch
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.respondents.rules import criteria_of
+from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
+from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.solve.clock import Clock
+from celosia.solve.deadline import DeadlineError
+
+_LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
+# Shares of the time: for the first pattern; for those that are watched; and what every pattern has.
+_FIRST, _WATCHED, _LEAST = 0.3, 0.9, 0.1
+_JUDGED = 0.6  # by this share of the time the first pattern must be judged: hiding all that may be is judged, too
+_LAST_STEPS = 3.0  # hiding more than a pattern does, its audit and attacks take so many times the first attacks
+_LAST_GRACE = 0.9  # attacks on what hides everything may be so late, on the way from the limit to the last moment
+_MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
+
+Engine = Callable[[Risk, Method, Call], Protection]
+
+
+def protect_respondents(
+    risk: Risk, method: Method, call: Call, engine: Engine, rules: tuple[RespondentRule, ...]
+) -> Protection:
+    """Return a pattern in which no coalition of contributors comes too close to another contributor.
+
+    Guarantee: the pattern has passed `celosia.audit` with all its requirements, those of respondents among them, and
+    `celosia.audit_respondents`.
+
+    Parameters
+    ----------
+    risk
+        The table with single contributions, and against whom its cells are protected.
+    method, call
+        How to protect, and for how long.
+    engine
+        Does what the method says.
+    rules
+        What respondents know, and how close they may come; all of these hold.
+
+    Raises
+    ------
+    SpecError, DataError
+        The table knows no contributions, or they do not add up.
+    InfeasibleError
+        Somebody stays exposed whatever is hidden.
+    OutOfTimeError
+        Time was up, or Ctrl-C pressed, before a pattern was shown to be safe.
+    """
+    criteria_of(risk.table, rules)  # what is wrong with them is said before the search
+    # Rounds know who came too close so far; an audit of their patterns is not to ask again.
+    cells = replace(risk, respondents=())
+    found = _Rounds(cells, method, call, engine, Watchers(cells, method, call, rules)).protection()
+    judged = found.audit
+    judged = replace(judged, risk=replace(judged.risk, respondents=rules))
+    return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
+
+
+class _Part(Clock):
+    """Some of the time of another clock, and none when that is stopped before its end."""
+
+    def __init__(self, whole: Clock, limit: float | None) -> None:
+        super().__init__(limit)
+        self._whole, self._before = whole, whole.stopped
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never negative."""
+        if self._whole.stopped and not self._before:
+            self.stop()
+        return super().left
+
+
+@dataclass(eq=False)
+class _Attacked(Fallback):
+    """Takes patterns that have been attacked, and audited since."""
+
+    keep: Callable[[Protection], None] = lambda _: None
+
+    def offer(self, found: Protection) -> None:
+        """Keep a pattern for the case that time is up before a better one is audited."""
+        if found.safe:
+            self.keep(found)
+
+
+@dataclass
+class _Rounds:
+    """The rounds of one protection."""
+
+    risk: Risk
+    method: Method
+    call: Call
+    engine: Engine
+    watchers: Watchers
+    best: Protection | None = None
+    bound: float = 0.0
+    rounds: int = 0
+    closing: Closing | None = None
+    _last_steps: float = 0.0
+    memory: Memory = field(default_factory=Memory)
+    trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
+
+    def protection(self) -> Protection:
+        """Return the best pattern that nobody attacks with success."""
+        try:
+            self._search()
+        except (KeyboardInterrupt, OutOfTimeError, DeadlineError):
+            if self.best is None:
+                raise
+        except StoppedError:
+            pass
+        if self.best is None:
+            raise self._late()
+        self.bound = min(self.bound, self.best.cost)
+        closing = None if self.closing is None else replace(self.closing, rounds=self.watchers.judged)
+        self._note()
+        seconds, trace = self.call.clock.seconds, tuple(self.trace)
+        return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
+
+    def _search(self) -> None:
+        first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.memory)
+        self.bound, began = first.bound, self.call.clock.seconds
+        # Where all may be hidden in the end, time is left for that.
+        share = _JUDGED if isinstance(self.method, Suppress | Mixed) else None
+        audit = self.watchers.attack(first.pattern, share=share)
+        self._last_steps = _LAST_STEPS * (self.call.clock.seconds - began)
+        if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
+            self.closing = Closing(len(audit.open), first.cost, 0, self.watchers.rules)
+        if audit.safe:
+            self._keep(first)
+            if first.gap <= self.call.gap:
+                return
+        if isinstance(self.method, Suppress):
+            self._watch(first, audit)
+        else:
+            self._close(first, audit)
+
+    def _watch(self, first: Protection, audit: RespondentAudit) -> None:
+        """Search where respondents attack every pattern that would be kept, beginning with the first."""
+        if not audit.unjudged:
+            self.watchers.require(audit)
+            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
+            if found is not None:
+                self._keep(found)
+        if self.best is None:
+            self._complete(first, audit)
+
+    def _close(self, first: Protection, audit: RespondentAudit) -> None:
+        """Make ranges while respondents look on, until what is published of them is safe, or there is no more time."""
+        last = first
+        while self.rounds < _MOST_ROUNDS and not audit.unjudged:
+            if not audit.safe and (self.call.clock.left == 0 or not self.watchers.require(audit)):
+                break
+            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
+            if found is None:
+                break
+            last, audit = found, self.watchers.attack(found.pattern)
+            if audit.safe:
+                self._keep(last)
+                return
+            if self._used() > self._watched:
+                break
+        if self.best is None:
+            self._complete(last, audit)
+
+    def _tried(self, gap: float, share: float, watch: Watch | None = None) -> Protection | None:
+        """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
+        needed = not self.watchers.stricter
+        try:
+            found = self._found(self.watchers.told, gap, share, self.memory, watch)
+        except OutOfTimeError:
+            return None
+        except (InfeasibleError, SpecError):
+            if not self.watchers.stricter:
+                raise
+            if self.best is None:
+                self._open_everything()
+            return None
+        if needed:
+            self.bound = max(self.bound, found.bound)
+        return found
+
+    def _complete(self, last: Protection, audit: RespondentAudit) -> None:
+        """Hide more than the last pattern does until nobody comes too close.
+
+        There is no time for corners: cells that must move together are asked for more than that, each alone.
+        """
+        self.watchers.hurry()
+        asked = False
+        while not audit.safe:
+            # Where time is up and the last pattern with more hidden was no help, another one would come too late.
+            late = audit.unjudged > 0 or (self.call.clock.left == 0 and _hides_all(self.method))
+            if late or (not self.watchers.require(audit) and asked):
+                self._open_everything()
+                return
+            asked = True  # what the last pattern missed may have been told, and there was no time for it
+            risk = self.watchers.told
+            status = risk.status.copy()
+            if isinstance(self.method, Suppress):
+                status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
+            try:
+                last = self._found(replace(risk, status=status), 1.0, 1.0)
+            except OutOfTimeError:
+                return
+            except (InfeasibleError, SpecError):
+                if not self.watchers.stricter:
+                    raise
+                self._open_everything()
+                return
+            audit = self.watchers.attack(last.pattern)
+        self._keep(last)
+
+    def _open_everything(self) -> None:
+        """Hide all that may be hidden: what asked for more than is needed cannot be met, or time is up.
+
+        Raises
+        ------
+        InfeasibleError
+            Somebody stays exposed, or the method publishes ranges.
+        OutOfTimeError
+            There is no time for that.
+        """
+        late = self.call.clock.left == 0
+        if self.call.clock.stopped or (late and not _hides_all(self.method) and not isinstance(self.method, Mixed)):
+            raise self._late()
+        if not isinstance(self.method, Suppress | Mixed):
+            message = "could not be protected by ranges: holdings have several cells that hang together."
+            raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
+        self.watchers.hurry()
+        status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
+        everything = replace(self.risk, status=status)
+        if isinstance(self.method, Suppress) and self.method.at_most is not None:
+            hides = int((self.method.applied(everything).status != SHOW).sum())
+            if hides > self.method.at_most:
+                message = f"could not be protected with at most {counted(self.method.at_most, 'cell')} hidden."
+                raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
+        last = self._found(everything, 1.0, 1.0)
+        audit = self.watchers.attack(last.pattern, grace=_LAST_GRACE)
+        if audit.open:
+            raise self._exposed(audit)
+        if audit.unjudged:
+            raise self._late()
+        self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
+
+    def _late(self) -> OutOfTimeError:
+        if self.call.clock.stopped:
+            message = "were still attacking when the search was ended: no pattern is shown to be safe against them."
+            return OutOfTimeError.one("respondents", message, "Let it run longer.")
+        message = "was reached before a pattern was shown to be safe against respondents."
+        return OutOfTimeError.one("time_limit", message, "Allow more time.")
+
+    def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
+        cells = sorted({cell for one in audit.open for cell in one.cells})
+        labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
+        return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
+
+    def _found(
+        self, risk: Risk, gap: float, share: float, memory: Memory | None = None, watch: Watch | None = None
+    ) -> Protection:
+        """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
+        left, began = self._left(share), self.call.clock.seconds
+        clock = _Part(self.call.clock, left if np.isfinite(left) else None)
+        self.rounds += 1
+        needed = not self.watchers.stricter
+        call = replace(self.call, gap=gap, clock=clock, memory=memory, watch=watch, fallback=None)
+        if watch is not None and isinstance(self.method, Suppress):  # what is audited meanwhile was attacked before
+            call = replace(call, fallback=_Attacked(clock, keep=lambda one: self._keep(self._plain(one, call))))
+        try:
+            found = self.engine(*self.watchers.problem(risk, call), call)
+            found = self.watchers.plain(found, risk, call) if watch is None else self._plain(found, call)
+        finally:
+            if clock.stopped:  # somebody pressed Ctrl-C
+                self.call.clock.stop()
+        best = np.inf if self.best is None else self.best.cost
+        for seconds, cost, bound, cuts in found.trace:
+            # costs of patterns that nobody has attacked say nothing
+            least = best if watch is None or cost is None else min(best, cost)
+            so_far = max(self.bound, bound) if needed else self.bound
+            self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
+        return found
+
+    def _plain(self, found: Protection, call: Call) -> Protection:
+        """Return what the engine found while respondents looked on, without cells more."""
+        return self.watchers.plain(found, self.watchers.told, call)
+
+    @property
+    def _watched(self) -> float:
+        """The share of the time for patterns that are watched: it leaves enough to hide more and have that attacked."""
+        whole = self.call.clock.seconds + self.call.clock.left
+        return min(_WATCHED, max(_FIRST + _LEAST, 1.0 - self._last_steps / whole)) if whole else _WATCHED
+
+    def _note(self) -> None:
+        """Note how far the search has come: the best pattern that nobody attacks with success, and the bound."""
+        cuts = self.trace[-1][3] if self.trace else 0
+        self.trace.append((self.call.clock.seconds, None if self.best is None else self.best.cost, self.bound, cuts))
+
+    def _left(self, share: float) -> float:
+        clock = self.call.clock
+        if not np.isfinite(clock.left):
+            return float("inf")
+        whole = clock.seconds + clock.left
+        return max(share * whole - clock.seconds, _LEAST * whole)
+
+    def _used(self) -> float:
+        clock = self.call.clock
+        return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
+
+    def _keep(self, found: Protection) -> None:
+        if self.best is None or found.cost < self.best.cost:
+            self.best = found
+            self._note()
+
+
+def _hides_all(method: Method) -> bool:
+    """Return whether a method is suppression that may hide all that may be hidden."""
+    return isinstance(method, Suppress) and method.at_most is None and not method.width_if_hidden

@@ -1,0 +1,209 @@
+"""The result of a protection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.audit import Audit
+from celosia.errors import SpecError, counted
+from celosia.late import late
+from celosia.pattern.entries import STATUSES
+from celosia.pattern.midpoint import midpoints
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.shares import Shares
+from celosia.protection.distances import Distances
+from celosia.risk.risk import Risk
+from celosia.risk.rules.contributor_rules import RespondentRule
+
+_LOWERED = 1e-8
+"""Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
+
+_NEARLY = 5e-5
+"""A smaller share is 0.00% in print."""
+
+
+class Method(Protocol):
+    """A way of protecting tables, with its options."""
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What it took to protect respondents on top of cells.
+
+    Parameters
+    ----------
+    pairs
+        How many pairs of respondents the pattern for cells alone left open.
+    cost
+        What that pattern costs.
+    rounds
+        How many patterns were made.
+    rules
+        What respondents know, and how close they may come; all of these hold.
+    """
+
+    pairs: int
+    cost: float
+    rounds: int
+    rules: tuple[RespondentRule, ...]
+
+    def sentence(self, cost: float) -> str:
+        """Return what a pattern of some cost did about respondents, in words."""
+        nobody = f"No respondent comes too close to another ({'; '.join(rule.words for rule in self.rules)})"
+        if not self.pairs:
+            return f"{nobody}; the pattern for cells alone was enough."
+        said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
+        share = cost / self.cost - 1 if self.cost > 0 else 0.0
+        more = f"closing them costs {share:.1%} more" if share > 0 else "closing them costs nothing"
+        return f"{nobody}: {said}, {more}."
+
+
+@dataclass(frozen=True, eq=False)
+class Protection:
+    """A safe pattern, what it costs, and what any safe pattern costs at least. Confidential.
+
+    Parameters
+    ----------
+    risk
+        What was to be protected, with the wishes of the method.
+    method
+        How it was protected.
+    pattern
+        How every cell is published.
+    cost
+        What that costs, the sensitive cells included.
+    bound
+        No safe pattern costs less.
+    found
+        What attackers can conclude from it; for methods that move values, how far the sensitive ones moved.
+    seconds
+        How long the search took.
+    solver
+        What solved, with its version.
+    trace
+        How the search went: seconds, cost of the best pattern so far or None, bound, cuts.
+    seed
+        From which the search drew. Secret where values were drawn by it: no release carries it.
+    notes
+        What else the office should know: first of all that next to nothing is shown, where that is so; the bias of
+        values that are rounded at random; why respondents were not asked.
+    closing
+        Where respondents are protected: what that took.
+    """
+
+    risk: Risk
+    method: Method
+    pattern: Pattern
+    cost: float
+    bound: float
+    found: Audit | Distances
+    seconds: float
+    solver: str
+    trace: tuple[tuple[float, float | None, float, int], ...]
+    seed: int
+    notes: tuple[str, ...] = ()
+    closing: Closing | None = None
+
+    @property
+    def shares(self) -> Shares:
+        """How many cells are shown, and how many are hidden."""
+        return Shares.of(self.pattern)
+
+    @property
+    def shown_share(self) -> float:
+        """The share of cells that are shown exactly, of those that are not zero."""
+        return self.shares.shown_share
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of cells of which nothing is published, of those that are not zero."""
+        return self.shares.hidden_share
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What readers could make of the ranges: where the true value lies in too many of them."""
+        return midpoints(self.pattern).warnings
+
+    @property
+    def gap(self) -> float:
+        """The share of the cost by which it exceeds the bound."""
+        return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no safe pattern is cheaper, but for what doubles cannot tell."""
+        return self.bound >= self.cost * (1 - _LOWERED)
+
+    @property
+    def nearly(self) -> bool:
+        """Whether the gap is none in hundredths of a percent: the rounding of ranges leaves so much."""
+        return self.gap < _NEARLY
+
+    @property
+    def safe(self) -> bool:
+        """Whether the criterion of the method is met; see `criterion`."""
+        return self.found.safe
+
+    @property
+    def criterion(self) -> str:
+        """What protects: ``intervals`` that attackers cannot narrow, or ``distance`` of the values that moved."""
+        return self.pattern.criterion
+
+    @property
+    def audit(self) -> Audit:
+        """What attackers can conclude.
+
+        Raises
+        ------
+        SpecError
+            The method publishes one plausible table and protects by distance: there are no intervals to audit.
+        """
+        if isinstance(self.found, Audit):
+            return self.found
+        raise SpecError.one(
+            "method", f"{self.method.name!r} protects by distance: there are no intervals.", "See `Protection.found`."
+        )
+
+    @property
+    def secondary(self) -> NDArray[np.int64]:
+        """The cells that are hidden to protect others, increasing."""
+        return np.flatnonzero((self.pattern.status != "shown") & ~self.risk.sensitive)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write a page to look at, and return its path. Confidential: it is for the office only.
+
+        Parameters
+        ----------
+        path
+            Where the page goes, an ``.html`` file; one that is there is replaced.
+        title
+            The page's heading, by default what the table shows.
+
+        Raises
+        ------
+        SpecError
+            The file cannot be written.
+        """
+        written: Path = late("write_result_page")(self, path, title=title)
+        return written
+
+    def __repr__(self) -> str:
+        close = "optimal to within 0.01%" if self.nearly else f"bound {self.bound:,.10g}, gap {self.gap:.2%}"
+        said = "optimal" if self.optimal else close
+        how = " or ".join(word for word in STATUSES[1:] if (self.pattern.status == word).any()) or "hidden"
+        return (
+            f"Protection({self.method.name}: {int(self.risk.sensitive.sum()):,} sensitive and "
+            f"{len(self.secondary):,} other cells {how}, cost {self.cost:,.10g}, {said})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self!r}</pre>"

@@ -1,0 +1,1 @@
+"""Controlled rounding: every cell becomes a multiple of a base, and they still add up."""

@@ -1,0 +1,1 @@
+"""Complete suppression: cells are shown or hidden."""

@@ -1,0 +1,1 @@
+"""Several methods on one table, by the same measures."""

@@ -1,0 +1,1 @@
+"""HTML pages for the office: one file each that needs nothing else."""

@@ -1,0 +1,105 @@
+"""The page on which an office looks at its sensitive cells: one HTML file that needs nothing else.
+
+It shows true values and is confidential; contributions stay out of it all the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import jinja2
+import numpy as np
+
+from celosia.files import all_or_nothing
+from celosia.report.pages.sheets import Drawing
+from celosia.report.summary import summary
+from celosia.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from celosia.risk.risk import Risk
+
+MOST_LISTED = 5_000
+"""A list of cells has at most so many rows."""
+
+Item = TypeVar("Item")
+
+
+def write_page(risk: Risk, path: str | Path, *, title: str | None = None) -> Path:
+    """Write the page of a risk assessment, wholly or not at all, and return its path.
+
+    Parameters
+    ----------
+    risk
+        What to show.
+    path
+        Where the page goes; a file of that name is replaced once the new one is complete.
+    title
+        The page's heading, by default what the table shows.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be written.
+    """
+    return write_pieces(rendered(risk, title=title), Path(path))
+
+
+def write_pieces(pieces: Iterable[str], path: Path) -> Path:
+    """Write a page, wholly or not at all, and return its path."""
+    with all_or_nothing([path]) as stand_ins, stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+    return path
+
+
+def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
+    """Yield the page of a risk assessment piece by piece."""
+    findings = summary(risk)
+    drawing = Drawing.of(risk)
+    sheets, missing = drawing.sheets()
+    sensitive = np.flatnonzero(risk.sensitive)
+    bare = np.arange(len(risk)) if not risk.table.axes else np.zeros(0, dtype=np.int64)
+    stream = template("risk.html.j2").stream(
+        title=title or findings.table,
+        version=__version__,
+        summary=findings,
+        shares=[variable for variable in findings.variables if variable.value_share is not None],
+        marks=len(drawing.marks),
+        legend=list(zip(drawing.marks, drawing.words, strict=True)),
+        sheets=sheets,
+        groups=grouped(sheets, "group"),
+        levels=grouped(findings.by_level, "dimension"),
+        depth=max((sheet.depth for sheet in sheets), default=0),
+        missing=missing,
+        label_names=drawing.label_names,
+        level_kinds=drawing.level_kinds,
+        cells=drawing.lines(bare[:MOST_LISTED]),
+        cells_left_out=max(0, len(bare) - MOST_LISTED),
+        sensitive=drawing.lines(sensitive[:MOST_LISTED]),
+        sensitive_left_out=max(0, len(sensitive) - MOST_LISTED),
+    )
+    stream.enable_buffering(1_000)
+    yield from stream
+
+
+def grouped(items: Iterable[Item], attribute: str) -> list[tuple[str, list[Item]]]:
+    """Return neighbours that agree in an attribute together, in their order (jinja's own ``groupby`` sorts)."""
+    return [(name, list(group)) for name, group in itertools.groupby(items, key=operator.attrgetter(attribute))]
+
+
+@cache
+def template(name: str) -> jinja2.Template:
+    """Return a template of this room."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("celosia", "report/templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)

@@ -1,0 +1,1 @@
+"""Pictures on pages, as SVG."""

@@ -1,0 +1,1 @@
+"""What respondents know of each other, and how close they may come."""

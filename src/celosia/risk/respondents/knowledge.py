@@ -1,0 +1,228 @@
+"""Respondents as the protection of people sees them: who contributes how much to which leaf cell.
+
+Daalmans and de Waal (2010) compare absolute contributions: what somebody contributes to a leaf cell counts by its size,
+whatever its sign. Totals need no contributions of their own, they follow from their leaf cells; to count a contribution
+in a cell and again in its total would take two things for independent that are one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.risk.respondents.contributions import Steps, numbers_of, single_contributions, steps_of
+from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
+from celosia.risk.rules.exact import whole
+from celosia.table.statistics import Contributions
+from celosia.table.table import Table
+
+_TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
+FEWEST = 2  # contributors, or nobody attacks anybody
+_DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What respondents know before and may know after, in whole numbers.
+
+    Parameters
+    ----------
+    p, q
+        How close nobody may come, and how well everybody knows the others, in units of 1 / `unit`.
+    unit
+        What 1 stands for: p = 10 and unit = 100 are ten percent. A power of ten.
+    coalition
+        How many put their knowledge together.
+    by
+        Whom to look at: ``respondent``, ``holding``, or holdings where they are known (``auto``).
+    least
+        How close nobody may come in any case, in units of the table's last decimal, where p is zero.
+    """
+
+    p: int
+    q: int
+    unit: int
+    coalition: int = 1
+    by: By = "auto"
+    least: int = 0
+
+    @classmethod
+    def of(cls, rule: RespondentRule) -> Knowledge:
+        """Return what a rule says: the p% rule is the prior-posterior rule with q = 100 (section 5).
+
+        Frequency and dominance rules name no p. They are about cells in which one contributor sees through another, so
+        that nobody may compute a contribution exactly: p = 0, q = 100, and one unit of the last decimal.
+
+        Raises
+        ------
+        SpecError
+            The rule is another one.
+        """
+        if isinstance(rule, MinFrequency | Dominance):
+            return cls(0, 1, 1, 1, rule.by, least=1)
+        if not isinstance(rule, PPercent | PriorPosterior):
+            said = getattr(rule, "words", repr(rule))
+            remedy = "Respondents attack by PPercent, PriorPosterior, MinFrequency or Dominance."
+            raise SpecError.one("rule", f"{said} does not say what respondents know.", remedy)
+        p, q, scale = whole(rule.p, rule.q if isinstance(rule, PriorPosterior) else 100)
+        return cls(p, q, 100 * scale, rule.coalition, rule.by)
+
+    def error(self, size: int) -> int:
+        """Return how close nobody may come to a contribution of so many counts, in counts times `unit`."""
+        return self.p * size + self.least * self.unit
+
+    def implies(self, other: Knowledge) -> bool:
+        """Return whether whoever is kept away by this is kept away by the other's p, q and coalition."""
+        return (
+            self.coalition >= other.coalition
+            and self.q * other.unit <= other.q * self.unit
+            and self.p * other.unit >= other.p * self.unit
+        )
+
+    def beyond(self) -> Knowledge:
+        """Return the same with a p that is a little larger: who is kept away exactly p percent is then too close."""
+        return replace(self, p=self.p * _TIE + 1, q=self.q * _TIE, unit=self.unit * _TIE)
+
+    @property
+    def decimals(self) -> int:
+        """How many more decimals than the table what they know has."""
+        return len(str(self.unit)) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Respondents:
+    """Absolute contributions to leaf cells by anonymous numbers. Confidential.
+
+    Parameters
+    ----------
+    kind
+        ``respondent`` or ``holding``.
+    numbers
+        The anonymous number of every one of them, increasing, ``(n,)``.
+    leaves
+        The leaf cells, increasing, ``(k,)``.
+    sizes
+        What each contributes to each leaf cell, by its size, in counts of the table's decimal, ``(k, n)``; no entry is
+        zero.
+    protected
+        Those of them that nobody may come too close to: all but what was waived, or lies in cells that are declared
+        safe. Whoever waived his protection attacks like everybody else.
+    """
+
+    kind: str
+    numbers: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    sizes: sp.csr_array
+    protected: sp.csr_array
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def claiming(self, who: NDArray[np.bool_]) -> Respondents:
+        """Return the same, of whom only some are to be protected, ``(n,)``."""
+        protected = sp.csr_array(self.protected * who[None, :].astype(np.int64))
+        protected.eliminate_zeros()
+        protected.sort_indices()
+        return replace(self, protected=protected)
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """The sum of absolute contributions to every leaf cell, ``(k,)``."""
+        return np.asarray(self.sizes.sum(axis=1), dtype=np.int64)
+
+    def name(self, place: int) -> str:
+        """Return how reports call one of them."""
+        return f"{self.kind} {int(self.numbers[place])}"
+
+
+def respondents_of(table: Table, by: By = "auto") -> Respondents:
+    """Return who contributes how much to which leaf cell.
+
+    Parameters
+    ----------
+    table
+        A table with single contributions, from `celosia.tabulate` or `celosia.with_contributions`.
+    by
+        Whom to look at.
+
+    Raises
+    ------
+    SpecError
+        The table knows no single contributions, or no holdings where they are asked for.
+    DataError
+        Contributions do not add up to their cells, some are not known, the same contribution stands in several leaf
+        cells, or there are fewer than two contributors.
+    """
+    said = single_contributions(table)
+    if by == "holding" and not _apart(said) and (table.statistics is None or table.statistics.holdings is None):
+        remedy = "Name the holding column when you tabulate."
+        raise SpecError.one("by", "asks for holdings, which the table does not know.", remedy)
+    kind = kind_of(said, by)
+    numbers, unit = np.unique(numbers_of(said, kind), return_inverse=True)
+    if len(numbers) < FEWEST:
+        message = f"there is {counted(len(numbers), kind)}: nobody could attack anybody."
+        raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
+    steps = steps_of(table, said)
+    _check_sums(table, steps.signs, steps.matrices)
+    if not leaves_are_independent(table, steps):
+        message = "stand in several leaf cells each: of linked tables, or of variables that add up."
+        raise DataError.one("contributions", message, "Protect respondents in one table, without such relations.")
+    leaves = np.flatnonzero(steps.leaf)
+    row = np.searchsorted(leaves, said.cell)
+    amounts = sp.csr_array((said.amount, (row, unit)), shape=(len(leaves), len(numbers)))
+    amounts.sum_duplicates()
+    _check_values(table, leaves, np.asarray(amounts.sum(axis=1)))
+    sizes = abs(amounts)
+    protected = sizes
+    if said.waived is not None:
+        claims = sp.csr_array(((~said.waived).astype(np.int64), (row, unit)), shape=sizes.shape)
+        claims.sum_duplicates()
+        protected = sp.csr_array(sizes * (claims > 0))
+    for part in (sizes, protected):
+        part.eliminate_zeros()
+        part.sort_indices()
+    return Respondents(kind, numbers, leaves, sizes, protected)
+
+
+def _apart(said: Contributions) -> bool:
+    """Return whether holdings are others than respondents."""
+    return not np.array_equal(said.respondent, said.holding)
+
+
+def kind_of(said: Contributions, by: By) -> str:
+    """Return whom a rule looks at: ``respondent`` or ``holding``."""
+    return "respondent" if by == "respondent" or not _apart(said) else "holding"
+
+
+def leaves_are_independent(table: Table, steps: Steps) -> bool:
+    """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
+
+    Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.
+    """
+    drawn = np.zeros(len(table), dtype=np.int64)
+    leaves = np.flatnonzero(steps.leaf)
+    drawn[leaves] = np.random.default_rng(0).integers(1, _DRAWN, len(leaves))
+    return not bool((table.relations.matrix @ steps.summed(drawn)).any())
+
+
+def _check_sums(table: Table, signs: list[NDArray[np.int64]], matrices: list[sp.csr_array]) -> None:
+    """Refuse contributions to cells that are not leaves: some cell then follows by subtraction."""
+    for own, matrix in zip(signs, matrices, strict=True):
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        subtracted = np.bincount(row, weights=own[row] * matrix.data > 0, minlength=len(own)) > 1
+        if bool(subtracted.any()):
+            place = int(np.flatnonzero(subtracted)[0])
+            cell = int(matrix.indices[matrix.indptr[place]])
+            message = f"some are to totals: in the relation of {table.label(cell)} a cell follows by subtraction."
+            raise DataError.one("contributions", message, "List contributions to leaf cells only.")
+
+
+def _check_values(table: Table, leaves: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+    found = Problems()
+    for cell in leaves[sums != table.amounts.counts[leaves]].tolist():
+        found.add(table.label(cell), "its contributions do not add up to the cell.", "List all of them.")
+    found.raise_as(DataError)

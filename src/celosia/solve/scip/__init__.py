@@ -1,0 +1,1 @@
+"""The solver SCIP, where it is installed."""

@@ -1,0 +1,1 @@
+"""Ready-made cells in, `celosia.Table` out."""

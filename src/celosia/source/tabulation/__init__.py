@@ -1,0 +1,1 @@
+"""Microdata in, sums and largest contributions of every cell out, compiled."""

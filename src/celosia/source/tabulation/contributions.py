@@ -1,0 +1,69 @@
+"""Single contributions under anonymous numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.source.tabulation.grouping import Groups
+from celosia.table.statistics import Contributions
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def anonymous_numbers(groups: Groups, mark: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return a number for every record's respondent that follows from his records, not from their order or his name.
+
+    Parameters
+    ----------
+    groups
+        Which records belong together.
+    mark
+        A number for every record that mixes its codes and amounts (`record_marks`).
+    """
+    sums = np.add.reduceat(mark[groups.order], groups.starts[:-1])
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[np.argsort(sums, kind="stable")] = np.arange(len(groups))
+    return rank[groups.numbers()]
+
+
+def record_marks(columns: Iterable[NDArray[np.integer[Any]]], n_records: int) -> NDArray[np.uint64]:
+    """Return a number for every record that depends on all of the given columns."""
+    mark = np.zeros(n_records, dtype=np.uint64)
+    for column in columns:
+        mark = (mark ^ column.astype(np.int64).view(np.uint64)) * _ODD
+        mark ^= mark >> np.uint64(29)
+    return mark
+
+
+def leaf_contributions(
+    cell: NDArray[np.int64],
+    amount: NDArray[np.int64],
+    respondent: NDArray[np.int64],
+    holding: NDArray[np.int64],
+    origin: object,
+    waived: NDArray[np.bool_] | None = None,
+) -> Contributions:
+    """Return what every respondent contributes to every leaf cell, in order of cells and numbers.
+
+    Parameters
+    ----------
+    cell, amount
+        The leaf cell and the weighted contribution of every record.
+    respondent, holding
+        Anonymous numbers of every record.
+    origin
+        The tabulation that gave them.
+    waived
+        Which records are about somebody who waived his protection; None where nobody could.
+    """
+    order = np.lexsort((respondent, cell))
+    changes = (np.diff(cell[order]) != 0) | (np.diff(respondent[order]) != 0)
+    first = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    rows = order[first]
+    amounts = np.add.reduceat(amount[order], first)
+    free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
+    return Contributions(cell[rows], respondent[rows], holding[rows], amounts, origin, free)

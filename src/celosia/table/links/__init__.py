@@ -1,0 +1,1 @@
+"""Several tables that share cells, as one."""

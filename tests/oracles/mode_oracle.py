@@ -1,0 +1,97 @@
+"""The cheapest safe point of any modes of a small table, by one program with a copy of the table for every question.
+
+It is Salazar's first model (2003, Figures 3, 6, 10 and 13 in one), solved by SciPy: it shares no cut, flow or search
+with `celosia.protect`, only the modes' own data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from celosia.attack.system.system import ENDLESS
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.problem import Task
+
+_FAR = 1e4
+"""No cell of a small table moves by more, in units."""
+
+
+def cheapest(task: Task, modes: Modes) -> float:
+    """Return what the cheapest safe point costs, infinite where there is none.
+
+    Not a number where the solver's whole numbers are not whole enough: a millionth of a large room is a small level.
+    """
+    n, v = len(task), len(modes.program.cost)
+    goals = task.goals
+    asked = [
+        (k, kind, level / modes.unit)
+        for k in range(len(goals))
+        for kind, level in (("up", goals.up[k]), ("down", goals.down[k]), ("sliding", goals.sliding[k]))
+        if level
+    ]
+    copies = [(k, up) for k, kind, _ in asked for up in ((True, False) if kind == "sliding" else (kind == "up",))]
+    width = v + n * len(copies)
+    rows: list[sp.csr_array] = [
+        sp.csr_array(sp.hstack([modes.program.rows, sp.csr_array((modes.program.rows.shape[0], width - v))]))
+    ]
+    lower, upper = [modes.program.row_lower], [modes.program.row_upper]
+    wide_lower, wide_upper = [modes.program.lower], [modes.program.upper]
+    for place, (k, _) in enumerate(copies):
+        who = int(goals.attackers[k])
+        up, down = (
+            np.where(room[who] >= ENDLESS, _FAR, np.minimum(room[who] / modes.unit, _FAR))
+            for room in (task.up, task.down)
+        )
+        wide_lower.append(-down)
+        wide_upper.append(up)
+        d = _block(n, place, len(copies), v)
+        rows.append(sp.csr_array(task.matrix.astype(float) @ d))
+        lower.append(np.zeros(task.matrix.shape[0]))
+        upper.append(np.zeros(task.matrix.shape[0]))
+        for sign, opened, constant, room in (
+            (1, modes.up, modes.up_constant, up),
+            (-1, modes.down, modes.down_constant, down),
+        ):
+            slack = sp.csr_array(opened + _hides(modes, room, v))
+            rows.append(sp.csr_array(sp.hstack([slack, sp.csr_array((n, width - v))]) - sign * d))
+            lower.append(-constant)
+            upper.append(np.full(n, np.inf))
+    at = 0
+    for k, kind, level in asked:
+        row = np.zeros(width)
+        row[v + n * at + goals.columns[k]] = 1.0 if kind != "down" else -1.0
+        at += 1
+        if kind == "sliding":
+            row[v + n * at + goals.columns[k]] = -1.0
+            at += 1
+        rows.append(sp.csr_array(row[None, :]))
+        lower.append(np.array([level]))
+        upper.append(np.array([np.inf]))
+    integer = np.zeros(width)
+    if modes.program.integer is not None:
+        integer[:v] = modes.program.integer
+    cost = np.concatenate([modes.program.cost, np.zeros(width - v)])
+    held = LinearConstraint(sp.vstack(rows), np.concatenate(lower), np.concatenate(upper))
+    low, high = np.concatenate(wide_lower), np.concatenate(wide_upper)
+    found = milp(cost, constraints=held, bounds=Bounds(low, high), integrality=integer, options={"mip_rel_gap": 0.0})
+    if found.x is None:
+        return float("inf")
+    whole = np.flatnonzero(integer)
+    low[whole] = high[whole] = np.rint(found.x[whole])
+    again = milp(cost, constraints=held, bounds=Bounds(low, high))
+    return float("nan") if again.x is None else modes.constant + float(again.fun)
+
+
+def _block(n: int, place: int, copies: int, v: int) -> sp.csr_array:
+    """Return the matrix that picks one copy of the table."""
+    before, after = sp.csr_array((n, v + n * place)), sp.csr_array((n, n * (copies - place - 1)))
+    return sp.csr_array(sp.hstack([before, sp.eye_array(n), after]))
+
+
+def _hides(modes: Modes, room: NDArray[np.float64], v: int) -> sp.csr_array:
+    """Return what hiding opens, by variable."""
+    columns = np.flatnonzero(modes.hiding >= 0)
+    return sp.csr_array((room[columns], (columns, modes.hiding[columns])), shape=(len(modes.hiding), v))

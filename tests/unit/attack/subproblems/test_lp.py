@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.subproblems.lp import program_answers
+from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.verification import shown, verified
+from celosia.solve.registry import backends
+
+
+def cubes(sides: list[int], seed: int) -> System:
+    """Return the system of cubes without totals, side by side, some cells known."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for side in sides:
+        cells = np.arange(side**3).reshape(side, side, side)
+        lines = np.concatenate([np.moveaxis(cells, axis, -1).reshape(-1, side) for axis in range(3)])
+        matrix = np.zeros((len(lines), side**3), dtype=np.int64)
+        matrix[np.repeat(np.arange(len(lines)), side), lines.ravel()] = 1
+        blocks.append(sp.csr_array(matrix[:, rng.random(side**3) < 0.85]))
+    matrix = sp.csr_array(sp.block_diag(blocks), dtype=np.int64)
+    m, n = matrix.shape
+    down, up = rng.integers(0, 40, n), rng.integers(0, 40, n)
+    return System(np.arange(n), matrix, np.arange(m), np.zeros(m, dtype=bool), down, up, np.zeros(n, dtype=bool), 0, n)
+
+
+def everything(system: System, limit: int = ENDLESS) -> Questions:
+    parts = parts_of(system)
+    columns = np.flatnonzero(parts.component >= 0)
+    columns = np.repeat(columns[~parts.network[parts.component[columns]]], 2)
+    return Questions(columns, np.arange(len(columns)) % 2 == 0, np.full(len(columns), limit))
+
+
+def ends(answers: Answers) -> list[tuple[int, int]]:
+    lowest = np.gcd(answers.reach.astype(object), answers.denominator.astype(object))
+    return list(zip((answers.reach // lowest).tolist(), (answers.denominator // lowest).tolist(), strict=True))
+
+
+def same(one: NDArray[np.object_] | NDArray[np.int64], other: NDArray[np.object_] | NDArray[np.int64]) -> bool:
+    return bool(np.array_equal(one, other))
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_two_harvests_are_alike_table_by_table(*, integer: bool) -> None:
+    system = cubes([4, 5, 5], 1)
+    system = replace(system, whole=np.full(len(system), integer))
+    questions = everything(system)
+    parts = parts_of(system)
+    first, second = (program_answers(system, parts, questions, backends()[0]) for _ in range(2))
+    for name in Answers.__slots__:
+        assert same(getattr(first, name), getattr(second, name)), name
+
+
+def test_ends_do_not_depend_on_the_solver() -> None:
+    system = cubes([4, 5], 2)
+    questions, parts = everything(system), parts_of(system)
+    found = [program_answers(system, parts, questions, backend) for backend in backends()]
+    for answers in found:
+        assert answers.furthest.all()
+        assert verified(system, answers).all()
+        assert shown(questions, answers).all()
+        assert ends(answers) == ends(found[0])
+
+
+def test_levels_are_reached_where_ends_allow_it() -> None:
+    system = cubes([5, 4], 3)
+    questions, parts, backend = everything(system), parts_of(system), backends()[0]
+    far = program_answers(system, parts, questions, backend)
+    limited = Questions(questions.columns, questions.upward, np.full(len(questions), 7))
+    near = program_answers(system, parts, limited, backend)
+    assert verified(system, near).all()
+    assert shown(limited, near).all()
+    reached = np.asarray(far.reach // far.denominator >= 7, dtype=bool)
+    assert reached.any()
+    assert not reached.all()
+    assert (near.reach[reached] == 7 * near.denominator[reached]).all()
+    assert np.array(ends(far))[~reached].tolist() == np.array(ends(near))[~reached].tolist()
+
+
+def test_many_answers_share_a_table() -> None:
+    system = cubes([5], 4)
+    answers = program_answers(system, parts_of(system), everything(system, 1), backends()[0])
+    assert answers.n_tables < len(answers) / 5

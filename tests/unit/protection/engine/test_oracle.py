@@ -1,0 +1,217 @@
+"""Searches that are asked for more while they run find what those find that were told everything before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.unit.protection.conftest import make_risk
+
+from celosia.attack.audit import MET, audit
+from celosia.errors import OutOfTimeError
+from celosia.pattern.entries import SHOWN
+from celosia.pattern.pattern import Pattern
+from celosia.protection.engine import branch_and_cut as search
+from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.oracle import Growing, Grown
+from celosia.protection.engine.problem import task_of
+from celosia.protection.engine.relaxation import TimeUpError
+from celosia.protection.engine.warm_start import Memory
+from celosia.protection.run import Call, Told
+from celosia.protection.suppression.method import Suppress
+from celosia.protection.suppression.solve import solve as suppress
+from celosia.risk.attacker import Attacker
+from celosia.risk.risk import SAFE, Risk
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backend, backends
+from celosia.table.fixed import Fixed
+
+SIDE = 6
+SOLVERS = [one.name for one in backends()]
+
+
+def drawn(seed: int, *, cube: bool = False) -> Risk:
+    """Return a table with margins, a network or a cube, and sensitive cells with levels up and down."""
+    rng = np.random.default_rng(seed)
+    shape = (3, 3, 4) if cube else (SIDE, SIDE)
+    inner = rng.integers(5, 60, size=tuple(n - 1 for n in shape))
+    for axis in range(len(shape)):
+        inner = np.concatenate([inner, inner.sum(axis=axis, keepdims=True)], axis=axis)
+    places = np.arange(inner.size).reshape(shape)
+    rows = []
+    for axis in range(len(shape)):
+        for line in np.moveaxis(places, axis, -1).reshape(-1, shape[axis]):
+            row = np.zeros(inner.size, dtype=int)
+            row[line] = [1] * (shape[axis] - 1) + [-1]
+            rows.append(row.tolist())
+    values = inner.ravel().tolist()
+    chosen = rng.choice(np.flatnonzero(inner.ravel() < 60), size=5, replace=False).tolist()
+    levels = {cell: (values[cell] // 4 + 1, values[cell] // 5 + 1, 0) for cell in chosen}
+    return make_risk(rows, values, levels, cost=rng.integers(1, 9, size=inner.size).tolist())
+
+
+class Reluctant:
+    """Tells of one sensitive cell after the other, where a pattern misses its levels."""
+
+    def __init__(self, everything: Risk, *, last: bool = False) -> None:
+        self.everything = everything
+        self._known = np.flatnonzero(everything.sensitive)[:1].tolist()
+        self.told = 0
+        self._last = last
+
+    @property
+    def risk(self) -> Risk:
+        """The problem as far as it was told."""
+        unknown = np.setdiff1d(np.flatnonzero(self.everything.sensitive), self._known)
+        status = self.everything.status.copy()
+        status[unknown] = SAFE
+        levels = self.everything.levels
+        counts = {name: getattr(levels, name).counts.copy() for name in ("lower", "upper", "sliding")}
+        for own in counts.values():
+            own[unknown] = 0
+        return replace(
+            self.everything, status=status, levels=replace(levels, **{name: Fixed(own) for name, own in counts.items()})
+        )
+
+    def watch(self, pattern: Pattern) -> Told | None:
+        """Attack a pattern."""
+        hidden = pattern.status != SHOWN
+        cells = np.union1d(np.flatnonzero(hidden), np.flatnonzero(self.everything.sensitive))
+        found = audit(Pattern.suppressing(self.everything.table, cells), self.everything)
+        missed = {one.requirement.cell for one in found.verdicts if one.result != MET}
+        missed |= set(np.flatnonzero(self.everything.sensitive & ~hidden).tolist())
+        missed -= set(self._known)
+        if not missed:
+            return None
+        if self._last and self.told:
+            raise TimeUpError
+        self.told += 1
+        self._known.append(min(missed))
+        return Told(self.risk, Suppress(), needed=True)
+
+
+def call_with(solver: str, **options: object) -> Call:
+    return replace(Call(Clock(None), 0.0, backend(solver), 0, integer=False), **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=["rounds", "tree"])
+def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let masters be solved again and again, or grow one tree at once where the solver can."""
+    if request.param == "tree":
+        monkeypatch.setattr(search, "_MOST_ROUNDS", 0)
+        monkeypatch.setattr(search.Search, "_round", lambda _: None)  # patterns come from the tree alone
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("cube", [False, True], ids=["network", "cube"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_told_bit_by_bit_costs_the_same(seed: int, cube: bool, solver: str) -> None:  # noqa: FBT001
+    everything = drawn(seed, cube=cube)
+    teller = Reluctant(everything)
+    found = suppress(teller.risk, Suppress(), call_with(solver, watch=teller.watch))
+    assert teller.told > 0
+    assert audit(found.pattern, everything).safe
+    assert found.optimal
+    assert found.cost == suppress(everything, Suppress(), call_with(solver)).cost
+
+
+def test_some_goals_grow_inside_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    if "scip" not in SOLVERS:
+        pytest.skip("SCIP is not installed (pip install celosia[scip])")
+    monkeypatch.setattr(search, "_MOST_ROUNDS", 0)
+    monkeypatch.setattr(search.Search, "_round", lambda _: None)
+    inside: list[bool] = []
+
+    def separate(own: search.Search, x: NDArray[np.float64]) -> list[object]:
+        asked = len(own.separator.task.goals)
+        cuts = separating(own, x)
+        inside.append(len(own.separator.task.goals) > asked)
+        return list(cuts)
+
+    separating = search.Search._separate
+    monkeypatch.setattr(search.Search, "_separate", separate)
+    teller = Reluctant(drawn(0))
+    suppress(teller.risk, Suppress(), call_with("scip", watch=teller.watch))
+    assert any(inside)
+
+
+def test_a_pattern_for_whose_attack_there_is_no_time_is_not_kept() -> None:
+    teller = Reluctant(drawn(1), last=True)
+    with pytest.raises(OutOfTimeError):
+        suppress(teller.risk, Suppress(), call_with("highs", watch=teller.watch))
+
+
+def test_no_bound_rests_on_what_is_not_needed() -> None:
+    everything = drawn(2)
+    teller = Reluctant(everything)
+
+    def watch(pattern: Pattern) -> Told | None:
+        told = teller.watch(pattern)
+        return None if told is None else replace(told, needed=False)
+
+    found = suppress(teller.risk, Suppress(), call_with("highs", watch=watch))
+    assert audit(found.pattern, everything).safe
+    first = suppress(Reluctant(everything).risk, Suppress(), call_with("highs"))
+    assert found.bound <= first.cost < found.cost
+
+
+def test_a_task_that_gets_other_columns_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first attacker knows some cells: nobody thinks of hiding them until somebody comes who does not."""
+    risk = drawn(3)
+    attackers = [knowing(risk, place) for place in (0, 1)]
+    first, both = (replace(risk, attackers=tuple(some)) for some in (attackers[:1], attackers))
+    begun = []
+
+    def extended(own: Growing, grown: Grown) -> None:
+        begun.append(len(own.task))
+        extend(own, grown)
+
+    extend = Growing._extend
+    monkeypatch.setattr(Growing, "_extend", extended)
+
+    def watch(pattern: Pattern) -> Told | None:
+        return None if audit(pattern, both).safe else Told(both, Suppress(), needed=True)
+
+    found = suppress(first, Suppress(), call_with("highs", watch=watch, memory=Memory()))
+    assert begun == [len(task_of(first, integer=False))]
+    assert audit(found.pattern, both).safe
+    assert found.cost == suppress(both, Suppress(), call_with("highs")).cost
+
+
+def knowing(risk: Risk, place: int) -> Attacker:
+    """Return an attacker who knows every fifth cell, beginning at a place, unless it is sensitive."""
+    known = (np.arange(len(risk)) % 5 == place) & ~risk.sensitive
+    counts, outsider = risk.table.amounts.counts, risk.attackers[0]
+    ends = (Fixed(np.where(known, counts, end.counts)) for end in (outsider.lower, outsider.upper))
+    return Attacker(f"knows {place}", *ends)
+
+
+def test_rooms_lie_in_memory_as_compiled_code_expects() -> None:
+    risk = drawn(4)
+    task = task_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
+    part = task.part(np.arange(0, len(task), 2), np.zeros(0, dtype=np.int64))
+    for room in (part.up, part.down, *Workshop.of(task).rooms(np.arange(5))):
+        assert room.flags.c_contiguous
+
+
+def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
+    """It is attacked with that hidden, so it must cost that, too."""
+    risk = drawn(5)
+    task = task_of(risk, integer=False)
+    cell = int(np.flatnonzero(~task.forced)[0])
+    forced = task.forced.copy()
+    forced[cell] = True
+    told = [Grown(replace(task, forced=forced), np.arange(len(task.goals)), needed=True)]
+    own = search.Search(
+        *(task, backends()[0], backends()[0], Clock(None), lambda _: None), grow=lambda _: told.pop() if told else None
+    )
+    without = np.ones(len(task), dtype=bool)
+    without[cell] = False
+    assert not own._keep(without)
+    assert own._keep(without)
+    assert own.pattern is not None
+    assert own.pattern.all()
+    assert own.cost == task.cost.sum()

@@ -1,0 +1,110 @@
+"""Attacks of respondents end when time is up, and at Ctrl-C; what they did not judge is never called safe."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+import pytest
+from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_6, TWENTY
+from tests.oracles.single_contributions import open_attacks
+
+from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
+from celosia.errors import OutOfTimeError
+from celosia.pattern.entries import SHOWN
+from celosia.protection.intervals.method import Intervals
+from celosia.protection.protect import protect
+from celosia.protection.respondents import oracle as watching
+from celosia.protection.result import Protection
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.assess import assess
+from celosia.risk.rules.contributor_rules import PPercent
+from celosia.solve.clock import Clock
+
+Attacks = Callable[..., RespondentAudit]
+
+
+def expired() -> Clock:
+    clock = Clock(None)
+    clock.stop()
+    return clock
+
+
+def late(when: Callable[[int], bool]) -> Attacks:
+    """Return attacks for some of which there is no time; they are counted from 1."""
+    calls = []
+
+    def attacked(*release: object, clock: Clock, **options: object) -> RespondentAudit:
+        calls.append(1)
+        clock = expired() if when(len(calls)) else clock
+        return audit_respondents(*release, clock=clock, **options)  # type: ignore[arg-type]
+
+    return attacked
+
+
+def pressing(call: int) -> Attacks:
+    """Return attacks during one of which somebody presses Ctrl-C."""
+    calls = []
+
+    def attacked(*release: object, **options: object) -> RespondentAudit:
+        calls.append(1)
+        if len(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        return audit_respondents(*release, **options)  # type: ignore[arg-type]
+
+    return attacked
+
+
+def protected(monkeypatch: pytest.MonkeyPatch, attacks: Attacks, limit: float | None = None) -> Protection:
+    monkeypatch.setattr(watching, "audit_respondents", attacks)
+    return protect(assess(TABLE_3, TWENTY, cost="unity"), Suppress(), respondents=TWENTY, time_limit=limit)
+
+
+def test_a_limit_that_is_over_at_once_leaves_time_to_judge_what_there_is() -> None:
+    risk = assess(TABLE_3, TWENTY, cost="unity")
+    found = protect(risk, Suppress(), respondents=TWENTY, time_limit=1e-6)
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+def test_without_time_for_the_first_pattern_everything_is_hidden_and_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = protected(monkeypatch, late(lambda call: call == 1))
+    assert (found.pattern.status != SHOWN).all()
+    assert found.closing is None  # nobody knows how many pairs were open
+    assert found.bound < found.cost
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+def test_without_time_for_that_either_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OutOfTimeError, match="time_limit: was reached before a pattern was shown to be safe"):
+        protected(monkeypatch, late(lambda _: True))
+
+
+def test_a_later_pattern_that_was_not_judged_is_not_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = protected(monkeypatch, late(lambda call: call > 2), limit=60)
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+def test_ranges_that_were_not_judged_are_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "audit_respondents", late(lambda _: True))
+    risk = assess(TABLE_3, TWENTY, levels="sliding")
+    with pytest.raises(OutOfTimeError, match="safe against respondents"):
+        protect(risk, Intervals(), respondents=TWENTY, time_limit=1e-6)
+
+
+def test_ctrl_c_during_the_first_attack_leaves_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OutOfTimeError, match="respondents: were still attacking when the search was ended"):
+        protected(monkeypatch, pressing(1))
+
+
+def test_ctrl_c_during_a_later_attack_leaves_what_was_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second pattern is the first one with more hidden; the third is sought."""
+    found = protected(monkeypatch, pressing(3))
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+def test_a_first_pattern_that_is_safe_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is short of the gap a better one is sought, and Ctrl-C ends that."""
+    rule = PPercent(1)
+    monkeypatch.setattr(watching, "audit_respondents", pressing(2))
+    found = protect(assess(TABLE_6, rule, cost="unity"), Suppress(), respondents=rule)
+    assert open_attacks(found.pattern, TABLE_6, rule) == []

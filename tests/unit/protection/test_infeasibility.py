@@ -1,0 +1,142 @@
+"""What stands in the way where nothing is safe: irreducible, and with its price."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.instances import instance
+from numpy.typing import NDArray
+from tests.oracles import suppression_oracle as oracle
+from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+
+from celosia.attack.audit import audit
+from celosia.errors import InfeasibleError, roughly
+from celosia.pattern.pattern import Pattern
+from celosia.protection import infeasibility as conflict
+from celosia.protection.infeasibility import Conflict, conflict_of
+from celosia.protection.protect import protect
+from celosia.protection.suppression.method import Suppress
+from celosia.risk.risk import Risk
+
+
+def in_the_way(wishes: oracle.Wishes) -> Conflict:
+    risk, method = put(wishes)
+
+    def hiding(other: Risk) -> NDArray[np.bool_] | None:
+        try:
+            found = protect(other, Suppress(width_if_hidden=method.width_if_hidden))
+        except InfeasibleError:
+            return None
+        return np.asarray(found.pattern.status != "shown")
+
+    return conflict_of(method.applied(risk), method, hiding, integer=False)
+
+
+def conflicts(chance: random.Random, kind: str, number: int) -> list[oracle.Wishes]:
+    """Return cases in which cells that must be shown stand in the way."""
+    found: list[oracle.Wishes] = []
+    for _ in range(200):
+        case = replace(drawn(chance, kind), at_most=None)
+        free = [cell for cell in range(len(case)) if cell not in case.forced]
+        case = replace(case, shown=frozenset(chance.sample(free, len(free) * 3 // 4)))
+        if oracle.cheapest(case) is None and oracle.cheapest(replace(case, shown=frozenset())) is not None:
+            found.append(case)
+        if len(found) == number:
+            break
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_freeing_all_helps_and_freeing_less_does_not(kind: str) -> None:
+    cases = conflicts(seeded(f"conflict {kind}"), kind, 4)
+    assert len(cases) == 4
+    for case in cases:
+        stand = frozenset(in_the_way(case).shown.tolist())
+        assert stand
+        assert stand <= case.shown
+        assert oracle.cheapest(replace(case, shown=case.shown - stand)) is not None
+        for kept in stand:
+            less = replace(case, shown=case.shown - stand | {kept})
+            assert oracle.cheapest(less) is None
+
+
+@pytest.mark.parametrize("kind", ["flat", "cube"])
+def test_the_message_names_them_and_says_what_freeing_costs(kind: str) -> None:
+    for case in conflicts(seeded(f"conflict {kind}"), kind, 2):
+        stand = in_the_way(case).shown.tolist()
+        opened = replace(case, shown=case.shown - frozenset(stand))
+        best = oracle.cheapest(opened)
+        assert best is not None
+        risk, method = put(case)
+        with pytest.raises(InfeasibleError) as caught:
+            protect(risk, method)
+        (problem,) = caught.value.problems
+        assert problem.place == "protection"
+        for cell in stand[:8]:
+            assert repr(risk.table.label(cell)) in problem.message
+        assert f"costs about {roughly(float(opened.price(best)))}." in problem.remedy
+
+
+def test_levels_that_nothing_can_reach(grid: Risk) -> None:
+    levels = replace(grid.levels, lower=replace(grid.levels.lower, counts=grid.levels.lower.counts * 0))
+    high = replace(levels, upper=replace(levels.upper, counts=np.where(np.arange(16) == 6, 10**6, 0)))
+    lower = np.zeros(16)
+    upper = grid.table.amounts.floats * 2
+    upper[6] = 10**9
+    known = replace(grid.attackers[0], upper=type(grid.levels.upper).of_floats(upper))
+    assert lower.sum() == 0
+    with pytest.raises(InfeasibleError, match=r"even with everything hidden .*cell 6.* Lower the levels"):
+        protect(replace(grid, levels=high, attackers=(known,)))
+
+
+def test_all_cells_must_be_shown(grid: Risk) -> None:
+    others = [cell for cell in range(16) if cell != 6]
+    with pytest.raises(InfeasibleError, match=r"while these cells must be shown.* They give away 'cell 6'.*costs"):
+        protect(grid, Suppress(must_show=others))
+
+
+def test_a_forced_width_that_cannot_be_kept(grid: Risk) -> None:
+    """A cell that must be hidden, and then keep a width, is in the way like a sensitive one."""
+    values = grid.table.amounts.floats
+    known = replace(grid.attackers[0], upper=type(grid.levels.upper).of_floats(values + 50))
+    wide = Suppress(must_hide=[0], width_if_hidden={0: 1000.0})
+    with pytest.raises(InfeasibleError, match=r"even with everything hidden .*'cell 0'"):
+        protect(replace(grid, attackers=(known,)), wide)
+
+
+def test_dozens_of_cells_none_of_which_could_stay_shown() -> None:
+    """Audited: with all of them freed everything may be hidden safely, with one of them shown it may not."""
+    risk = instance("t50x20")
+    shown = np.flatnonzero(~risk.sensitive)
+    applied = Suppress(must_show=shown).applied(risk)
+    found = conflict_of(applied, Suppress(), lambda _: None, integer=False)
+    assert found.least
+    assert len(found.shown) > 5
+
+    def safe(freed: NDArray[np.int64]) -> bool:
+        hidden = risk.sensitive.copy()
+        hidden[freed] = True
+        return audit(Pattern.suppressing(risk.table, hidden), risk).safe
+
+    assert safe(found.shown)
+    for kept in range(len(found.shown)):
+        assert not safe(np.delete(found.shown, kept))
+
+
+def test_without_time_the_message_does_not_claim_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflict, "_SECONDS", 0.0)
+    risk = instance("t20x10")
+    with pytest.raises(InfeasibleError, match="Free all of them: perhaps fewer would do"):
+        protect(risk, Suppress(must_show=np.flatnonzero(~risk.sensitive)))
+
+
+@pytest.mark.slow
+def test_thousands_of_cells_that_must_be_shown() -> None:
+    risk = instance("big1", sparse=True)
+    sensitive = risk.sensitive
+    shown = [cell for cell in range(len(risk)) if not sensitive[cell]]
+    with pytest.raises(InfeasibleError, match="must be shown"):
+        protect(risk, Suppress(must_show=shown))
