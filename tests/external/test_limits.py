@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
+from celosia.errors import InfeasibleError, OutOfTimeError, SolverError, SpecError
 from celosia.formats.jj import read_jj
 from celosia.progress import Silent
 from celosia.protection.adjustment.method import Adjust
@@ -24,8 +24,10 @@ from celosia.protection.rounding.method import Round
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
+from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
+from celosia.source.cells.cells import cells
 from celosia.source.tabulate import tabulate
+from celosia.table.hierarchy import Hierarchy
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TABLES = ("hier13", "hier16", "jjtabeltest3", "nine12", "ninenew", "table3", "two5in6")
@@ -71,7 +73,7 @@ class Stopwatch(Silent):
 
 def ends_in_time(risk: Risk, method: Method, limit: float) -> None:
     watch = Stopwatch()
-    with contextlib.suppress(OutOfTimeError, InfeasibleError):
+    with contextlib.suppress(OutOfTimeError, InfeasibleError, SolverError):
         assert protect(risk, method, time_limit=limit, progress=watch).safe
     assert watch.seconds < 1.1 * limit + 2.0
 
@@ -82,6 +84,24 @@ def test_tables_of_csplib(tmp_path: Path, name: str, method: Method) -> None:
     path.write_bytes(gzip.decompress((DATA / "csplib" / f"{name}.jj.gz").read_bytes()))
     with contextlib.suppress(SpecError):
         ends_in_time(read_jj(path), method, LIMIT)
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(how, id=how.name, marks=[pytest.mark.slow][: how.name != "suppress"]) for how in METHODS]
+)
+def test_the_table_of_insee(method: Method) -> None:
+    """Turnover by activity and size, ready-made, with cents and values of 1e9."""
+    folder = DATA / "rtauargus"
+    activities = pl.read_csv(folder / "activity_corr_table.csv", infer_schema=False)
+    table = cells(
+        str(folder / "turnover_act_size.csv"),
+        by=["ACTIVITY", "SIZE"],
+        value="TOT",
+        count="N_OBS",
+        largest=["MAX"],
+        hierarchies={"ACTIVITY": Hierarchy.from_paths([row for row in activities.iter_rows()])},
+    )
+    ends_in_time(assess(table, Dominance(1, 85), MinFrequency(3)), method, LIMIT)
 
 
 @pytest.mark.parametrize("by", [["IndustryCode", "Region"], ["IndustryCode", "Region", "Size"]], ids=len)
