@@ -99,7 +99,7 @@ def test_the_table_of_insee(method: Method) -> None:
         value="TOT",
         count="N_OBS",
         largest=["MAX"],
-        hierarchies={"ACTIVITY": Hierarchy.from_paths([row for row in activities.iter_rows()])},
+        hierarchies={"ACTIVITY": Hierarchy.from_paths(list(activities.iter_rows()))},
     )
     ends_in_time(assess(table, Dominance(1, 85), MinFrequency(3)), method, LIMIT)
 

@@ -20,6 +20,10 @@ _NEAR = 1e-6  # a number that is closer than this to a whole one may be it: exac
 _SMALL = 2.0**52  # floating-point sums below this tell that whole ones do not overflow
 
 
+class UnsolvedError(ArithmeticError):
+    """A solver found no optimum of an attacker's program, though there is one."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """Some components of a system, block after block.
@@ -86,12 +90,18 @@ def rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def solution(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the vertex at which a model's costs are least, and the duals."""
+    """Return the vertex at which a model's costs are least, and the duals.
+
+    Raises
+    ------
+    UnsolvedError
+        Neither simplex method found it: with amounts of 1e13 units and more, doubles may fail.
+    """
     found = model.solve(method="primal")
     if found.status is not Status.OPTIMAL or found.x is None or found.duals is None:
         found = model.solve(method="dual")
     if found.status is not Status.OPTIMAL or found.x is None or found.duals is None:
-        raise ArithmeticError(f"an attacker's problem ended with {found.status}")
+        raise UnsolvedError
     return found.x, found.duals
 
 

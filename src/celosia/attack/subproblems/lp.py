@@ -15,7 +15,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import Blocks, blocks_of, proved, rooms, solution, vertex_at
+from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, blocks_of, proved, rooms, solution, vertex_at
 from celosia.attack.subproblems.propagation import propagated
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.random_objectives import Sheet, harvest
@@ -123,9 +123,14 @@ def _ask(sheet: Sheet, model: Model) -> None:
     limited = (down[place] != blocks.down[place]) | (up[place] != blocks.up[place])
     _set_bounds(model, place[limited], down, up)
     model.change_costs(place, -sign.astype(np.float64))
-    x, duals = solution(model)
-    model.change_costs(place, np.zeros(len(place)))
-    _set_bounds(model, place[limited], blocks.down, blocks.up)
+    try:
+        x, duals = solution(model)
+    except UnsolvedError:  # they count as not answered
+        sheet.open[first] = False
+        return
+    finally:
+        model.change_costs(place, np.zeros(len(place)))
+        _set_bounds(model, place[limited], blocks.down, blocks.up)
     vertex = vertex_at(x, blocks, down, up)
     sheet.strike_off(vertex)
     left = first[sheet.open[first]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import Blocks, Vertex, rooms, solution, vertex_at
+from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, Vertex, rooms, solution, vertex_at
 from celosia.attack.subproblems.questions import Answers
 from celosia.attack.system.fractions import Whole, compact
 from celosia.attack.system.system import ENDLESS
@@ -132,7 +132,10 @@ def harvest(sheet: Sheet, model: Model) -> None:
         model.change_bounds(everyone, -rooms(down), rooms(up))
         model.change_costs(everyone, _costs(sheet, open_, chance))
         changed = True
-        settled = sheet.strike_off(vertex_at(solution(model)[0], blocks, down, up))
+        try:
+            settled = sheet.strike_off(vertex_at(solution(model)[0], blocks, down, up))
+        except UnsolvedError:  # weights of many magnitudes: the questions one by one have none
+            break
         if settled < _YIELD * len(np.unique(sheet.block[open_])):
             break
     if changed:

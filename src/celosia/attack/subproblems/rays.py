@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import Blocks, solution
+from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, solution
 from celosia.attack.system.system import ENDLESS
 from celosia.solve.backend import Backend, Model
 
@@ -54,7 +54,10 @@ def _find(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: NDArray
             asked[:] = False
             asked[(blocks.starts[:-1] + first)[first >= 0]] = True
         model.change_costs(everyone, np.where(asked, sign, 0.0))
-        moved = -sign * solution(model)[0] > _MOVED
+        try:
+            moved = -sign * solution(model)[0] > _MOVED
+        except UnsolvedError:  # what is not known to have no end is followed to one
+            return
         found |= moved & open_
         if together:
             together = bool((moved & open_).any())

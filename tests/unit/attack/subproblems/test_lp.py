@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.subproblems.blocks import UnsolvedError
 from celosia.attack.subproblems.lp import program_answers
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import parts_of
@@ -88,3 +89,23 @@ def test_many_answers_share_a_table() -> None:
     system = cubes([5], 4)
     answers = program_answers(system, parts_of(system), everything(system, 1), backends()[0])
     assert answers.n_tables < len(answers) / 5
+
+
+@pytest.mark.parametrize("places", [("random_objectives",), ("lp",), ("random_objectives", "lp", "rays")], ids=str)
+def test_a_program_that_no_solver_solves_leaves_questions_open_and_is_no_crash(
+    monkeypatch: pytest.MonkeyPatch, places: tuple[str, ...]
+) -> None:
+    """With amounts of 1e13 units HiGHS may call a bounded program unbounded (INSEE's turnover, 4 decimals)."""
+    system = cubes([4, 5], 1)
+    questions, parts = everything(system), parts_of(system)
+    wanted = program_answers(system, parts, questions, backends()[0])
+
+    def fails(_model: object) -> None:
+        raise UnsolvedError
+
+    for place in places:
+        monkeypatch.setattr(f"celosia.attack.subproblems.{place}.solution", fails)
+    found = program_answers(system, parts, questions, backends()[0])
+    for known, end, right in zip(found.furthest, ends(found), ends(wanted), strict=True):
+        assert not known or end == right
+    assert bool(found.furthest.all()) == ("lp" not in places)
