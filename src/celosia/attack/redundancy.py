@@ -123,7 +123,7 @@ def _follows(
     """Return which rows follow from definitions, of which every total gets the first in the given order."""
     m = len(starts) - 1
     defines = np.zeros(m, dtype=np.bool_)
-    known = np.full(table.shape[1], True, dtype=np.bool_)
+    known = np.ones(table.shape[1], dtype=np.bool_)
     for row in order:
         if totals[row] >= 0 and known[totals[row]]:
             defines[row] = True

@@ -185,7 +185,7 @@ def _clean_network(
 
 
 @kernel()
-def _reverse_delete(
+def _reverse_delete(  # noqa: C901  (one loop, compiled)
     asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network, cells: _Cells, entries: _Entries
 ) -> bool:
     """Set the share of cells to zero that need not be hidden; return whether all questions are answered at all."""

@@ -67,8 +67,9 @@ def made(
     starts = np.zeros(2 * n_reaches + 1, dtype=np.int64)
     right, missing = np.empty(2 * n_reaches), np.empty(2 * n_reaches)
     n = _write(reaches, forced, x, threshold, covers, Made(starts, columns, values, right, missing))
-    used = starts[n]
-    return Made(starts[: n + 1].copy(), columns[:used].copy(), values[:used].copy(), right[:n].copy(), missing[:n].copy())
+    end = starts[n]
+    kept = starts[: n + 1], columns[:end], values[:end], right[:n], missing[:n]
+    return Made(*(part.copy() for part in kept))
 
 
 @kernel()

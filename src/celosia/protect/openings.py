@@ -307,7 +307,8 @@ def _merged(
     columns: NDArray[np.int64], values: NDArray[np.float64], more: NDArray[np.int64], terms: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the sum of two sparse vectors whose columns increase."""
-    out, total = np.empty(len(columns) + len(more), dtype=np.int64), np.empty(len(columns) + len(more), dtype=np.float64)
+    most = len(columns) + len(more)
+    out, total = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.float64)
     i, j, count = 0, 0, 0
     while i < len(columns) or j < len(more):
         first = j == len(more) or (i < len(columns) and columns[i] <= more[j])
