@@ -9,6 +9,7 @@ everything is enough. Whatever else a kernel is called with is compiled on the s
 
 from __future__ import annotations
 
+import gc
 import types as python_types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
     """
 
     def decorated(function: FunctionT) -> FunctionT:
-        dispatcher = njit(nogil=True, fastmath=fastmath)(function)
+        dispatcher = njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True)(function)
         try:
             shelf = _Shelf(function)
         except RuntimeError:  # no folder is ours to write to: every process compiles for itself
@@ -115,11 +116,23 @@ def compile_kernels(progress: Progress = SILENT, *rooms: str) -> int:
     if missing:
         progress.start(COMPILING, len(missing))
         for one in missing:
-            one.dispatcher.compile(one.signature)
+            _compile(one)
             _WAITING.remove(one)
             progress.advance()
         progress.done()
     return len(missing)
+
+
+def _compile(one: _Kernel) -> None:
+    """Compile a kernel. Garbage is collected when it is done: until then there is little, and much to look through."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        one.dispatcher.compile(one.signature)
+    finally:
+        if collecting:
+            gc.enable()
+            gc.collect(1)
 
 
 def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be)

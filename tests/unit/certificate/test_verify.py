@@ -27,7 +27,7 @@ from celosia.table.fixed import Fixed
 
 MakeCase = Callable[..., Any]
 
-ROOM = Path(cz.__file__).parent / "certify"
+ROOM = Path(cz.__file__).parent / "certificate"
 JUDGE = ("canonical", "columns", "comparing", "judging", "reading", "verify", "whole")
 
 

@@ -102,7 +102,7 @@ def _move(places: NDArray[np.void], place: int, amount: int) -> None:
     places[mate].entering -= amount
 
 
-@inner()
+@inner(inline=True)
 def _around(cell: int, upward: bool, wanted: int, graph: Graph) -> int:  # noqa: FBT001
     """Send flow from a cell's head to its tail, or from tail to head, not through the cell itself; return how much."""
     places = graph.places
@@ -119,7 +119,7 @@ def _around(cell: int, upward: bool, wanted: int, graph: Graph) -> int:  # noqa:
     return got
 
 
-@inner()
+@inner(inline=True)
 def _flow(
     source: int,
     sink: int,

@@ -99,20 +99,13 @@ def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> N
     return colour
 
 
-@kernel()
 def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1."""
-    totals = np.full(len(starts) - 1, -1, dtype=np.int64)
-    for row in range(len(totals)):
-        above, below = 0, 0
-        for place in range(starts[row], starts[row + 1]):
-            if data[place] > 0:
-                above += 1
-            else:
-                below += 1
-        for place in range(starts[row], starts[row + 1]):
-            if abs(data[place]) == 1 and (above if data[place] > 0 else below) == 1:
-                totals[row] = columns[place]
+    m = len(starts) - 1
+    side = 2 * np.repeat(np.arange(m), np.diff(starts)) + (data > 0)
+    alone = (np.bincount(side, minlength=2 * m)[side] == 1) & (np.abs(data) == 1)
+    totals = np.full(m, -1, dtype=np.int64)
+    totals[side[alone] // 2] = columns[alone]
     return totals
 
 
@@ -147,7 +140,7 @@ def _follows(
     return found
 
 
-@inner()
+@inner(inline=True)
 def _tabulated(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],

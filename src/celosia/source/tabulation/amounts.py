@@ -50,7 +50,9 @@ def amounts_of(numbers: NDArray[Any], *, written: int, decimals: int | None, pla
     if exact > chosen:
         notes.append(f"{place}: records rounded to {chosen} decimals")
     _check_size(total * 10.0**chosen, place, chosen)
-    return Fixed(_to_grid(doubles, chosen), chosen)
+    counts = doubles.view(np.int64)  # in the place of the doubles: they are many, and not needed any more
+    _to_grid(doubles, 10.0**chosen, counts)
+    return Fixed(counts, chosen)
 
 
 def _check_size(total: float, place: str, decimals: int) -> None:
@@ -78,10 +80,7 @@ def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, floa
 
 
 @kernel()
-def _to_grid(doubles: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
-    """Return the counts nearest to the doubles, in the place of the doubles: they are many, and not needed any more."""
-    scale = 10.0**decimals
-    counts = doubles.view(np.int64)
+def _to_grid(doubles: NDArray[np.float64], scale: float, counts: NDArray[np.int64]) -> None:
+    """Set the counts nearest to the doubles, times a scale; they may lie in the same place."""
     for k in range(len(doubles)):
         counts[k] = np.int64(np.rint(doubles[k] * scale))
-    return counts

@@ -229,7 +229,7 @@ def _enter_groups(
                 book(local, home, k, sums[i], w, a, f)
 
 
-@inner()
+@inner(inline=True)
 def _gather(
     rows: NDArray[np.int32],
     leaf: NDArray[np.int32],
@@ -243,7 +243,7 @@ def _gather(
         values[place] = value[rows[place]]
 
 
-@inner()
+@inner(inline=True)
 def _spans(leaves: NDArray[np.int32]) -> bool:
     """Return whether the leaf cells are not all the same."""
     different = False

@@ -133,7 +133,7 @@ def _group(
     return starts[: n_groups + 1].copy()
 
 
-@inner()
+@inner(inline=True)
 def _number(
     key: NDArray[np.uint64],
     second: NDArray[np.uint32],

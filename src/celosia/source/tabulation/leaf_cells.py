@@ -22,7 +22,8 @@ def leaf_cells(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tupl
         if capacity * size >= LARGEST_COUNT:
             key = Groups.of_whole_numbers(key).numbers().astype(np.int64)
             capacity = len(key)
-        _pack(key, code, size)
+        key *= size
+        key += code
         capacity *= size
     if capacity <= _DENSE_LEAVES:
         leaf, row = _number_dense(key, capacity)
@@ -34,13 +35,6 @@ def leaf_cells(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tupl
         rank[order] = np.arange(len(order), dtype=np.int32)
         leaf, row = rank[groups.numbers()], first[order]
     return leaf, np.column_stack([code[row] for code in codes]).astype(np.int32)
-
-
-@kernel()
-def _pack(key: NDArray[np.int64], code: NDArray[np.int32], size: int) -> None:
-    """Append a code of so many possible ones to every key."""
-    for row in range(len(key)):
-        key[row] = key[row] * size + code[row]
 
 
 @kernel()
@@ -59,4 +53,4 @@ def _number_dense(key: NDArray[np.int64], capacity: int) -> tuple[NDArray[np.int
     number = np.empty(len(key), dtype=np.int32)
     for row in range(len(key)):
         number[row] = rank[key[row]]
-    return number, row_of[:n].copy()
+    return number, row_of[:n]

@@ -190,7 +190,7 @@ def _merge(
                 out[holder, -1] = max(out[holder, -1], lines[cell, -1])
 
 
-@inner()
+@inner(inline=True)
 def _merge_lists(
     lines: NDArray[np.int64], cell: int, out: NDArray[np.int64], holder: int, base: int, k: int, weighted: bool
 ) -> None:

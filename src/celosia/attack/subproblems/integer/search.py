@@ -124,7 +124,7 @@ def _put(
         lows[place, k], highs[place, k] = low[k], high[k]
 
 
-@inner()
+@inner(inline=True)
 def _propagated(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],

@@ -242,7 +242,7 @@ def combined(
     n: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the non-zero entries of the combination of some rows: their columns and values."""
-    total = np.zeros(n)
+    total = np.zeros(n, dtype=np.float64)
     seen = np.zeros(n, dtype=np.bool_)
     touched = np.empty(n, dtype=np.int64)
     count = 0

@@ -49,7 +49,6 @@ class Made(NamedTuple):
         ]
 
 
-@kernel()
 def made(
     reaches: Reaches,
     forced: NDArray[np.bool_],
@@ -65,7 +64,25 @@ def made(
     n_reaches = len(reaches.targets)
     room = 2 * (len(reaches.columns) + n_reaches)
     columns, values = np.empty(room, dtype=np.int64), np.empty(room)
-    starts, right, missing = np.zeros(2 * n_reaches + 1, dtype=np.int64), np.empty(room), np.empty(room)
+    starts = np.zeros(2 * n_reaches + 1, dtype=np.int64)
+    right, missing = np.empty(2 * n_reaches), np.empty(2 * n_reaches)
+    n = _write(reaches, forced, x, threshold, covers, Made(starts, columns, values, right, missing))
+    end = starts[n]
+    return Made(starts[: n + 1].copy(), columns[:end].copy(), values[:end].copy(), right[:n].copy(), missing[:n].copy())
+
+
+@kernel()
+def _write(
+    reaches: Reaches,
+    forced: NDArray[np.bool_],
+    x: NDArray[np.float64],
+    threshold: float,
+    covers: bool,  # noqa: FBT001
+    out: Made,
+) -> int:
+    """Write the cuts; return how many."""
+    starts, columns, values, right, missing = out
+    n_reaches = len(reaches.targets)
     n_cuts = 0
     for k in range(n_reaches):
         begin = starts[n_cuts]
@@ -99,14 +116,7 @@ def made(
             right[n_cuts], missing[n_cuts] = side, missed
             n_cuts += 1
             starts[n_cuts] = end
-    used = starts[n_cuts]
-    return Made(
-        starts[: n_cuts + 1].copy(),
-        columns[:used].copy(),
-        values[:used].copy(),
-        right[:n_cuts].copy(),
-        missing[:n_cuts].copy(),
-    )
+    return n_cuts
 
 
 @inner()
@@ -146,7 +156,7 @@ def _cut(
     return end
 
 
-@inner()
+@inner(inline=True)
 def _cover(
     columns: NDArray[np.int64], values: NDArray[np.float64], x: NDArray[np.float64], begin: int, end: int
 ) -> int:

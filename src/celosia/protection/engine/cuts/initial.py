@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import kernel
 from celosia.protection.engine.cuts.capacity import Cut, Workshop
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
 from celosia.protection.engine.cuts.separation import VIOLATED, Separator
@@ -33,7 +34,6 @@ def one_row_cuts(separator: Separator) -> list[Cut]:
     return cuts
 
 
-@kernel()
 def _reaches(
     asked: Asked,
     rooms: Rooms,
@@ -44,34 +44,26 @@ def _reaches(
     own_rows: NDArray[np.int32],
 ) -> Reaches:
     """Return how far every question gets by each relation of its cell alone."""
-    n_reaches = size = 0
-    for question in range(len(asked.columns)):
-        for place in range(own_starts[asked.columns[question]], own_starts[asked.columns[question] + 1]):
-            n_reaches += 1
-            size += starts[own_rows[place] + 1] - starts[own_rows[place]]
-    ends, cells, values = np.zeros(n_reaches + 1, dtype=np.int64), np.empty(size, dtype=np.int64), np.empty(size)
-    targets, levels = np.empty(n_reaches, dtype=np.int64), np.empty(n_reaches)
-    number = end = 0
-    for question in range(len(asked.columns)):
-        cell, who = asked.columns[question], asked.attackers[question]
-        for place in range(own_starts[cell], own_starts[cell + 1]):
-            first, last = starts[own_rows[place]], starts[own_rows[place] + 1]
-            pivot = 0.0
-            for k in range(first, last):
-                if columns[k] == cell:
-                    pivot = data[k]
-            for k in range(first, last):
-                ratio = -data[k] / pivot
-                room = (
-                    rooms.up[who, columns[k]] if (ratio > 0) == asked.upward[question] else rooms.down[who, columns[k]]
-                )
-                if columns[k] != cell and room > 0.0:
-                    cells[end], values[end] = columns[k], abs(ratio) * room
-                    end += 1
-            targets[number], levels[number] = cell, asked.levels[question]
-            number += 1
-            ends[number] = end
-    return Reaches(ends, cells[:end].copy(), values[:end].copy(), targets, levels)
+    question, place = _listed(own_starts, asked.columns)
+    targets, row = asked.columns[question], own_rows[place]
+    number, place = _listed(starts, row)
+    own, column, factor = targets[number], columns[place], data[place]
+    pivot = np.zeros(len(targets))
+    pivot[number[column == own]] = factor[column == own]
+    ratio = -factor / pivot[number]
+    who, upward = asked.attackers[question][number], asked.upward[question][number]
+    room = np.where((ratio > 0) == upward, rooms.up[who, column], rooms.down[who, column])
+    kept = (column != own) & (room > 0.0)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(number[kept], minlength=len(targets)))])
+    return Reaches(ends, column[kept], np.abs(ratio[kept]) * room[kept], targets, asked.levels[question])
+
+
+def _listed(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries of some rows, one row after another: the number of the row among them, and the place."""
+    sizes = (starts[rows + 1] - starts[rows]).astype(np.int64)
+    number = np.repeat(np.arange(len(rows)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return number, np.arange(len(number)) + (starts[rows] - before)[number]
 
 
 def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,29 @@ from celosia.protection.engine.cuts.capacity import Workshop
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.master import Pool
 from celosia.protection.engine.requirements import Sides
-from celosia.protection.engine.subproblems.flow import NOTHING, Asked, Desk, Network, Rooms, clear, desk_of, pushed
+from celosia.protection.engine.subproblems.flow import (
+    NOTHING,
+    Asked,
+    Desk,
+    Network,
+    Rooms,
+    clear,
+    desk_of,
+    push_of,
+    pushed,
+)
 from celosia.protection.engine.subproblems.lp import REACHED, Program
 from celosia.protection.engine.subproblems.reroute import Detours
 from celosia.protection.engine.subproblems.support import Hidden
 from celosia.protection.engine.subproblems.witnesses import Learned, Tables, clean_program
+
+_CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
+_ENTRY = np.dtype([("question", "i8"), ("table", "i8"), ("after", "i8")], align=True)
+_Cells = Annotated[NDArray[np.void], _CELL]
+"""For every cell the first entry of its list, -1 for none, whether it is tried, and whether a question is about it."""
+_Entries = Annotated[NDArray[np.void], _ENTRY]
+"""The lists: a table of a question moves the cell, and which entry follows. A table is the question's own as long as it
+is the last: entries of earlier ones stay."""
 
 Known = NDArray[np.float64]
 """How far every question's table moves every column of a task, ``(s, n)``."""
@@ -169,81 +187,60 @@ def _clean_network(
     if len(hidden.columns) < len(workshop.task):
         rooms = workshop.rooms(hidden.columns)
     share = np.ones(len(hidden.columns))
-    safe = _reverse_delete(put, place[order], Rooms(*rooms, share), network)
+    cells = np.zeros(len(share), dtype=_CELL)
+    cells["first"], cells["tried"][place[order]], cells["asks"][put.columns] = -1, 1, 1
+    entries = np.empty(16 * (len(put.columns) + 16), dtype=_ENTRY)
+    safe = _reverse_delete(put, place[order], Rooms(*rooms, share), network, cells, entries)
     return order[share[place[order]] > 0] if safe else None
-
-
-class _Used(NamedTuple):
-    """Which questions' tables move a cell: a list for every cell, and for every question which table it has now.
-
-    Entry e of a list says that table ``stamp[e]`` of ``question[e]`` moves the cell, ``after[e]`` which entry follows;
-    ``first`` holds where the list of a cell begins, -1 for none. Entries of earlier tables stay: a table that did not
-    do is taken back by its stamp.
-    """
-
-    first: NDArray[np.int64]
-    after: NDArray[np.int64]
-    question: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    now: NDArray[np.int64]
 
 
 @kernel()
 def _reverse_delete(  # noqa: C901  (one loop, compiled)
-    asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network
+    asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network, cells: _Cells, entries: _Entries
 ) -> bool:
     """Set the share of cells to zero that need not be hidden; return whether all questions are answered at all."""
-    n_questions, n = len(asked.columns), len(network.tail)
+    n_questions = len(asked.columns)
     desk, share = desk_of(network), rooms.share
-    candidate, asks = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    for cell in order:
-        candidate[cell] = True
-    for cell in asked.columns:
-        asks[cell] = True
-    size = 16 * (n_questions + 16)
-    used = _Used(
-        np.full(n, -1),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.full(n_questions, -1),
-    )
-    renewed, before = np.empty(n_questions, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
+    now, renewed = np.full(n_questions, -1, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
+    before = np.empty(n_questions, dtype=np.int64)
     n_entries = n_tables = plain(0)
     for question in range(n_questions):
-        used, n_entries, reached = _answered(
-            question, n_tables, asked, rooms, network, desk, candidate, used, n_entries
+        entries, n_entries, reached = _answered(
+            question, n_tables, asked, rooms, network, desk, cells, entries, n_entries
         )
         if not reached:
             return False
+        now[question] = n_tables
         n_tables += 1
     for cell in order:
         share[cell] = 0.0
         n_renewed = 0
         safe = True
-        entry = used.first[cell]
+        entry = cells[cell].first
         while safe and entry >= 0:
-            question = used.question[entry]
-            if used.stamp[entry] == used.now[question] and asked.columns[question] != cell:
-                renewed[n_renewed], before[n_renewed] = question, used.now[question]
-                n_renewed += 1
-                used, n_entries, safe = _answered(
-                    question, n_tables, asked, rooms, network, desk, candidate, used, n_entries
+            question = entries[entry].question
+            if entries[entry].table == now[question] and asked.columns[question] != cell:
+                entries, n_entries, safe = _answered(
+                    question, n_tables, asked, rooms, network, desk, cells, entries, n_entries
                 )
+                if safe:
+                    renewed[n_renewed], before[n_renewed] = question, now[question]
+                    n_renewed += 1
+                    now[question] = n_tables
                 n_tables += 1
-            entry = used.after[entry]
+            entry = entries[entry].after
         if not safe:
             share[cell] = 1.0
             for k in range(n_renewed):
-                used.now[renewed[k]] = before[k]
-        elif asks[cell]:
+                now[renewed[k]] = before[k]
+        elif cells[cell].asks:
             for question in range(n_questions):
                 if asked.columns[question] == cell:
-                    used.now[question] = -1  # a cell that is shown has nothing to keep
+                    now[question] = -1  # a cell that is shown has nothing to keep
     return True
 
 
-@inner()
+@inner(inline=True)
 def _answered(
     question: int,
     table: int,
@@ -251,34 +248,25 @@ def _answered(
     rooms: Rooms,
     network: Network,
     desk: Desk,
-    candidate: NDArray[np.bool_],
-    used: _Used,
+    cells: _Cells,
+    entries: _Entries,
     n_entries: int,
-) -> tuple[_Used, int, bool]:
-    """Return whether a question is answered, and note which candidates its table moves."""
-    total, n_touched = pushed(question, asked, rooms, network, desk)
-    reached = total >= 1.0 - NOTHING
+) -> tuple[_Entries, int, bool]:
+    """Return whether a question is answered, and note which cells that are tried its table moves."""
+    push = push_of(question, asked, rooms, network)
+    total, n_touched = pushed(push, 0.0, plain(0), network, desk)
+    reached = total / push.level >= 1.0 - NOTHING
     if reached:
-        if n_entries + n_touched > len(used.after):
-            size = 2 * len(used.after) + n_touched
-            used = _Used(
-                used.first,
-                longer(used.after, size),
-                longer(used.question, size),
-                longer(used.stamp, size),
-                used.now,
-            )
-        least = NOTHING * asked.levels[question]
+        if n_entries + n_touched > len(entries):
+            entries = longer(entries, 2 * len(entries) + n_touched)
+        least = NOTHING * push.level
         for k in range(n_touched):
             arc = desk.touched[k]
-            if candidate[arc] and abs(desk.flow[arc]) > least:
-                used.after[n_entries], used.question[n_entries], used.stamp[n_entries] = (
-                    used.first[arc],
-                    question,
-                    table,
-                )
-                used.first[arc] = n_entries
+            if cells[arc].tried and abs(desk.flow[arc]) > least:
+                entries[n_entries].question = question
+                entries[n_entries].table = table
+                entries[n_entries].after = cells[arc].first
+                cells[arc].first = n_entries
                 n_entries += 1
-        used.now[question] = table
     clear(desk, n_touched)
-    return used, n_entries, reached
+    return entries, n_entries, reached

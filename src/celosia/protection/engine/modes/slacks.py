@@ -20,7 +20,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.arrays import ordered, taken
 from celosia.kernels import inner, kernel
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.requirements import Sides
@@ -210,19 +209,19 @@ class Opening:
         """Return the sum of the smaller of slack and room, times r, with the choices that are best at the point."""
         doors, sides = self.doors, self.doors.sides
         who = int(sides.attackers[k])
-        return Linear(
-            *_smallest(
-                *ratios,
-                float(sides.levels[k]),
-                limit,
-                doors.up[who],
-                doors.down[who],
-                self.slack,
-                self.hidden,
-                self.v,
-                *doors.tables,
-            )
+        constant, touched, total = _smallest(
+            *ratios,
+            float(sides.levels[k]),
+            limit,
+            doors.up[who],
+            doors.down[who],
+            self.slack,
+            self.hidden,
+            self.v,
+            *doors.tables,
         )
+        columns = np.sort(touched)
+        return Linear(constant, columns, total[columns])
 
 
 def _times(limit: float, opened: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -251,10 +250,12 @@ def _smallest(
 ) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
     """Return the sum over columns of r times the smaller of slack and room, as a linear expression of the variables.
 
+    That is a constant, the variables that occur, and what each variable counts for, ``(len(v),)``.
+
     A column that is hidden opens its room, and one that a variable opens no more than its largest slack; neither need
     count for more than the level, because no other term is negative.
     """
-    total = np.zeros(len(v))
+    total = np.zeros(len(v), dtype=np.float64)
     seen = np.zeros(len(v), dtype=np.bool_)
     touched = np.empty(len(v), dtype=np.int64)
     count, constant, n = 0, 0.0, len(hidden)
@@ -281,8 +282,7 @@ def _smallest(
                 count = _put(total, seen, touched, count, variables[place], size * data[place])
         if hiding[column] >= 0:
             count = _put(total, seen, touched, count, hiding[column], hides)
-    found = taken(touched, ordered(touched[:count]))
-    return constant, found, taken(total, found)
+    return constant, touched[:count], total
 
 
 @inner(inline=True)
@@ -308,7 +308,8 @@ def _merged(
     columns: NDArray[np.int64], values: NDArray[np.float64], more: NDArray[np.int64], terms: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the sum of two sparse vectors whose columns increase."""
-    out, total = np.empty(len(columns) + len(more), dtype=np.int64), np.empty(len(columns) + len(more))
+    most = len(columns) + len(more)
+    out, total = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.float64)
     i, j, count = 0, 0, 0
     while i < len(columns) or j < len(more):
         first = j == len(more) or (i < len(columns) and columns[i] <= more[j])
@@ -318,4 +319,4 @@ def _merged(
         i += 1 if first else 0
         j += 1 if second else 0
         count += 1
-    return out[:count].copy(), total[:count].copy()
+    return out[:count], total[:count]

@@ -79,7 +79,7 @@ class Desk(NamedTuple):
     path: NDArray[np.int32]
 
 
-class _Push(NamedTuple):
+class Push(NamedTuple):
     """One question at work: from where to where, of which cell, how far, and one attacker's rooms."""
 
     source: int
@@ -91,7 +91,12 @@ class _Push(NamedTuple):
     share: NDArray[np.float64]
 
 
-@kernel()
+def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64]:
+    """Return how far every question gets, as a part of its level."""
+    got, _, _ = _pushes(asked, rooms, np.empty(0), network, False)  # noqa: FBT003
+    return got
+
+
 def minimum_cuts(
     asked: Asked, rooms: Rooms, network: Network, creep: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
@@ -101,29 +106,41 @@ def minimum_cuts(
     that of the sink; ``ends[2 q + 1]`` and ``ends[2 q + 2]`` say where in `nodes` they end. Where it does not get there
     even if every cell is hidden by at least `creep`, those are the cuts: such with few other cells.
     """
+    wider = np.maximum(rooms.share, creep) if creep > 0.0 else np.empty(0)
+    got, ends, nodes = _pushes(asked, rooms, wider, network, True)  # noqa: FBT003
+    return got, ends, nodes[: ends[-1]].copy()
+
+
+@kernel()
+def _pushes(
+    asked: Asked,
+    rooms: Rooms,
+    wider: NDArray[np.float64],
+    network: Network,
+    sides: bool,  # noqa: FBT001
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Send a flow for every question; with `sides` once more with wider shares, if there are any, for the cuts."""
     n_questions = len(asked.columns)
     desk = desk_of(network)
-    got = np.zeros(n_questions)
+    got = np.zeros(n_questions, dtype=np.float64)
     ends = np.zeros(2 * n_questions + 1, dtype=np.int64)
     nodes = np.empty(16 * n_questions + len(network.starts), dtype=np.int64)
     n_out = 0
-    share = np.empty(len(rooms.share))
-    for cell in range(len(share)):
-        share[cell] = max(rooms.share[cell], creep)
-    wide = Rooms(rooms.up, rooms.down, share)
+    wide = Rooms(rooms.up, rooms.down, wider)
     for question in range(n_questions):
-        push = _push(question, asked, rooms, network)
-        total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
+        push = push_of(question, asked, rooms, network)
+        total, n_touched = pushed(push, 0.0, plain(0), network, desk)
         got[question] = total / push.level
-        if creep > 0.0 and got[question] < 1.0 - NOTHING:
-            push = _push(question, asked, wide, network)
-            total, n_touched = _pushed(push, total, n_touched, network, desk)
+        short = sides and got[question] < 1.0 - NOTHING
+        if short and len(wider) > 0:
+            push = push_of(question, asked, wide, network)
+            total, n_touched = pushed(push, total, n_touched, network, desk)
             if total >= push.level * (1.0 - NOTHING):
                 clear(desk, n_touched)
-                push = _push(question, asked, rooms, network)
-                total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
+                push = push_of(question, asked, rooms, network)
+                total, n_touched = pushed(push, 0.0, plain(0), network, desk)
         for side in range(2):
-            if got[question] < 1.0 - NOTHING:
+            if short:
                 seen = _side(side == 0, push, network, desk)
                 if n_out + seen > len(nodes):
                     nodes = longer(nodes, 2 * len(nodes) + seen)
@@ -133,21 +150,9 @@ def minimum_cuts(
                     desk.depth[desk.queue[k]] = -1
             ends[2 * question + side + 1] = n_out
         clear(desk, n_touched)
-    return got, ends, nodes[:n_out].copy()
+    return got, ends, nodes
 
 
-@kernel()
-def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64]:
-    """Return how far every question gets, as a part of its level."""
-    desk = desk_of(network)
-    got = np.zeros(len(asked.columns))
-    for question in range(len(asked.columns)):
-        got[question], n_touched = pushed(question, asked, rooms, network, desk)
-        clear(desk, n_touched)
-    return got
-
-
-@kernel()
 def crossings(
     asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
@@ -158,10 +163,20 @@ def crossings(
     move at all. Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned.
     The last array says which rooms are those up.
     """
+    starts, cells, values, upward = _crossings(asked, rooms, network, ends, nodes)
+    n_out = starts[-1]
+    return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
+
+
+@kernel()
+def _crossings(
+    asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return what `crossings` does, with room to spare."""
     inside = np.zeros(len(network.starts) - 1, dtype=np.bool_)
     starts = np.zeros(len(ends), dtype=np.int64)
     cells = np.empty(16 * len(ends), dtype=np.int64)
-    values = np.empty(16 * len(ends))
+    values = np.empty(16 * len(ends), dtype=np.float64)
     upward = np.empty(16 * len(ends), dtype=np.bool_)
     n_out = 0
     for number in range(len(ends) - 1):
@@ -191,7 +206,7 @@ def crossings(
             for k in range(begin, end):
                 inside[nodes[k]] = False
         starts[number + 1] = n_out
-    return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
+    return starts, cells, values, upward
 
 
 @inner()
@@ -199,7 +214,7 @@ def desk_of(network: Network) -> Desk:
     """Return a desk for a network."""
     n_arcs, n_nodes = len(network.tail), len(network.starts) - 1
     return Desk(
-        np.zeros(n_arcs),
+        np.zeros(n_arcs, dtype=np.float64),
         np.empty(n_arcs, dtype=np.int64),
         np.zeros(n_arcs, dtype=np.bool_),
         np.full(n_nodes, -1, dtype=np.int32),
@@ -218,23 +233,16 @@ def clear(desk: Desk, n_touched: int) -> None:
 
 
 @inner()
-def pushed(question: int, asked: Asked, rooms: Rooms, network: Network, desk: Desk) -> tuple[float, int]:
-    """Send a flow for a question; return how much, as a part of the level, and how many arcs it touched."""
-    push = _push(question, asked, rooms, network)
-    total, n_touched = _pushed(push, 0.0, plain(0), network, desk)
-    return total / push.level, n_touched
-
-
-@inner()
-def _push(question: int, asked: Asked, rooms: Rooms, network: Network) -> _Push:
+def push_of(question: int, asked: Asked, rooms: Rooms, network: Network) -> Push:
+    """Return a question at work."""
     cell, who = asked.columns[question], asked.attackers[question]
     tail, head = network.tail[cell], network.head[cell]
     source, sink = (head, tail) if asked.upward[question] else (tail, head)
-    return _Push(source, sink, cell, asked.levels[question], rooms.up[who], rooms.down[who], rooms.share)
+    return Push(source, sink, cell, asked.levels[question], rooms.up[who], rooms.down[who], rooms.share)
 
 
 @inner()
-def _pushed(push: _Push, total: float, n_touched: int, network: Network, desk: Desk) -> tuple[float, int]:
+def pushed(push: Push, total: float, n_touched: int, network: Network, desk: Desk) -> tuple[float, int]:
     """Add to a flow from source to sink up to the level; return how much there is, and how many arcs it touches."""
     enough = push.level * (1.0 - NOTHING)
     if push.source == push.sink:
@@ -257,7 +265,7 @@ def _pushed(push: _Push, total: float, n_touched: int, network: Network, desk: D
 
 
 @inner(inline=True)
-def _room(arc: int, forward: bool, push: _Push, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
+def _room(arc: int, forward: bool, push: Push, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
     """Return how much more can go through an arc."""
     if forward:
         return float(min(push.up[arc], push.level) * push.share[arc] - flow[arc])
@@ -265,7 +273,7 @@ def _room(arc: int, forward: bool, push: _Push, flow: NDArray[np.float64]) -> fl
 
 
 @inner()
-def _layers(push: _Push, network: Network, desk: Desk) -> int:
+def _layers(push: Push, network: Network, desk: Desk) -> int:
     """Set the depth of nodes, their distance from the source, up to the sink; return how many were seen."""
     depth, queue = desk.depth, desk.queue
     least = push.level * NOTHING
@@ -289,7 +297,7 @@ def _layers(push: _Push, network: Network, desk: Desk) -> int:
 
 
 @inner()
-def _augment(push: _Push, wanted: float, network: Network, desk: Desk, n_touched: int) -> tuple[float, int]:
+def _augment(push: Push, wanted: float, network: Network, desk: Desk, n_touched: int) -> tuple[float, int]:
     """Send flow along one way through the layers (Dinic); return how much, and how many arcs have been touched."""
     depth, pointer, path, flow = desk.depth, desk.pointer, desk.path, desk.flow
     least = push.level * NOTHING
@@ -335,7 +343,7 @@ def _augment(push: _Push, wanted: float, network: Network, desk: Desk, n_touched
 
 
 @inner()
-def _side(from_source: bool, push: _Push, network: Network, desk: Desk) -> int:  # noqa: FBT001
+def _side(from_source: bool, push: Push, network: Network, desk: Desk) -> int:  # noqa: FBT001
     """Collect the nodes that the source still reaches, or those that still reach the sink; return how many."""
     depth, queue = desk.depth, desk.queue
     least = push.level * NOTHING

@@ -164,18 +164,13 @@ def _coordinates(
     return None if n_nodes < 0 else (codes, parent[:n_nodes], dimension[:n_nodes])
 
 
-@kernel()
 def _totals(starts: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the entry of every row that is the total: the only one of its sign, the negative one of two."""
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    below = np.bincount(row[data < 0], minlength=len(starts) - 1)
+    places = np.flatnonzero(data == np.where(below == 1, -1, 1)[row])
     out = np.zeros(len(starts) - 1, dtype=np.int64)
-    for row in range(len(out)):
-        below = 0
-        for place in range(starts[row], starts[row + 1]):
-            below += data[place] < 0
-        sign = -1 if below == 1 else 1
-        for place in range(starts[row], starts[row + 1]):
-            if data[place] == sign:
-                out[row] = place
+    out[row[places]] = places
     return out
 
 
