@@ -40,7 +40,7 @@ class OutgrownError(Exception):
 Watch = Callable[[Pattern], Told | None]
 """Attacks a pattern of the last problem told; None where that has no success.
 
-It raises `celosia.protection.engine.relaxation.TimeUpError` where there is no time to find out.
+It raises `celosia.protection.engine.stop.TimeUpError` where there is no time to find out.
 """
 
 

@@ -1,9 +1,9 @@
-"""How a search stands: its best pattern, its bound, and what has been refuted; true at any moment."""
+"""The incumbent of a search: its best safe pattern, its lower bound, and which patterns the audit has refuted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,18 @@ from celosia.protection.engine.problem import Task
 _MISSED = 1e-6
 """A row that is missed by less is satisfied."""
 
+_ONE = 1.001
+"""A gap of so many cost steps is one step, whatever the rounding errors."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a search has found: see the attributes of `Standing`.
+    """What a search has found, to be sent from one process to another.
 
     Parameters
     ----------
     pattern, bound, impossible, exhausted
-        As there.
+        As in `Incumbent`.
     cuts
         All cuts that were found.
     """
@@ -35,18 +38,22 @@ class Outcome:
     cuts: list[Cut]
 
 
-class Standing:
-    """The best pattern so far, and what no pattern beats.
+class Incumbent:
+    """Best safe pattern and best valid lower bound so far; both hold at any moment.
 
     Parameters
     ----------
-    task
+    problem
         What is searched.
     rows
         Further rows that patterns satisfy, such as a greatest number of hidden cells.
+    listen
+        Is called after every better pattern or bound.
 
     Attributes
     ----------
+    problem
+        The same, with cells that the oracle's requirements force as well.
     pattern
         The cheapest safe pattern so far, None where there is none, ``(n,)``.
     bound
@@ -56,48 +63,60 @@ class Standing:
     exhausted
         Nothing is left to search.
     refuted
-        What is known since the audit refuted patterns.
+        No-good cuts of patterns that the audit, or the oracle, has refuted.
     base
-        What the forced cells cost.
+        What the cells that were forced at first cost.
     step
         Of which all costs are multiples.
     """
 
-    def __init__(self, task: Task, rows: Sequence[Cut]) -> None:
-        self.task = task
+    def __init__(self, problem: Task, rows: Sequence[Cut] = (), listen: Callable[[], None] = lambda: None) -> None:
+        self.problem = problem
         self.rows = list(rows)
         self.pattern: NDArray[np.bool_] | None = None
-        self.base = float(task.cost[task.forced].sum())
+        self.base = float(problem.cost[problem.forced].sum())
         self.bound = self._proved_bound = self.base
         self.impossible = self.exhausted = False
         self.refuted: list[Cut] = []
-        self.step = Step.of(task.cost[~task.forced])
+        self.step = Step.of(problem.cost[~problem.forced])
+        self._listen = listen
         self._earlier: list[NDArray[np.bool_]] = []
         self._frozen = False
-
-    def _listen(self) -> None:
-        """Hear of a better pattern or bound."""
 
     @property
     def cost(self) -> float:
         """What the best pattern costs, infinite where there is none."""
-        return np.inf if self.pattern is None else float(self.task.cost[self.pattern].sum())
+        return np.inf if self.pattern is None else self.cost_of(self.pattern)
+
+    def cost_of(self, pattern: NDArray[np.bool_]) -> float:
+        """Return what a pattern costs."""
+        return float(self.problem.cost[pattern].sum())
+
+    @property
+    def cutoff(self) -> float:
+        """The highest cost, forced cells left out, of a pattern that is cheaper than the best one."""
+        return self.step.below(self.cost - self.base)
 
     @property
     def done(self) -> bool:
         """Whether the pattern is optimal, or there is none."""
         if self.pattern is None:
             return self.impossible
-        return self.bound >= self.cost or self.bound - self.base > self.step.below(self.cost - self.base)
+        return self.bound >= self.cost or self.bound - self.base > self.cutoff
+
+    @property
+    def one_step_left(self) -> bool:
+        """Whether no cost lies between the bound and the best pattern's: a tree tells at once which is the optimum."""
+        return self.cost - self.bound <= self.step.size * _ONE
 
     def allows(self, pattern: NDArray[np.bool_]) -> bool:
-        """Return whether a pattern satisfies the further rows, and the audit has not refuted it."""
+        """Return whether a pattern satisfies the further rows, and was not refuted."""
         x = pattern.astype(np.float64)
         return not any(row.missing(x) > _MISSED for row in (*self.rows, *self.refuted))
 
     def improve(self, pattern: NDArray[np.bool_]) -> bool:
         """Take a safe pattern where it is the best so far; return whether it is."""
-        if float(self.task.cost[pattern].sum()) >= self.cost:
+        if self.cost_of(pattern) >= self.cost:
             return False
         self.pattern = pattern
         self._earlier.append(pattern)
@@ -105,7 +124,7 @@ class Standing:
         return True
 
     def raise_bound(self, bound: float) -> None:
-        """Take note of a bound, forced cells left out."""
+        """Raise the bound to one that leaves forced cells out, where that is higher."""
         raised = self.base + self.step.raised(bound)
         if raised > self.bound and not self._frozen:
             self.bound = self._proved_bound = min(raised, self.cost)
@@ -123,11 +142,15 @@ class Standing:
         self._listen()
 
     def freeze(self, *, unless: bool = False) -> None:
-        """Let the bound stay where it is from now on, unless all that is asked for is needed."""
+        """Let the bound stay where it is from now on, unless all requirements are necessary."""
         self._frozen |= not unless
 
+    def force(self, forced: NDArray[np.bool_]) -> None:
+        """Hide further columns in any case from now on, ``(n,)``; they cost what they did."""
+        self.problem = replace(self.problem, forced=forced)
+
     def take_over(self, found: Outcome) -> None:
-        """Take over a bound that was found elsewhere."""
+        """Take over a bound that was found by another process."""
         self.exhausted = found.exhausted
         if not self._frozen:
             self.bound = self._proved_bound = max(self.bound, found.bound)
@@ -135,31 +158,31 @@ class Standing:
         self._listen()
 
     def refute(self, missed: NDArray[np.int64], *, proved: bool) -> list[Cut]:
-        """Go back to an earlier pattern, or none; return what holds since the best one misses these columns' levels.
+        """Return no-good cuts of the best pattern, which misses levels of these columns, and go back to an earlier one.
 
-        Where that is not proved, no bound may rest on it, so the bound stays where it is from now on.
+        Where that is not proved, bounds must not use the cuts: the bound stays where it is from now on.
         """
         if self.pattern is None:
             return []
-        # A cell that is shown, and misses what is asked for, must be hidden: that is to hide more.
-        cuts = refusals(self.task, self.pattern, missed if bool(self.pattern[missed].all()) else missed[:0])
+        # A cell that is shown, and misses its level, must be hidden: that is to hide more.
+        cuts = no_good_cuts(self.problem, self.pattern, missed if bool(self.pattern[missed].all()) else missed[:0])
         self.refuted += cuts
         self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
         self.freeze(unless=proved)
         self.exhausted = False
         self.bound = min(self.bound, self._proved_bound)
         self._earlier = [pattern for pattern in self._earlier if self.allows(pattern)]
-        self.pattern = min(self._earlier, key=lambda pattern: float(self.task.cost[pattern].sum()), default=None)
+        self.pattern = min(self._earlier, key=self.cost_of, default=None)
         return cuts
 
 
-def refusals(task: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
-    """Return what holds if a pattern misses the levels of some columns: one that hides less misses them, too.
+def no_good_cuts(problem: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
+    """Return what holds if a pattern misses the levels of some columns: a pattern that hides less misses them, too.
 
     A cell that is not forced may be shown instead.
     """
-    others = np.flatnonzero(~pattern & ~task.forced)
-    if bool(task.forced[missed].any()) or not len(missed):
+    others = np.flatnonzero(~pattern & ~problem.forced)
+    if bool(problem.forced[missed].any()) or not len(missed):
         return [Cut(others, np.ones(len(others)))]
     cuts = []
     for column in np.unique(missed).tolist():

@@ -1,8 +1,8 @@
-"""The relaxation of a search: its master is solved, its point attacked and cut off, cells are fixed."""
+"""The linear relaxation of the master problem: solve it, separate its point, fix columns by reduced costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,215 +13,196 @@ from celosia.protection.engine.cuts.capacity import Cut, Workshop
 from celosia.protection.engine.cuts.initial import bridgeless_cuts
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.cuts.zero_half import zero_half_cuts
-from celosia.protection.engine.incumbent import Standing, refusals
+from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
 from celosia.protection.engine.master import Master, Point, Pool
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import Task
 from celosia.protection.engine.requirements import Sides, sides_of
+from celosia.protection.engine.stop import Stop
 from celosia.solve.backend import Backend
-from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
 
 HIDDEN = 1e-6
 """A cell that a point hides by less is shown."""
 
-_ONE = 1.001
-_PURGE_EVERY = 5
-_LITTLE = 1e-4
-"""When the bound has risen by less than this part of itself ..."""
-_LONG = 6
-"""... in so many rounds, cutting at the root ends."""
-_SHARE_OF_CUTTING = 0.1
-"""Of the time that is left goes into cutting off one point after the other, once there is a pattern."""
+_HALF = 0.5
 
 
-MOST_BUILT = 4000
-"""Patterns are not built from more columns than this."""
-_SHARE_OF_PRESSING, _PRESSING = 0.1, 0.5
-"""Of the time, or so many seconds, goes into finding out which questions need not be asked."""
-_SHARE_WITHOUT_PATTERN = 0.25
-"""Before there is one: it comes with what cutting leaves."""
-GRACE = 0.5
-"""A first pattern that hides less than everything may be so late, on the way from the limit to the last moment."""
-
-
-class TimeUpError(Exception):
-    """The time of a search is up."""
-
-
-class Relaxed(Standing):
-    """A search that knows its relaxation, and when to stop.
+class Relaxation:
+    """The relaxed master of one problem with its cut pool and its separator.
 
     Parameters
     ----------
-    task
-        The task, one component of the problem.
+    incumbent
+        Gets the bounds; says what the problem is.
+    stop
+        When to end.
     backend
-        Solves the masters and the attackers' programs.
-    clock
-        When to stop.
-    rows
-        Further rows of the master, such as a greatest number of hidden cells.
+        Solves the master and the attackers' subproblems.
+    parameters
+        How much effort cutting planes are worth.
+
+    Attributes
+    ----------
+    pool
+        All cuts that were found.
+    separator
+        Separates points by the requirements that the forced cells do not meet by themselves.
+    master
+        The open linear program.
+    point
+        Its last solution.
     """
 
-    def __init__(self, task: Task, backend: Backend, clock: Clock, rows: Sequence[Cut]) -> None:
-        super().__init__(task, rows)
-        self.clock = clock
+    def __init__(
+        self, incumbent: Incumbent, stop: Stop, backend: Backend, parameters: EngineParameters = PARAMETERS
+    ) -> None:
+        self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
+        problem = incumbent.problem
         self.pool = Pool()
-        self.separator = self._pressing(Separator(Workshop.of(task), sides_of(task.goals), backend))
-        self._master = Master(_program(task), backend, self.pool)
-        self._gap = 0.0
-        self._until = np.inf
-        self._point = self._no_point
+        self.separator = self._presolve(Separator(Workshop.of(problem), sides_of(problem.goals), backend))
+        self.master = Master(_program(problem), backend, self.pool)
+        self.point = self._point_without_cuts
 
-    def _pressing(self, everything: Separator) -> Separator:
-        """Return the same with those questions only that forced cells do not answer by themselves."""
-        until = self.clock.seconds + max(_SHARE_OF_PRESSING * self.clock.left, _PRESSING)
-        return everything.pressing(lambda: self.clock.seconds > until)
+    def _presolve(self, everything: Separator) -> Separator:
+        """Return the separator without requirements that the forced cells meet, as far as there is time to tell."""
+        clock, share = self._stop.clock, self._parameters.presolve_share
+        until = clock.seconds + max(share * clock.left, self._parameters.presolve_seconds)
+        return everything.pressing(lambda: clock.seconds > until)
 
-    def ask(self, task: Task, before: NDArray[np.int64]) -> Separator:
-        """Ask for more from now on; return what asks that alone. Cells that are forced since cost what they did.
+    @property
+    def _point_without_cuts(self) -> Point:
+        problem = self._incumbent.problem
+        return Point(problem.forced.astype(np.float64), 0.0, np.where(problem.forced, 0.0, problem.cost))
+
+    def extend(self, problem: Task, before: NDArray[np.int64]) -> Separator:
+        """Add requirements; return the separator of the new ones alone.
 
         Parameters
         ----------
-        task
-            What is asked for: columns more, if any, come last, and are forced.
+        problem
+            The problem with them: columns more, if any, come last, and are forced.
         before
-            Which goal of the task so far every goal was, -1 for new ones, ``(q,)``.
+            Which requirement of the problem so far each one was, -1 for new ones, ``(q,)``.
         """
-        everything = Separator(Workshop.of(task), sides_of(task.goals), self.separator.backend)
+        everything = Separator(Workshop.of(problem), sides_of(problem.goals), self.separator.backend)
         was = before[everything.sides.goals]
-        more = self._pressing(replace(everything, sides=everything.sides.take(was < 0)))
-        asked = np.isin(_kinds(everything.sides, was), _kinds(self.separator.sides, self.separator.sides.goals))
-        asked |= np.isin(_kinds(everything.sides, everything.sides.goals), _kinds(more.sides, more.sides.goals))
-        self.task = replace(self.task, forced=task.forced[: len(self.task)])
-        self.separator = replace(everything, sides=everything.sides.take(asked))
-        return more
+        new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
+        kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.goals))
+        kept |= np.isin(_keys(everything.sides, everything.sides.goals), _keys(new.sides, new.sides.goals))
+        self._incumbent.force(problem.forced[: len(self._incumbent.problem)])
+        self.separator = replace(everything, sides=everything.sides.take(kept))
+        return new
 
-    @property
-    def _no_point(self) -> Point:
-        """What is known without any cut."""
-        return Point(self.task.forced.astype(np.float64), 0.0, np.where(self.task.forced, 0.0, self.task.cost))
+    def reset(self) -> None:
+        """Open every column that was fixed, and forget the point, whose bound may use what was fixed."""
+        self.master.release()
+        self.point = self._point_without_cuts
 
-    @property
-    def _good_enough(self) -> bool:
-        return (
-            self.done
-            or self.exhausted
-            or (self.pattern is not None and self.cost - self.bound <= self._gap * self.cost)
-        )
-
-    @property
-    def _one_step_left(self) -> bool:
-        """Whether nothing lies between the bound and the cost: a tree tells at once which of the two it is."""
-        return self.cost - self.bound <= self.step.size * _ONE
-
-    def _check_time(self) -> None:
-        self._insure()
-        if self._left <= 0:
-            raise TimeUpError
-
-    def _insure(self) -> None:
-        """Have what is known so far audited, where that is due."""
-
-    @property
-    def _left(self) -> float:
-        """Seconds that remain; without any pattern the clock is not yet up, and other searches wait."""
-        if self.pattern is None:
-            return self.clock.left_with_grace(GRACE)
-        return min(self.clock.left, self._until - self.clock.seconds)
-
-    def _cut_off_root(self, *, deep: bool, halves: bool = False) -> None:
-        """Cut until nothing is found, or the bound hardly rises for the time that it takes.
+    def run_cutting_planes(self, *, deep: bool, zero_half: bool = False) -> None:
+        """Solve the master and cut its point off until nothing is found, or the bound tails off for its time.
 
         Parameters
         ----------
         deep
-            Solve attackers' programs where flows find nothing.
-        halves
+            Solve attackers' linear programs where flows find nothing.
+        zero_half
             Add zero-half cuts as well.
         """
-        share = _SHARE_OF_CUTTING
-        if self.pattern is None:  # cleaning up needs a point that is nearly safe, building does not
-            share = _SHARE_WITHOUT_PATTERN if len(self.task) <= MOST_BUILT else 1.0
-        until = self.clock.seconds + share * self._left
+        until = self._stop.clock.seconds + self._share_of_time() * self._stop.left
         history: list[float] = []
-        while not self._good_enough:
-            self._check_time()
-            point = self._master.solve()
+        while not self._stop.reached:
+            self._stop.check()
+            point = self.master.solve()
             if point is None:
-                self.conclude()
+                self._incumbent.conclude()
                 return
-            self._point = point
-            self.raise_bound(point.bound)
+            self.point = point
+            self._incumbent.raise_bound(point.bound)
             history.append(point.bound)
-            self._fix()
-            added = self._add(point.x, whole=False, deep=deep)
-            if halves and not self._good_enough:
-                added += self._master.add(zero_half_cuts(*self._master.inside, point.x))
+            self.fix_by_reduced_costs()
+            added = self.add_violated_cuts(point.x, integer=False, deep=deep)
+            if zero_half and not self._stop.reached:
+                added += self.master.add(zero_half_cuts(*self.master.inside, point.x))
             if not added:
                 return
-            if len(history) % _PURGE_EVERY == 0:
-                self._master.purge()
-            if self.clock.seconds > until or _hardly_rises(history, self.base):
+            if len(history) % self._parameters.purge_every == 0:
+                self.master.purge()
+            if self._stop.clock.seconds > until or self._is_tailing_off(history):
                 return
 
-    def _add(self, x: NDArray[np.float64], *, whole: bool, deep: bool = True) -> int:
-        """Add cuts that a point violates; return how many."""
-        returned = self._master.recall(x)
-        bridges = self._master.add(bridgeless_cuts(self.separator.workshop, x))
-        if returned + bridges and not whole:
-            return returned + bridges
-        cuts = (
-            self._against(x, self._check_time)
-            if whole
-            else self.separator.attack(x, deep=deep, check=self._check_time).cuts
+    def _share_of_time(self) -> float:
+        """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""
+        if self._incumbent.pattern is not None:
+            return self._parameters.cutting_share
+        constructed = len(self._incumbent.problem) <= self._parameters.heuristics.most_built
+        return self._parameters.cutting_share_without_pattern if constructed else 1.0
+
+    def _is_tailing_off(self, history: list[float]) -> bool:
+        rounds, least = self._parameters.rounds_without_rise, self._parameters.least_rise
+        return len(history) > rounds and (
+            history[-1] - history[-rounds] <= least * (self._incumbent.base + abs(history[-1]))
         )
-        return returned + bridges + self._master.add(cuts)
 
-    def _against(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
-        """Return cuts against a pattern, none where it is safe.
+    def add_violated_cuts(self, x: NDArray[np.float64], *, integer: bool, deep: bool = True) -> int:
+        """Add cuts that a point violates to the master; return how many."""
+        returned = self.master.recall(x)
+        isolated = self.master.add(bridgeless_cuts(self.separator.workshop, x))
+        if returned + isolated and not integer:
+            return returned + isolated
+        cuts = (
+            self.separate_pattern(x, self._stop.check)
+            if integer
+            else self.separator.attack(x, deep=deep, check=self._stop.check).cuts
+        )
+        return returned + isolated + self.master.add(cuts)
 
-        Where doubles find that a goal is missed, and no cut, the pattern itself is one: hiding less is no safer.
-        """
-        return self._attacked(self.separator, x, check)
+    def separate_pattern(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
+        """Return cuts that a pattern violates, none where it is safe: first it must hide what is forced since."""
+        return hiding_cuts(self._incumbent.problem.forced & (x < _HALF)) or separate_pattern(self.separator, x, check)
 
-    def _attacked(self, separator: Separator, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
-        """Return cuts against a pattern by some questions."""
-        found = separator.attack(x, whole=True, check=check)
-        if not found.cuts and len(found.open):
-            task, pattern = separator.task, separator.workshop.wide(x) > HIDDEN
-            return refusals(task, pattern, task.goals.columns[found.open])
-        return found.cuts
-
-    def _fix(self) -> None:
+    def fix_by_reduced_costs(self) -> None:
         """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
 
         The best pattern itself may be cut off by this: it is kept aside.
         """
-        if self.pattern is None:
+        if self._incumbent.pattern is None:
             return
-        room = self.step.below(self.cost - self.base) - self._point.bound
-        open_ = self._master.lower < self._master.upper
-        shown = np.flatnonzero(open_ & (self._point.reduced > room))
-        hidden = np.flatnonzero(open_ & (-self._point.reduced > room))
+        gap = self._incumbent.cutoff - self.point.bound
+        open_ = self.master.lower < self.master.upper
+        shown = np.flatnonzero(open_ & (self.point.reduced > gap))
+        hidden = np.flatnonzero(open_ & (-self.point.reduced > gap))
         if len(shown):
-            self._master.fix(shown, 0.0)
+            self.master.fix(shown, 0.0)
         if len(hidden):
-            self._master.fix(hidden, 1.0)
+            self.master.fix(hidden, 1.0)
 
 
-def _kinds(sides: Sides, goals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what tells the questions of some goals from each other, as a number."""
+def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
+    """Return cuts that a pattern violates by the requirements of a separator.
+
+    Where doubles find that a requirement is missed, and no cut, there is a no-good cut: hiding less is no safer.
+    """
+    found = separator.attack(x, whole=True, check=check)
+    if not found.cuts and len(found.open):
+        problem, pattern = separator.task, separator.workshop.wide(x) > HIDDEN
+        return no_good_cuts(problem, pattern, problem.goals.columns[found.open])
+    return found.cuts
+
+
+def hiding_cuts(forced: NDArray[np.bool_]) -> list[Cut]:
+    """Return cuts that say that columns are hidden."""
+    return [Cut(np.array([column]), np.ones(1)) for column in np.flatnonzero(forced).tolist()]
+
+
+def _keys(sides: Sides, goals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers that tell the subproblems of some requirements from each other."""
     return np.asarray(goals * 4 + sides.upward * 2 + sides.sliding)
 
 
-def _hardly_rises(history: list[float], base: float) -> bool:
-    return len(history) > _LONG and history[-1] - history[-_LONG] <= _LITTLE * (base + abs(history[-1]))
-
-
-def _program(task: Task) -> LinearProgram:
-    """Return what is known without cuts: cells are shown or hidden, and forced ones are hidden at no further cost."""
-    nothing, n = np.zeros(0), len(task)
-    cost = np.where(task.forced, 0.0, task.cost)
-    lower, upper = task.forced.astype(np.float64), np.ones(n)
+def _program(problem: Task) -> LinearProgram:
+    """Return the master without cuts: cells are shown or hidden, and forced ones are hidden at no further cost."""
+    nothing, n = np.zeros(0), len(problem)
+    cost = np.where(problem.forced, 0.0, problem.cost)
+    lower, upper = problem.forced.astype(np.float64), np.ones(n)
     return LinearProgram(sp.csr_array((0, n)), nothing, nothing, lower, upper, cost, integer=np.ones(n, dtype=bool))

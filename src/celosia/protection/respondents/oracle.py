@@ -16,7 +16,8 @@ from celosia.attack.respondents.requirements import Corner, corners, requiring
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
-from celosia.protection.engine.relaxation import GRACE, TimeUpError
+from celosia.protection.engine.parameters import PARAMETERS
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.respondents.corners import Cornered, takes_corners, without_corners
 from celosia.protection.result import Method, Protection
 from celosia.protection.run import Call, Told
@@ -73,7 +74,7 @@ class Watchers:
         self,
         pattern: Pattern,
         again: RespondentAudit | None = None,
-        grace: float = GRACE,
+        grace: float = PARAMETERS.grace,
         share: float | None = None,
     ) -> RespondentAudit:
         """Return who comes too close; after the first pattern a few for every target are enough to go on.

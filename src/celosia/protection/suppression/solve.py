@@ -17,10 +17,11 @@ from celosia.attack.system.decomposition import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, waiting
-from celosia.protection.engine.branch_and_cut import Search
+from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
-from celosia.protection.engine.oracle import Grown
+from celosia.protection.engine.oracle import Extension
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import Task, task_of
 from celosia.protection.engine.warm_start import Goal
 from celosia.protection.fallback import Fallback
@@ -39,11 +40,11 @@ _SHORTEST, _SHORT = 1.0, 5.0
 """Seconds to find out which cells to free, and again what freeing them costs: as many as are left, within these."""
 
 
-def solve(risk: Risk, method: Suppress, call: Call) -> Protection:
+def solve(risk: Risk, method: Suppress, call: Call, parameters: EngineParameters = PARAMETERS) -> Protection:
     """Return the cheapest safe pattern that shows or hides cells; see `celosia.protect`."""
     asked = method.applied(risk)
     refuse_levels_that_nobody_meets(asked)
-    return _Work(asked, method, call).protection()
+    return _Work(asked, method, call, parameters=parameters).protection()
 
 
 def protect_again(protection: Protection, method: Suppress, time_limit: float) -> Protection | None:
@@ -74,8 +75,9 @@ class _Work:
     method: Suppress
     call: Call
     explain: bool = True
+    parameters: EngineParameters = PARAMETERS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    searches: list[tuple[Search, NDArray[np.int64]]] = field(default_factory=list)
+    searches: list[tuple[BranchAndCut, NDArray[np.int64]]] = field(default_factory=list)
     task: Task = field(init=False)
     rows: list[Cut] = field(init=False)
     _outside: float = 0.0
@@ -130,15 +132,20 @@ class _Work:
         backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
         rows, grow = self.rows, None if self.call.watch is None else self._grown
         self.searches = [
-            (Search(part, backend, solver, clock, self._listen, rows, seed, grow, self._insure), columns)
+            (
+                BranchAndCut(
+                    part, backend, solver, clock, self._listen, rows, seed, grow, self._insure, self.parameters
+                ),
+                columns,
+            )
             for part, columns in parts
         ]
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
         # what cells cost that are hidden in any case, and of which no search knows
-        self._outside = forced - math.fsum(search.base for search, _ in self.searches)
+        self._outside = forced - math.fsum(search.incumbent.base for search, _ in self.searches)
         self._begun = False
         for search, _ in self.searches:
-            search.freeze(unless=self._needed)
+            search.incumbent.freeze(unless=self._needed)
 
     def _begin(self) -> None:
         """Begin with what is known, where somebody watches: then there is one search."""
@@ -146,7 +153,7 @@ class _Work:
         if memory is not None and self.call.watch is not None and not self._begun:
             new = [place for place, goal in enumerate(self._goals()) if goal not in memory.met]
             for search, _ in self.searches:
-                search.begin(memory.cuts(search.task), memory.mask(search.task), np.array(new, dtype=np.int64))
+                search.begin(memory.cuts(search.problem), memory.mask(search.problem), np.array(new, dtype=np.int64))
         self._begun = True
 
     def _remember(self, hidden: NDArray[np.bool_], met: Iterable[Goal]) -> None:
@@ -154,11 +161,11 @@ class _Work:
         memory = self.call.memory
         if memory is not None:
             for search, _ in self.searches:
-                refuted = {cut.key for cut in search.refuted}
-                memory.keep(search.task, (cut for cut in search.pool.cuts if cut.key not in refuted))
+                refuted = {cut.key for cut in search.incumbent.refuted}
+                memory.keep(search.problem, (cut for cut in search.cuts if cut.key not in refuted))
             memory.pattern, memory.met = hidden, frozenset(met)
 
-    def _grown(self, pattern: NDArray[np.bool_]) -> Grown | None:
+    def _grown(self, pattern: NDArray[np.bool_]) -> Extension | None:
         """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe.
 
         Raises
@@ -179,13 +186,17 @@ class _Work:
             raise self._refusal()
         self._refused, self._before = pattern, known.keys()
         before = [known.get(goal, -1) for goal in self._goals()]
-        return Grown(self.task, np.array(before, dtype=np.int64), told.needed)
+        return Extension(self.task, np.array(before, dtype=np.int64), told.needed)
 
     def _open_anew(self) -> None:
         """Open another search, which begins with the best pattern, or with the one that was attacked with success."""
         ((search, _),) = self.searches
         hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
-        hidden[search.task.cells[np.flatnonzero(self._refused if search.pattern is None else search.pattern)]] = True
+        hidden[
+            search.problem.cells[
+                np.flatnonzero(self._refused if search.incumbent.pattern is None else search.incumbent.pattern)
+            ]
+        ] = True
         self._remember(hidden, self._before)
         self._open()
 
@@ -200,19 +211,20 @@ class _Work:
 
     def _search(self) -> None:
         """Let every search run; one after the other they leave the rest its share of the time."""
-        todo = [search for search, _ in self.searches if not (search.done or search.exhausted)]
+        todo = [search for search, _ in self.searches if not (search.incumbent.done or search.incumbent.exhausted)]
         try:
             self._begin()
             if self.call.executor is not None and self.call.watch is None:
                 jobs = [
                     (
-                        search.task,
+                        search.problem,
                         self.call.solver.name,
                         self.call.clock.left,
                         self.call.gap,
                         self.rows,
                         search.known,
                         self.call.seed,
+                        self.parameters,
                     )
                     for search in todo
                 ]
@@ -223,28 +235,28 @@ class _Work:
                         search.adopt(found)
                 return
             for k, search in enumerate(todo):
-                left = sum(len(other.task) for other in todo[k:])
-                search.run(self.call.gap, self.call.clock.left * len(search.task) / left)
+                left = sum(len(other.problem) for other in todo[k:])
+                search.run(self.call.gap, self.call.clock.left * len(search.problem) / left)
         except KeyboardInterrupt:
             self._finish_first_patterns(todo)
 
-    def _finish_first_patterns(self, searches: list[Search]) -> None:
+    def _finish_first_patterns(self, searches: list[BranchAndCut]) -> None:
         """After Ctrl-C give searches that have no pattern yet the chance of a quick one."""
         self.call.clock.stop()
         for search in searches:
-            if search.pattern is None:
+            if search.incumbent.pattern is None:
                 try:
                     search.run(self.call.gap)
                 except SolverError:  # still busy with what was interrupted
-                    search.any_pattern()
+                    search.hide_everything()
 
     def _hidden(self) -> NDArray[np.bool_] | None:
         """Return which columns of the task are hidden, None where a search has no pattern."""
         hidden = self.task.forced.copy()
         for search, columns in self.searches:
-            if search.pattern is None:
+            if search.incumbent.pattern is None:
                 return None
-            hidden[columns] |= search.pattern
+            hidden[columns] |= search.incumbent.pattern
         return hidden
 
     def _mask(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -312,8 +324,8 @@ class _Work:
 
     def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
-        bound = self._outside + math.fsum(search.bound for search, _ in self.searches)
-        done = all(search.done for search, _ in self.searches)
+        bound = self._outside + math.fsum(search.incumbent.bound for search, _ in self.searches)
+        done = all(search.incumbent.done for search, _ in self.searches)
         return Protection(
             risk=self.risk,
             method=self.method,
@@ -327,13 +339,13 @@ class _Work:
             seed=self.call.seed,
         )
 
-    def _listen(self, _search: Search) -> None:
+    def _listen(self) -> None:
         """Note how far all searches together have come."""
         with self._lock:
             searches = [search for search, _ in self.searches]
-            cost = self._outside + sum(search.cost for search in searches)
-            bound = self._outside + sum(search.bound for search in searches)
-            cuts = sum(len(search.pool.cuts) for search in searches)
+            cost = self._outside + sum(search.incumbent.cost for search in searches)
+            bound = self._outside + sum(search.incumbent.bound for search in searches)
+            cuts = sum(len(search.cuts) for search in searches)
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
 
@@ -366,7 +378,7 @@ class _Work:
         return further is not None and bool((self.risk.status[further.cells] == SHOW).any())
 
     def _failure(self) -> CelosiaError:
-        if any(search.impossible for search, _ in self.searches):
+        if any(search.incumbent.impossible for search, _ in self.searches):
             return self._refusal()
         return OutOfTimeError.one("time_limit", "was reached before a safe pattern was known.", "Allow more time.")
 
@@ -410,11 +422,14 @@ def _elsewhere(
     rows: Sequence[Cut],
     known: tuple[list[Cut], list[Cut]],
     seed: int,
+    parameters: EngineParameters,
 ) -> Outcome:
     """Return the outcome of a search that runs in another thread or process."""
     clock = Clock(None if math.isinf(time_limit) else time_limit)
     with deadline.before(clock):
-        search = Search(task, backends()[0], backend_named(tree), clock, lambda _: None, rows, seed)
+        search = BranchAndCut(
+            task, backends()[0], backend_named(tree), clock, rows=rows, seed=seed, parameters=parameters
+        )
         search.learn(*known)
         with contextlib.suppress(deadline.DeadlineError):
             search.run(gap)

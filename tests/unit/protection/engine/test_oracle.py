@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tests.unit.protection.conftest import make_risk
 
 from celosia.attack.audit import MET, audit
 from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine import branch_and_cut as search
+from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.capacity import Workshop
-from celosia.protection.engine.oracle import Growing, Grown
+from celosia.protection.engine.oracle import Extension
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import task_of
-from celosia.protection.engine.relaxation import TimeUpError
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.warm_start import Memory
 from celosia.protection.run import Call, Told
 from celosia.protection.suppression.method import Suppress
@@ -96,46 +96,36 @@ def call_with(solver: str, **options: object) -> Call:
     return replace(Call(Clock(None), 0.0, backend(solver), 0, integer=False), **options)  # type: ignore[arg-type]
 
 
-@pytest.fixture(params=["rounds", "tree"])
-def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let masters be solved again and again, or grow one tree at once where the solver can."""
-    if request.param == "tree":
-        monkeypatch.setattr(search, "_MOST_ROUNDS", 0)
-        monkeypatch.setattr(search.Search, "_round", lambda _: None)  # patterns come from the tree alone
+TREE = EngineParameters(most_rounds=0, round_points=False)
+"""One tree at once where the solver can; patterns come from it alone."""
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("parameters", [PARAMETERS, TREE], ids=["rounds", "tree"])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("cube", [False, True], ids=["network", "cube"])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_told_bit_by_bit_costs_the_same(seed: int, cube: bool, solver: str) -> None:  # noqa: FBT001
+def test_what_is_told_bit_by_bit_costs_the_same(
+    seed: int,
+    cube: bool,  # noqa: FBT001
+    solver: str,
+    parameters: EngineParameters,
+) -> None:
     everything = drawn(seed, cube=cube)
     teller = Reluctant(everything)
-    found = suppress(teller.risk, Suppress(), call_with(solver, watch=teller.watch))
+    found = suppress(teller.risk, Suppress(), call_with(solver, watch=teller.watch), parameters)
     assert teller.told > 0
     assert audit(found.pattern, everything).safe
     assert found.optimal
     assert found.cost == suppress(everything, Suppress(), call_with(solver)).cost
 
 
-def test_some_goals_grow_inside_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_requirements_are_added_inside_the_tree() -> None:
+    """A tree whose last pattern the oracle refuses ends without any: so all it says here was said inside."""
     if "scip" not in SOLVERS:
         pytest.skip("SCIP is not installed (pip install celosia[scip])")
-    monkeypatch.setattr(search, "_MOST_ROUNDS", 0)
-    monkeypatch.setattr(search.Search, "_round", lambda _: None)
-    inside: list[bool] = []
-
-    def separate(own: search.Search, x: NDArray[np.float64]) -> list[object]:
-        asked = len(own.separator.task.goals)
-        cuts = separating(own, x)
-        inside.append(len(own.separator.task.goals) > asked)
-        return list(cuts)
-
-    separating = search.Search._separate
-    monkeypatch.setattr(search.Search, "_separate", separate)
     teller = Reluctant(drawn(0))
-    suppress(teller.risk, Suppress(), call_with("scip", watch=teller.watch))
-    assert any(inside)
+    assert suppress(teller.risk, Suppress(), call_with("scip", watch=teller.watch), TREE).optimal
+    assert teller.told > 0
 
 
 def test_a_pattern_for_whose_attack_there_is_no_time_is_not_kept() -> None:
@@ -158,25 +148,20 @@ def test_no_bound_rests_on_what_is_not_needed() -> None:
     assert found.bound <= first.cost < found.cost
 
 
-def test_a_task_that_gets_other_columns_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_gets_other_columns_begins_anew() -> None:
     """The first attacker knows some cells: nobody thinks of hiding them until somebody comes who does not."""
     risk = drawn(3)
     attackers = [knowing(risk, place) for place in (0, 1)]
     first, both = (replace(risk, attackers=tuple(some)) for some in (attackers[:1], attackers))
-    begun = []
-
-    def extended(own: Growing, grown: Grown) -> None:
-        begun.append(len(own.task))
-        extend(own, grown)
-
-    extend = Growing._extend
-    monkeypatch.setattr(Growing, "_extend", extended)
+    told = []
 
     def watch(pattern: Pattern) -> Told | None:
-        return None if audit(pattern, both).safe else Told(both, Suppress(), needed=True)
+        told.append(not audit(pattern, both).safe)
+        return Told(both, Suppress(), needed=True) if told[-1] else None
 
+    assert len(task_of(first, integer=False)) < len(task_of(both, integer=False))
     found = suppress(first, Suppress(), call_with("highs", watch=watch, memory=Memory()))
-    assert begun == [len(task_of(first, integer=False))]
+    assert sum(told) == 1
     assert audit(found.pattern, both).safe
     assert found.cost == suppress(both, Suppress(), call_with("highs")).cost
 
@@ -204,14 +189,13 @@ def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     cell = int(np.flatnonzero(~task.forced)[0])
     forced = task.forced.copy()
     forced[cell] = True
-    told = [Grown(replace(task, forced=forced), np.arange(len(task.goals)), needed=True)]
-    own = search.Search(
-        *(task, backends()[0], backends()[0], Clock(None), lambda _: None), grow=lambda _: told.pop() if told else None
-    )
+    told = [Extension(replace(task, forced=forced), np.arange(len(task.goals)), necessary=True)]
+    solver = backends()[0]
+    own = BranchAndCut(task, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
     without = np.ones(len(task), dtype=bool)
     without[cell] = False
-    assert not own._keep(without)
-    assert own._keep(without)
-    assert own.pattern is not None
-    assert own.pattern.all()
-    assert own.cost == task.cost.sum()
+    assert not own.requirements.accept(without)
+    assert own.requirements.accept(without)
+    assert own.incumbent.pattern is not None
+    assert own.incumbent.pattern.all()
+    assert own.incumbent.cost == task.cost.sum()

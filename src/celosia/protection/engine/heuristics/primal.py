@@ -1,170 +1,232 @@
-"""Patterns of a search's points: rounded up and cleaned up where cells form networks, else built."""
+"""Primal heuristics: turn fractional points of the master into safe patterns.
+
+Where the hidden cells form networks or small components, the support of a point is reduced by reverse delete; else
+patterns are constructed by linear programs, and improved by large neighbourhood search.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.cuts.separation import Separator
-from celosia.protection.engine.heuristics.neighbourhood import Improver
+from celosia.protection.engine.heuristics.construction import Builder
+from celosia.protection.engine.heuristics.neighbourhood import Improver, halved, prices
 from celosia.protection.engine.heuristics.reverse_delete import Cleaner
+from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.master import Point
+from celosia.protection.engine.oracle import LazyRequirements
+from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.problem import Task
-from celosia.protection.engine.relaxation import HIDDEN, MOST_BUILT, Relaxed
+from celosia.protection.engine.relaxation import HIDDEN, Relaxation
+from celosia.protection.engine.stop import Stop
 from celosia.protection.engine.subproblems.support import Hidden
-from celosia.solve.backend import Backend
-from celosia.solve.clock import Clock
-
-_RESTARTS, _FEW_RESTARTS = 3, 2
-"""So many clean-ups in a row that come to nothing end the drawing, at the root and later."""
-_SPREAD = 0.3
-_SMALL = 40
-"""Parts of a pattern up to this size are cleaned up in no time, even where they are no networks."""
-_DEAR = 0.1
-"""A cell whose reduced cost is more than this part of the bound is not in a good pattern."""
-_FIRST_BUILDS, _FEW_BUILDS = 25, 4
-"""So many patterns in a row that are no better end the building, at the root and later."""
-_SHARE_OF_BUILDING = 0.2
-"""Of the time that is left goes into building."""
 
 
-class Rounded(Relaxed):
-    """A search that makes patterns of its points.
+class PrimalHeuristics:
+    """Turn fractional points of the master into safe patterns.
 
     Parameters
     ----------
-    task, backend, clock, rows
-        As for `celosia.protection.engine.relaxation.Relaxed`.
+    incumbent
+        What has been found.
+    stop
+        When to end.
+    relaxation
+        Has the point.
+    requirements
+        Accepts patterns, or adds requirements that they violate.
     seed
-        From which restarts draw.
+        Of the random numbers.
+    parameters
+        How much effort heuristics are worth.
     """
 
-    def __init__(self, task: Task, backend: Backend, clock: Clock, rows: Sequence[Cut], seed: int) -> None:
-        super().__init__(task, backend, clock, rows)
-        self._cleaner = Cleaner(self.separator, self.pool, self._late)
+    def __init__(
+        self,
+        incumbent: Incumbent,
+        stop: Stop,
+        relaxation: Relaxation,
+        requirements: LazyRequirements,
+        seed: int,
+        parameters: HeuristicParameters = PARAMETERS.heuristics,
+    ) -> None:
+        self._incumbent, self._stop = incumbent, stop
+        self._relaxation, self._requirements = relaxation, requirements
         self._random = np.random.default_rng(seed)
-        self._built_until = np.inf
+        self._parameters = parameters
+        self._construct_until = np.inf
+        self._rough = False
 
-    def ask(self, task: Task, before: NDArray[np.int64]) -> Separator:
-        """Ask for more from now on, and clean up accordingly; see `Relaxed`."""
-        more = super().ask(task, before)
-        self._cleaner = Cleaner(self.separator, self.pool, self._late)
-        return more
+    @property
+    def _problem(self) -> Task:
+        return self._incumbent.problem
 
-    def _late(self) -> bool:
-        """Return whether patterns must do as they are: time is up, or that which goes into building them."""
-        return self._left <= 0 or (self.pattern is not None and self.clock.seconds > self._built_until)
+    @property
+    def _reverse_delete(self) -> Cleaner:
+        return Cleaner(self._relaxation.separator, self._relaxation.pool, self._is_late)
 
-    def _round(self) -> None:
-        """Make patterns of the point: where cells form networks by cleaning up, else by building."""
-        if self._good_enough:
+    @property
+    def _weight(self) -> NDArray[np.float64]:
+        """What cells cost, less where the point hides them: the heaviest are shown first."""
+        return np.asarray(self._problem.cost * (1.0 - self._relaxation.point.x))
+
+    def _is_late(self) -> bool:
+        """Return whether patterns must do as they are: the time, or that for constructing them, is up."""
+        late = self._incumbent.pattern is not None and self._stop.clock.seconds > self._construct_until
+        return self._stop.left <= 0 or late
+
+    def round_point(self) -> None:
+        """Make patterns of the point; one that was extended in haste is reduced first, for a while."""
+        best = self._incumbent.pattern
+        if self._rough and best is not None and not self._stop.reached:
+            self._rough = False
+            self._construct_until = self._stop.clock.seconds + self._parameters.cleaning_share * self._stop.left
+            self.offer(best, self._weight)
+            self._construct_until = np.inf
+        if self._stop.reached:
             return
-        start = self._point.x > HIDDEN
-        if self._cleans_quickly(start):
-            self._clean_up(start)
-            if self.pattern is None and not self.separator.is_network:
-                self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
+        support = self._relaxation.point.x > HIDDEN
+        if not self._reduces_quickly(support):
+            self._construct(self._parameters.constructions)
+            return
+        self._reduce_support(support)
+        if self._incumbent.pattern is None and not self._relaxation.separator.is_network:
+            self._construct(self._parameters.later_constructions)
+
+    def repair(self, x: NDArray[np.float64]) -> None:
+        """Make a pattern of a solution of the integer master, where that is quick."""
+        together = np.maximum(x, self._relaxation.point.x) > HIDDEN
+        if self._reduces_quickly(together):
+            self.offer(together, self._problem.cost * (1.0 - x))
+            self._restart(self._weight, together, self._parameters.later_restarts)
         else:
-            self._build(_FIRST_BUILDS, self._left * _SHARE_OF_BUILDING)
+            self._construct(self._parameters.later_constructions)
 
-    def _cleans_quickly(self, pattern: NDArray[np.bool_]) -> bool:
-        """Return whether what a pattern hides falls into networks and small parts, or is too much to build anew."""
-        if self.separator.is_network:
+    def reduce_everything(self, weight: NDArray[np.float64]) -> None:
+        """Make a pattern of a network by reverse delete from all cells: where that is not safe, nothing is."""
+        self.offer_everything(weight)
+        if self._incumbent.pattern is None and not self._incumbent.rows and not self._incumbent.refuted:
+            self._incumbent.impossible = True
+
+    def offer_everything(self, weight: NDArray[np.float64]) -> None:
+        """Offer the pattern that hides all cells, reduced."""
+        self.offer(np.ones(len(self._problem), dtype=bool), weight)
+
+    def accept_everything(self) -> None:
+        """Accept the pattern that hides all cells but those that would miss their width, where it is safe."""
+        everything = np.ones(len(self._problem), dtype=bool)
+        self._requirements.accept(self._reverse_delete.settled(everything))
+
+    def offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Reduce a pattern, and accept it where it is the best so far; return it, None where it is not safe."""
+        pattern = pattern | self._problem.forced
+        reduced = self._reverse_delete.cleaned(pattern, weight)
+        if reduced is None:
+            return None
+        used = self.accept_extended(reduced, weight)
+        return self.accept_extended(self._reverse_delete.settled(pattern), weight) if used is None else used
+
+    def accept_extended(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Accept a pattern, with more hidden while the oracle objects; return it, None where it is not allowed."""
+        now = pattern | self._problem.forced
+        while not self._requirements.accept(now):
+            self._stop.check()
+            more = self.extend_pattern(now | self._problem.forced, weight)
+            if more is None or np.array_equal(more, now):  # it is refused for other reasons
+                return None
+            now = more
+        return now
+
+    def extend_pattern(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Return a pattern that hides more where the newest requirements are missed; None where it is not found.
+
+        It is reduced where that is quick.
+        """
+        workshop, sides = self._requirements.newest.workshop, self._requirements.newest.sides
+        missed = self._requirements.newest.missed(pattern, self._is_up)
+        asked = halved(sides.take(np.isin(sides.goals, missed)), workshop)
+        if not len(asked):
+            return pattern
+        backend = self._relaxation.separator.backend
+        builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), backend)
+        order = np.argsort(-asked.levels, kind="stable")
+        price = workshop.wide(prices(self._problem, self._relaxation.point))
+        built = builder.built(workshop.wide(pattern), price, order, self._is_up)
+        if built is None:
+            return None
+        more = built.pattern[: len(pattern)]
+        self._rough = not self._reduces_quickly(more)
+        return more if self._rough else self._reverse_delete.cleaned(more, weight)
+
+    def _is_up(self) -> bool:
+        """Return whether the time is up; a pattern that the oracle objects to is of no use before it is extended."""
+        return self._stop.left <= 0
+
+    def _reduces_quickly(self, pattern: NDArray[np.bool_]) -> bool:
+        """Return whether the support falls into networks and small components, or is too large for construction."""
+        separator = self._relaxation.separator
+        if separator.is_network:
             return True
-        workshop = self.separator.workshop
-        parts = Hidden.of(workshop.task, np.flatnonzero(workshop.wide(pattern))).parts
+        parts = Hidden.of(separator.task, np.flatnonzero(separator.workshop.wide(pattern))).parts
         sizes = np.diff(parts.starts)[~parts.network]
-        return int(sizes.max(initial=0)) <= _SMALL or len(self._candidates()) > MOST_BUILT
+        largest = int(sizes.max(initial=0))
+        return largest <= self._parameters.small_part or len(self._candidates()) > self._parameters.most_built
 
-    def _clean_up(self, start: NDArray[np.bool_]) -> None:
-        """Clean up what the point hides, with its own weights first, then with weights drawn around them."""
-        weight = self.task.cost * (1.0 - self._point.x)
-        if self._offer(start, weight) is None:
-            if self.pattern is not None:
-                self._offer(self.pattern, weight)
-            elif self.separator.is_network:
-                self._clean_everything(weight)
-        self._draw(weight, start, _RESTARTS)
+    def _reduce_support(self, support: NDArray[np.bool_]) -> None:
+        """Apply reverse delete to the support of the point, with its weights first, then with perturbed ones."""
+        weight = self._weight
+        if self.offer(support, weight) is None:
+            if self._incumbent.pattern is not None:
+                self.offer(self._incumbent.pattern, weight)
+            elif self._relaxation.separator.is_network:
+                self.reduce_everything(weight)
+        self._restart(weight, support, self._parameters.restarts)
 
-    def _clean_everything(self, weight: NDArray[np.float64]) -> None:
-        """Make a pattern of a network: one that is not safe when everything is hidden is never."""
-        self._offer(np.ones(len(self.task), dtype=bool), weight)
-        if self.pattern is None and not self.rows and not self.refuted:
-            self.impossible = True
-
-    def _draw(self, weight: NDArray[np.float64], start: NDArray[np.bool_], most: int) -> None:
-        """Clean up with weights drawn around some, until that has come to nothing so many times in a row."""
+    def _restart(self, weight: NDArray[np.float64], support: NDArray[np.bool_], most: int) -> None:
+        """Apply reverse delete with perturbed weights, until so many restarts in a row found nothing better."""
         idle = 0
-        while idle < most and not self._good_enough:
-            self._check_time()
-            before = self.cost
-            noisy = weight * np.exp(_SPREAD * self._random.standard_normal(len(weight)))
-            self._offer(start if not self.separator.is_network else self._master.upper > 0, noisy)
-            idle = 0 if self.cost < before else idle + 1
+        while idle < most and not self._stop.reached:
+            self._stop.check()
+            before = self._incumbent.cost
+            noise = np.exp(self._parameters.spread * self._random.standard_normal(len(weight)))
+            is_network = self._relaxation.separator.is_network
+            self.offer(self._relaxation.master.upper > 0 if is_network else support, weight * noise)
+            idle = 0 if self._incumbent.cost < before else idle + 1
 
     def _candidates(self) -> NDArray[np.int64]:
         """Return the columns that a good pattern may hide: not those whose reduced cost is too high."""
-        return np.flatnonzero(
-            self.task.forced | ((self._point.reduced < _DEAR * max(self._point.bound, 0.0)) & (self._master.upper > 0))
-        )
+        point = self._relaxation.point
+        cheap = point.reduced < self._parameters.dear * max(point.bound, 0.0)
+        return np.flatnonzero(self._problem.forced | (cheap & (self._relaxation.master.upper > 0)))
 
-    def _build(self, most: int, seconds: float) -> None:
-        """Build patterns around the point for a while, as long as they get better."""
+    def _construct(self, most: int) -> None:
+        """Construct patterns around the point for a while, until so many in a row are no better."""
+        seconds = self._stop.left * self._parameters.construction_share
         columns = self._candidates()
-        if len(columns) > MOST_BUILT:
+        if len(columns) > self._parameters.most_built:
             return
-        self._built_until, idle = self.clock.seconds + seconds, 0
-        patterns = self._built(columns)
+        self._construct_until, idle = self._stop.clock.seconds + seconds, 0
+        patterns = self._constructed(columns)
         while True:
-            before, cleaner = self.cost, self._cleaner
+            before, separator = self._incumbent.cost, self._relaxation.separator
             found = next(patterns)
             if found is not None:
-                self._used(found, self.task.cost)
-            idle = 0 if self.cost < before else idle + 1
-            if self._good_enough or idle >= most or self._late():
+                self.accept_extended(found, self._problem.cost)
+            idle = 0 if self._incumbent.cost < before else idle + 1
+            if self._stop.reached or idle >= most or self._is_late():
                 break
-            if self._cleaner is not cleaner:  # more is asked for since
-                patterns = self._built(columns)
-        self._built_until = np.inf
+            if self._relaxation.separator is not separator:  # requirements were added
+                patterns = self._constructed(columns)
+        self._construct_until = np.inf
 
-    def _built(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
-        """Return patterns of some columns without end, each None where nothing came of it."""
-        wide, n = self.separator.workshop.wide, len(self.task)
-        point = Point(wide(self._point.x), self._point.bound, wide(self._point.reduced))
-        among = np.concatenate([columns, np.arange(n, len(point.x))])
-        improver = Improver.of(self._cleaner, point, among, self.separator.backend, self._random)
-        start = None if self.pattern is None else wide(self.pattern)
+    def _constructed(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
+        """Return patterns of some columns without end, each None where the construction fails."""
+        separator, point, n = self._relaxation.separator, self._relaxation.point, len(self._problem)
+        wide, best = separator.workshop.wide, self._incumbent.pattern
+        wider = Point(wide(point.x), point.bound, wide(point.reduced))
+        among = np.concatenate([columns, np.arange(n, len(wider.x))])
+        improver = Improver.of(self._reverse_delete, wider, among, separator.backend, self._random)
+        start = None if best is None else wide(best)
         return (None if found is None else found[:n] for found in improver.patterns(start))
-
-    def _repair(self, x: NDArray[np.float64]) -> None:
-        """Make a pattern of a solution of the master, where that is quick."""
-        together = np.maximum(x, self._point.x) > HIDDEN
-        if self._cleans_quickly(together):
-            weight = self.task.cost * (1.0 - x)
-            self._offer(together, weight)
-            self._draw(self.task.cost * (1.0 - self._point.x), together, _FEW_RESTARTS)
-        else:
-            self._build(_FEW_BUILDS, self._left * _SHARE_OF_BUILDING)
-
-    def _offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-        """Clean a pattern, and keep it where it is the best so far; return it, None where it is not safe."""
-        cleaned = self._cleaner.cleaned(pattern, weight)
-        if cleaned is None:
-            return None
-        used = self._used(cleaned, weight)
-        return self._used(self._cleaner.settled(pattern), weight) if used is None else used
-
-    def _used(self, pattern: NDArray[np.bool_], _weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-        """Return a pattern if it was kept, or is no better than the best; None where it is not allowed."""
-        return pattern if self._keep(pattern) else None
-
-    def _keep(self, pattern: NDArray[np.bool_]) -> bool:
-        """Keep a safe pattern where it is the best so far; return whether it is allowed."""
-        if not self.allows(pattern):
-            return False
-        if self.improve(pattern):
-            self._fix()
-        return True

@@ -23,7 +23,7 @@ from celosia.protection.engine.master import Master, Point, Pool
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.separation import REACHED, Press
 from celosia.protection.engine.problem import Task
-from celosia.protection.engine.relaxation import TimeUpError
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.run import Call
 from celosia.solve.backend import Backend
 
@@ -89,7 +89,7 @@ class More:
 Grow = Callable[[Modes, NDArray[np.float64]], More | None]
 """Attacks a point of modes that meets all goals; returns what would have stopped it, None where it is safe.
 
-It raises `celosia.protection.engine.relaxation.TimeUpError` where there is no time to find out.
+It raises `celosia.protection.engine.stop.TimeUpError` where there is no time to find out.
 """
 
 

@@ -1,0 +1,131 @@
+"""Branching: the master with integer variables, solved until nothing separates its solution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.heuristics.primal import PrimalHeuristics
+from celosia.protection.engine.incumbent import Incumbent
+from celosia.protection.engine.integer_master import Whole
+from celosia.protection.engine.oracle import LazyRequirements
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.relaxation import HIDDEN, Relaxation
+from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.solution import Solution, Status
+
+_HALF = 0.5
+_BELOW_A_STEP = 0.99
+"""The absolute gap of a tree in cost steps: two solutions that are closer cost the same."""
+
+
+class Branching:
+    """Solves integer masters.
+
+    Parameters
+    ----------
+    incumbent, stop, relaxation, requirements, heuristics
+        The other parts of the search.
+    tree
+        Solves the master with integer variables.
+    parameters
+        How many masters are solved before a tree takes the rest.
+    """
+
+    def __init__(
+        self,
+        incumbent: Incumbent,
+        stop: Stop,
+        relaxation: Relaxation,
+        requirements: LazyRequirements,
+        heuristics: PrimalHeuristics,
+        tree: Backend,
+        parameters: EngineParameters = PARAMETERS,
+    ) -> None:
+        self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
+        self._requirements, self._heuristics = requirements, heuristics
+        self._tree, self._parameters = tree, parameters
+
+    def branch(self) -> None:
+        """Solve the master with integer variables until nothing separates its solution.
+
+        As long as that is quick, cutting planes run again after every solution; then a tree with lazy cuts takes the
+        rest, where the solver has them.
+        """
+        lazy, rounds, relaxation, stop = Capability.LAZY in self._tree.capabilities, 0, self._relaxation, self._stop
+        while not stop.reached:
+            stop.check()
+            late = stop.left < (1 - self._parameters.rounds_share) * (stop.left + stop.clock.seconds)
+            if lazy and (late or rounds >= self._parameters.most_rounds):
+                self._solve_lazily()
+                return
+            solver = relaxation.separator.backend if rounds < self._parameters.first_rounds else self._tree
+            rounds += 1
+            master = self._master()
+            solution = solver.open(master.problem).solve(time_limit=stop.left, absolute_gap=self._absolute_gap())
+            x = self._conclude_from(master, solution)
+            if x is None:
+                return
+            if not relaxation.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
+                return
+            self._heuristics.repair(x)
+            relaxation.run_cutting_planes(deep=False, zero_half=not relaxation.separator.is_network)
+
+    def _master(self) -> Whole:
+        """Return the integer master of patterns that are cheaper than the best."""
+        return Whole.of(self._relaxation.master, self._incumbent.cutoff)
+
+    def _absolute_gap(self) -> float:
+        return _BELOW_A_STEP * self._incumbent.step.size / self._relaxation.master.scale
+
+    def _conclude_from(self, master: Whole, solution: Solution) -> NDArray[np.float64] | None:
+        """Take the bound of an integer master; return its point, None where it has none, which ends the search."""
+        if solution.status is Status.INFEASIBLE:
+            self._incumbent.conclude()
+            return None
+        self._incumbent.raise_bound(master.bound(solution.bound))
+        point = None if solution.x is None else master.point(solution.x)
+        if solution.status is Status.STOPPED or point is None:
+            if point is not None:
+                self._heuristics.offer(point > _HALF, self._incumbent.problem.cost)
+            raise TimeUpError
+        return point
+
+    def _solve_lazily(self) -> None:
+        """Let the solver branch, and separate every pattern that it finds."""
+        master = self._master()
+
+        def separate(x: NDArray[np.float64]) -> list[Row]:
+            return [master.row(cut) for cut in self._separate(master.point(x))]
+
+        model = self._tree.open(master.problem)
+        solution = model.solve_lazily(separate, time_limit=self._stop.left, absolute_gap=self._absolute_gap())
+        x = self._conclude_from(master, solution)
+        if x is not None:
+            self._accept_optimum(x)
+
+    def _separate(self, x: NDArray[np.float64]) -> list[Cut]:
+        """Return cuts that separate a pattern of the tree, none where it is safe."""
+        cuts = self._relaxation.separate_pattern(x)
+        self._relaxation.pool.add(cuts)
+        if cuts and self._relaxation.separator.is_network:
+            weight = self._incumbent.problem.cost * (1.0 - x)
+            self._heuristics.offer(np.maximum(x, self._relaxation.point.x) > HIDDEN, weight)
+        return cuts or self._requirements.cuts_from_oracle(x > _HALF)
+
+    def _accept_optimum(self, x: NDArray[np.float64]) -> bool:
+        """Accept the cheapest pattern, which nothing separates, and conclude; False where the oracle objects.
+
+        It may miss a level by so little that no cut shows it in doubles: then the audit decides.
+        """
+        pattern = x > _HALF
+        if self._requirements.cuts_from_oracle(pattern):
+            return False
+        try:
+            self._heuristics.offer(pattern, self._incumbent.problem.cost)
+        finally:  # there may be no time to attack it once more without what it hides in vain
+            self._requirements.accept(pattern)
+            self._incumbent.conclude()
+        return True
