@@ -15,23 +15,43 @@ from celosia.protection.result import Protection
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 
-_EARLY, _EARLY_SHARE = 2.0, 0.25
-"""Seconds, or a share of the limit, before the first audit: shorter searches do without."""
 
-_RARELY = 10.0
-"""Between two audits there is so many times the time that the last one took."""
+@dataclass(frozen=True, slots=True)
+class FallbackParameters:
+    """When patterns are audited during a search.
 
-_LONGER = 1.3
-"""The last audit may take so many times what the others took."""
+    Parameters
+    ----------
+    first_seconds, first_share
+        Seconds, or a share of the limit (0 to 1) if that is less, before the first audit: shorter searches do without.
+    pause
+        Time between two audits, as a multiple of what the last one took; 1 or more.
+    last_factor, most_kept
+        The last audit may take so many times what the others took (1 or more), but no more than this share of the limit
+        is kept for it (0 to 1).
+    without_pattern
+        Share of the limit after which a search without any pattern has the one audited that hides everything (0 to 1);
+        a large search does so at once.
+    everything_share
+        Share of the limit that this may take; 0 to 1.
+    """
 
-_AT_MOST = 0.5
-"""No more than this share of the limit is kept for the last audit."""
+    first_seconds: float = 2.0
+    first_share: float = 0.25
+    pause: float = 10.0
+    last_factor: float = 1.3
+    most_kept: float = 0.5
+    without_pattern: float = 0.2
+    everything_share: float = 0.75
 
-_NOTHING_YET = 0.2
-"""After this share of the limit a search without any pattern has the dearest one audited, a large one at once."""
-
-_ANYTHING = 0.75
-"""That takes no more than this share of the limit."""
+    def __post_init__(self) -> None:
+        shares = (self.first_share, self.most_kept, self.without_pattern, self.everything_share)
+        if not all(0 <= share <= 1 for share in shares) or self.first_seconds < 0:
+            message = "shares of the limit must be between 0 and 1, seconds zero or more"
+            raise ValueError(message)
+        if min(self.pause, self.last_factor) < 1:
+            message = "pause and last_factor must be 1 or more"
+            raise ValueError(message)
 
 
 @dataclass(eq=False)
@@ -42,6 +62,8 @@ class Fallback:
     ----------
     clock
         Of the call.
+    parameters
+        When patterns are audited.
 
     Attributes
     ----------
@@ -51,12 +73,13 @@ class Fallback:
 
     clock: Clock
     best: Protection | None = None
+    parameters: FallbackParameters = FallbackParameters()
     _next: float = field(init=False)
     _limit: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._limit = self.clock.seconds + self.clock.left
-        self._next = min(_EARLY, _EARLY_SHARE * self._limit)
+        self._next = min(self.parameters.first_seconds, self.parameters.first_share * self._limit)
 
     @property
     def due(self) -> bool:
@@ -71,12 +94,12 @@ class Fallback:
         large
             The search will take long to find a first one.
         """
-        late = large or self.clock.seconds >= _NOTHING_YET * self._limit
+        late = large or self.clock.seconds >= self.parameters.without_pattern * self._limit
         return math.isfinite(self._limit) and late and self.best is None and self.clock.left > 0
 
     def part(self) -> deadline.Until:
         """Return the last moment for that, from now on: the search needs its time, too."""
-        end = self.clock.seconds + _ANYTHING * self._limit
+        end = self.clock.seconds + self.parameters.everything_share * self._limit
         return deadline.Until(lambda: end - self.clock.seconds)
 
     @contextmanager
@@ -85,8 +108,8 @@ class Fallback:
         began = self.clock.seconds
         yield
         took = self.clock.seconds - began
-        self._next = self.clock.seconds + _RARELY * took
-        self.clock.reserve(min(_LONGER * took, _AT_MOST * self._limit))
+        self._next = self.clock.seconds + self.parameters.pause * took
+        self.clock.reserve(min(self.parameters.last_factor * took, self.parameters.most_kept * self._limit))
 
     def offer(self, found: Protection) -> None:
         """Keep a result that is safe, where it is the cheapest so far."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ from celosia.attack.respondents.audit import audit_respondents
 from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.progress import Silent
-from celosia.protection import fallback
+from celosia.protection import protect as verb
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
+from celosia.protection.fallback import Fallback, FallbackParameters
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.perturbation.method import Perturb
@@ -180,7 +182,8 @@ class SlowAudits:
 @pytest.fixture
 def audited_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first pattern be audited as soon as it is known."""
-    monkeypatch.setattr(fallback, "_EARLY", 0.0)
+    parameters = FallbackParameters(first_seconds=0.0)
+    monkeypatch.setattr(verb, "Fallback", partial(Fallback, parameters=parameters))
 
 
 def test_a_last_audit_that_does_not_end_in_time_leaves_what_was_audited_before(

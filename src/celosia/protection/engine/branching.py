@@ -11,14 +11,11 @@ from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.integer_master import Whole
 from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.relaxation import HIDDEN, Relaxation
+from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.solution import Solution, Status
-
-_HALF = 0.5
-_BELOW_A_STEP = 0.99
-"""The absolute gap of a tree in cost steps: two solutions that are closer cost the same."""
+from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 
 
 class Branching:
@@ -78,7 +75,7 @@ class Branching:
         return Whole.of(self._relaxation.master, self._incumbent.cutoff)
 
     def _absolute_gap(self) -> float:
-        return _BELOW_A_STEP * self._incumbent.step.size / self._relaxation.master.scale
+        return BELOW_ONE_STEP * self._incumbent.step.size / self._relaxation.master.scale
 
     def _conclude_from(self, master: Whole, solution: Solution) -> NDArray[np.float64] | None:
         """Take the bound of an integer master; return its point, None where it has none, which ends the search."""
@@ -89,7 +86,7 @@ class Branching:
         point = None if solution.x is None else master.point(solution.x)
         if solution.status is Status.STOPPED or point is None:
             if point is not None:
-                self._heuristics.offer(point > _HALF, self._incumbent.problem.cost)
+                self._heuristics.offer(point > HALF, self._incumbent.problem.cost)
             raise TimeUpError
         return point
 
@@ -112,15 +109,15 @@ class Branching:
         self._relaxation.pool.add(cuts)
         if cuts and self._relaxation.separator.is_network:
             weight = self._incumbent.problem.cost * (1.0 - x)
-            self._heuristics.offer(np.maximum(x, self._relaxation.point.x) > HIDDEN, weight)
-        return cuts or self._requirements.cuts_from_oracle(x > _HALF)
+            self._heuristics.offer(np.maximum(x, self._relaxation.point.x) > HIDDEN_ZERO, weight)
+        return cuts or self._requirements.cuts_from_oracle(x > HALF)
 
     def _accept_optimum(self, x: NDArray[np.float64]) -> bool:
         """Accept the cheapest pattern, which nothing separates, and conclude; False where the oracle objects.
 
         It may miss a level by so little that no cut shows it in doubles: then the audit decides.
         """
-        pattern = x > _HALF
+        pattern = x > HALF
         if self._requirements.cuts_from_oracle(pattern):
             return False
         try:

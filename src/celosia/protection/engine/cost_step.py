@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.table.fixed import shortest_decimals
-
-_MOST_DECIMALS = 6
-_EXACT = 2.0**52
-_CLOSE = 1e-9
-"""Two costs that are relatively closer than this are the same, where costs have no step."""
-
-_NOISE = 1e-6
-"""By how much of a step a solver's bound may be too high."""
+from celosia.tolerance import COST_DECIMALS, EXACT_DOUBLE, SAME_COST, STEP_ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,7 @@ class Step:
         """Return the largest step of which all costs are multiples."""
         positive = cost[cost > 0]
         decimals = shortest_decimals(positive) if len(positive) else None
-        if decimals is None or decimals > _MOST_DECIMALS or positive.max() * 10.0**decimals * len(cost) >= _EXACT:
+        if decimals is None or decimals > COST_DECIMALS or positive.max() * 10.0**decimals * len(cost) >= EXACT_DOUBLE:
             return cls(0.0)
         return cls(math.gcd(*np.unique(np.rint(positive * 10**decimals).astype(np.int64)).tolist()) / 10**decimals)
 
@@ -44,8 +37,8 @@ class Step:
         """Return the lowest cost that is possible with this bound."""
         if not self.size or not math.isfinite(bound):
             return bound
-        return math.ceil(bound / self.size - _NOISE) * self.size
+        return math.ceil(bound / self.size - STEP_ROUNDING) * self.size
 
     def below(self, cost: float) -> float:
         """Return the highest bound that leaves something cheaper than a cost: at more, the cost is optimal."""
-        return cost - self.size + _NOISE * self.size if self.size else cost - _CLOSE * abs(cost)
+        return cost - self.size + STEP_ROUNDING * self.size if self.size else cost - SAME_COST * abs(cost)

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from celosia.protection.engine.cost_step import Step
 from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.problem import Task
-
-_MISSED = 1e-6
-"""A row that is missed by less is satisfied."""
-
-_ONE = 1.001
-"""A gap of so many cost steps is one step, whatever the rounding errors."""
+from celosia.tolerance import CUT_SATISFIED, ONE_STEP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,12 +102,12 @@ class Incumbent:
     @property
     def one_step_left(self) -> bool:
         """Whether no cost lies between the bound and the best pattern's: a tree tells at once which is the optimum."""
-        return self.cost - self.bound <= self.step.size * _ONE
+        return self.cost - self.bound <= self.step.size * ONE_STEP
 
     def allows(self, pattern: NDArray[np.bool_]) -> bool:
         """Return whether a pattern satisfies the further rows, and was not refuted."""
         x = pattern.astype(np.float64)
-        return not any(row.missing(x) > _MISSED for row in (*self.rows, *self.refuted))
+        return not any(row.missing(x) > CUT_SATISFIED for row in (*self.rows, *self.refuted))
 
     def improve(self, pattern: NDArray[np.bool_]) -> bool:
         """Take a safe pattern where it is the best so far; return whether it is."""

@@ -12,9 +12,7 @@ from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.master import Master
 from celosia.solve.backend import Row
 from celosia.solve.problem import LinearProgram
-
-_SATISFIED = 1e-9
-"""A row that can miss its right side by no more than rounding errors is left out."""
+from celosia.tolerance import SUM_ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +52,7 @@ class Whole:
         lower = np.concatenate([given.row_lower, master.pool.right(places)]) - taken
         upper = np.concatenate([given.row_upper, np.full(len(places), np.inf)]) - taken
         rows = sp.csr_array(everything[:, columns])
-        needed = np.flatnonzero((_least(rows, low, high) < lower - _SATISFIED) | (upper < np.inf))
+        needed = np.flatnonzero((_least(rows, low, high) < lower - SUM_ROUNDING) | (upper < np.inf))
         rows, lower, upper = sp.csr_array(rows[needed]), lower[needed], upper[needed]
         if np.isfinite(limit):
             rows = sp.csr_array(sp.vstack([rows, cost[None, :]], format="csr"))

@@ -10,22 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
-
-_SLACK = 1e-6
-"""A cut that a point satisfies by more is slack there."""
-
-_PATIENCE = 3
-"""A cut that was slack so many times in a row leaves the model, and waits in the pool."""
-
-_RETURNS = 1e-4
-"""A cut in the pool that is missed by more comes back."""
-
-_ROUNDING = 1e-9
-"""More than the rounding errors of doubles in a bound, relative to its terms."""
-
+from celosia.tolerance import CUT_SATISFIED, CUT_VIOLATED, SUM_ROUNDING
 
 Places = list[int] | NDArray[np.int64] | slice
 
@@ -112,10 +101,15 @@ class Master:
         The solver.
     pool
         Where cuts are kept.
+    patience
+        See `celosia.protection.engine.parameters.CutParameters`.
     """
 
-    def __init__(self, base: LinearProgram, backend: Backend, pool: Pool) -> None:
+    def __init__(
+        self, base: LinearProgram, backend: Backend, pool: Pool, patience: int = PARAMETERS.cuts.patience
+    ) -> None:
         self.base = base
+        self._patience = patience
         self.cost, self.lower, self.upper = base.cost, base.lower.copy(), base.upper.copy()
         self.pool = pool
         priced = self.cost[(self.lower < self.upper) & (self.cost > 0)]
@@ -158,7 +152,7 @@ class Master:
         if len(self._inside) == len(self.pool):
             return 0
         return self._enter(
-            np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > _RETURNS)
+            np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > CUT_VIOLATED)
         )
 
     def fix(self, columns: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
@@ -208,15 +202,15 @@ class Master:
         reduced[over] = np.maximum(reduced[over], 0.0)
         ends = np.where(reduced < 0, np.where(np.isinf(self.upper), 0.0, self.upper), self.lower)
         products = np.concatenate([part * base * side, part * cuts * right, reduced * ends])
-        return float(products.sum()) - _ROUNDING * float(np.abs(products).sum()), reduced
+        return float(products.sum()) - SUM_ROUNDING * float(np.abs(products).sum()), reduced
 
     def _tend(self, slack: NDArray[np.float64]) -> None:
         """Count how long each cut has been slack."""
-        self._idle = np.where(slack > _SLACK, self._idle + 1, 0)
+        self._idle = np.where(slack > CUT_SATISFIED, self._idle + 1, 0)
 
     def purge(self) -> None:
         """Send cuts that have been slack for long to wait in the pool."""
-        leaving = np.flatnonzero(self._idle >= _PATIENCE)
+        leaving = np.flatnonzero(self._idle >= self._patience)
         if len(leaving):
             self._model.delete_rows(leaving + self.base.rows.shape[0])
             self._inside, self._idle = np.delete(self._inside, leaving), np.delete(self._idle, leaving)

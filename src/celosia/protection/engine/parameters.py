@@ -10,6 +10,49 @@ from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True, slots=True)
+class CutParameters:
+    """Effort of separation.
+
+    Parameters
+    ----------
+    least_share
+        Share by which every cell of a network counts as hidden when its minimum cuts are looked for, so that cuts with
+        few other cells are preferred; 0 to 1, far below a violation that counts.
+    enough_cuts
+        Cuts from networks of some relations with which attackers' linear programs can wait; 1 or more.
+    least_ratio
+        Attackers' bounds in the second program of a subproblem end at the level divided by a cell's multiplier, which
+        is taken for no smaller than this; above 0.
+    longest_chain
+        Relations in a chain by which a cell is determined; longer ones are left to other cuts.
+    patience
+        Solutions of the master in a row at which a cut is slack before it leaves the master; 1 or more.
+    zero_half_rows, zero_half_sums, zero_half_cuts
+        Tightest rows that are combined, sums of them that are halved, and most violated zero-half cuts that are
+        returned, each at most.
+    zero_half_violation
+        A zero-half cut that is violated by less is not worth adding; 0 to 1.
+    zero_half_coefficient
+        Zero-half cuts with larger coefficients are left out: they are dense, and weak.
+    """
+
+    least_share: float = 1e-4
+    enough_cuts: int = 5
+    least_ratio: float = 0.05
+    longest_chain: int = 200
+    patience: int = 3
+    zero_half_rows: int = 600
+    zero_half_sums: int = 400
+    zero_half_cuts: int = 40
+    zero_half_violation: float = 1e-2
+    zero_half_coefficient: float = 8.0
+
+    def __post_init__(self) -> None:
+        _check_shares(self, "least_share", "zero_half_violation")
+        _check_least(self, enough_cuts=1, patience=1)
+
+
+@dataclass(frozen=True, slots=True)
 class HeuristicParameters:
     """Effort of the primal heuristics.
 
@@ -32,6 +75,36 @@ class HeuristicParameters:
         Share of the time that is left for constructing patterns; 0 to 1.
     cleaning_share
         Share of the time that is left for reverse delete of a pattern that was extended in haste; 0 to 1.
+    most_programs
+        Linear programs that showing one cell is worth in reverse delete; a cell that takes more stays hidden.
+    least_rerouted
+        Part of its level that a witness keeps when it is led round a cell, at least; 0 to 1. It is scaled up by the
+        inverse, and rounding errors with it.
+    longest_detour
+        How far cells may move, as a multiple of the cell that a witness is led round.
+    least_move
+        Slope scaling takes no move for smaller than this part of the level; above 0, up to 1.
+    price_of_hidden
+        What a hidden cell costs in a construction, as a part of the median price: short moves are preferred.
+    least_price
+        What cells without cost cost in a construction, for the same reason.
+    trust, least_part
+        How far the master's point is believed: a cell that it hides fully costs ``1 - trust + least_part`` of its cost;
+        0 to 1 each.
+    starts, start_spread
+        Constructions from scratch before neighbourhoods are searched, and by how much the spread of prices grows from
+        one to the next.
+    spreads, raises
+        Standard deviations of the logarithm of prices in a neighbourhood, and the most by which prices of forgotten
+        cells rise, as multiples; one of each is drawn. Constructions from scratch use the last spread.
+    forgotten
+        Smallest and largest share of the hidden cells that a neighbourhood forgets; 0 to 1.
+    likely
+        Columns of the small construction, as a multiple of those that the point hides.
+    mostly
+        Share of constructions that use those alone: they are faster, and hardly worse; 0 to 1.
+    tolerated
+        A pattern that is dearer than the best by no more than this part is still a place to start from; 0 to 1.
     """
 
     most_built: int = 4000
@@ -44,9 +117,26 @@ class HeuristicParameters:
     later_constructions: int = 4
     construction_share: float = 0.2
     cleaning_share: float = 0.5
+    most_programs: int = 60
+    least_rerouted: float = 0.1
+    longest_detour: float = 100.0
+    least_move: float = 0.2
+    price_of_hidden: float = 1e-4
+    least_price: float = 1e-9
+    trust: float = 0.95
+    least_part: float = 0.01
+    starts: int = 4
+    start_spread: float = 0.1
+    spreads: tuple[float, ...] = (0.0, 0.15, 0.4)
+    raises: tuple[float, ...] = (0.2, 2.0)
+    forgotten: tuple[float, float] = (0.02, 0.35)
+    likely: float = 1.5
+    mostly: float = 0.7
+    tolerated: float = 0.01
 
     def __post_init__(self) -> None:
-        _check_shares(self, "dear", "construction_share", "cleaning_share")
+        shares = ("dear", "construction_share", "cleaning_share", "least_rerouted", "trust", "least_part", "mostly")
+        _check_shares(self, *shares, "least_move", "forgotten", "tolerated")
         _check_least(self, restarts=1, later_restarts=1, constructions=1, later_constructions=1)
 
 
@@ -78,6 +168,11 @@ class EngineParameters:
         Integer masters that go to the solver of the linear master, which opens faster than the tree's.
     round_points
         Whether points of the relaxation are turned into patterns; without it patterns come from the tree alone.
+    explaining_seconds
+        Least and most seconds for finding out which cells to free where nothing is safe, and again for what that costs:
+        as many as are left, within these.
+    cuts
+        Effort of separation.
     heuristics
         Effort of the primal heuristics.
     """
@@ -95,6 +190,8 @@ class EngineParameters:
     most_rounds: int = 40
     first_rounds: int = 5
     round_points: bool = True
+    explaining_seconds: tuple[float, float] = (1.0, 5.0)
+    cuts: CutParameters = field(default_factory=CutParameters)
     heuristics: HeuristicParameters = field(default_factory=HeuristicParameters)
 
     def __post_init__(self) -> None:
@@ -114,7 +211,7 @@ def _check_shares(parameters: object, *names: str) -> None:
     """Refuse parameters that are no share, 0 to 1."""
     for name in names:
         value = getattr(parameters, name)
-        if not 0 <= value <= 1:
+        if not all(0 <= one <= 1 for one in (value if isinstance(value, tuple) else (value,))):
             message = f"{name} must be between 0 and 1, not {value}"
             raise ValueError(message)
 

@@ -28,9 +28,7 @@ from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.whole_cells import whole_cells
-
-_LARGEST_ROOM = 2**52
-"""Rooms below this are doubles without loss."""
+from celosia.tolerance import EXACT_DOUBLE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,7 +265,7 @@ def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.b
     largest = max(
         float((np.where(room >= ENDLESS, 0, room) * 10.0 ** (finest - digits)).max(initial=0)) for room, digits in rooms
     )
-    return finest if largest < _LARGEST_ROOM else coarse
+    return finest if largest < EXACT_DOUBLE else coarse
 
 
 def _raised(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -21,11 +21,7 @@ from celosia.protection.engine.requirements import Sides, sides_of
 from celosia.protection.engine.stop import Stop
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
-
-HIDDEN = 1e-6
-"""A cell that a point hides by less is shown."""
-
-_HALF = 0.5
+from celosia.tolerance import HALF, HIDDEN_ZERO
 
 
 class Relaxation:
@@ -60,8 +56,10 @@ class Relaxation:
         self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
         problem = incumbent.problem
         self.pool = Pool()
-        self.separator = self._presolve(Separator(Workshop.of(problem), sides_of(problem.goals), backend))
-        self.master = Master(_program(problem), backend, self.pool)
+        self.separator = self._presolve(
+            Separator(Workshop.of(problem), sides_of(problem.goals), backend, parameters.cuts)
+        )
+        self.master = Master(_program(problem), backend, self.pool, parameters.cuts.patience)
         self.point = self._point_without_cuts
 
     def _presolve(self, everything: Separator) -> Separator:
@@ -85,7 +83,7 @@ class Relaxation:
         before
             Which requirement of the problem so far each one was, -1 for new ones, ``(q,)``.
         """
-        everything = Separator(Workshop.of(problem), sides_of(problem.goals), self.separator.backend)
+        everything = replace(self.separator, workshop=Workshop.of(problem), sides=sides_of(problem.goals))
         was = before[everything.sides.goals]
         new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
         kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.goals))
@@ -123,7 +121,7 @@ class Relaxation:
             self.fix_by_reduced_costs()
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
             if zero_half and not self._stop.reached:
-                added += self.master.add(zero_half_cuts(*self.master.inside, point.x))
+                added += self.master.add(zero_half_cuts(*self.master.inside, point.x, self._parameters.cuts))
             if not added:
                 return
             if len(history) % self._parameters.purge_every == 0:
@@ -159,7 +157,7 @@ class Relaxation:
 
     def separate_pattern(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
         """Return cuts that a pattern violates, none where it is safe: first it must hide what is forced since."""
-        return hiding_cuts(self._incumbent.problem.forced & (x < _HALF)) or separate_pattern(self.separator, x, check)
+        return hiding_cuts(self._incumbent.problem.forced & (x < HALF)) or separate_pattern(self.separator, x, check)
 
     def fix_by_reduced_costs(self) -> None:
         """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
@@ -185,7 +183,7 @@ def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callab
     """
     found = separator.attack(x, whole=True, check=check)
     if not found.cuts and len(found.open):
-        problem, pattern = separator.task, separator.workshop.wide(x) > HIDDEN
+        problem, pattern = separator.task, separator.workshop.wide(x) > HIDDEN_ZERO
         return no_good_cuts(problem, pattern, problem.goals.columns[found.open])
     return found.cuts
 

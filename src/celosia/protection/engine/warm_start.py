@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import ROUNDING, UP, Cut
+from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.problem import Task
+from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 Goal = tuple[int, str, int]
 """What tells a goal from others: the cell, who attacks, and how many goals of both came before: a width if hidden."""
@@ -53,11 +54,14 @@ class Memory:
             if bool((columns < 0).any()):
                 continue
             forced = task.forced[columns]
-            right = 1.0 - float(known.values[forced].sum()) - ROUNDING
+            right = 1.0 - float(known.values[forced].sum()) - SUM_ROUNDING
             if not forced.any():
                 yield Cut(columns, known.values)
             elif right > 0:
-                tighter = np.minimum(np.ceil(known.values[~forced] / right * (1 + ROUNDING) / UP) * UP, 1.0)
+                tighter = np.minimum(
+                    np.ceil(known.values[~forced] / right * (1 + SUM_ROUNDING) / COEFFICIENT_GRID) * COEFFICIENT_GRID,
+                    1.0,
+                )
                 yield Cut(columns[~forced], tighter)
 
     def mask(self, task: Task) -> NDArray[np.bool_] | None:

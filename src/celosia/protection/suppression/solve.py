@@ -36,9 +36,6 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
-_SHORTEST, _SHORT = 1.0, 5.0
-"""Seconds to find out which cells to free, and again what freeing them costs: as many as are left, within these."""
-
 
 def solve(risk: Risk, method: Suppress, call: Call, parameters: EngineParameters = PARAMETERS) -> Protection:
     """Return the cheapest safe pattern that shows or hides cells; see `celosia.protect`."""
@@ -407,7 +404,8 @@ class _Work:
 
     def _tried(self, risk: Risk, method: Suppress) -> Protection | None:
         """Return what a short search finds for another risk, None where it finds nothing."""
-        call = self.call.shortly(min(_SHORT, max(_SHORTEST, self.call.clock.left)))
+        least, most = self.parameters.explaining_seconds
+        call = self.call.shortly(min(most, max(least, self.call.clock.left)))
         try:
             return _Work(risk, method, call, explain=False).protection()
         except CelosiaError:

@@ -22,24 +22,9 @@ from celosia.arrays import taken
 from celosia.attack.system.system import ENDLESS
 from celosia.kernels import kernel
 from celosia.protection.engine.problem import Task
+from celosia.tolerance import COEFFICIENT_GRID, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
 
 _Number = TypeVar("_Number", np.bool_, np.float64)
-
-_GRID = 2.0**-40
-"""Multipliers are rounded to this grid, so that sums over relations of a table are exact in doubles."""
-
-UP = 1e-7
-"""Coefficients of cuts are rounded up to multiples of this: larger coefficients keep a cut valid."""
-
-ROUNDING = 1e-9
-"""More than what rounding errors of doubles add up to in the right side of a cut, relative to its terms."""
-
-_SMALLEST_PIVOT = 1e-6
-"""Multipliers whose combination hardly contains the cell itself say nothing about it."""
-
-
-_MOST_PARTS = 6
-"""Multipliers are tried as whole numbers of up to this part of the smallest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +130,7 @@ class Workshop:
         used = np.flatnonzero(rounded)
         columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.task))
         own = np.flatnonzero(columns == column)
-        if not len(own) or abs(g[own[0]]) < _SMALLEST_PIVOT:
+        if not len(own) or abs(g[own[0]]) < PIVOT_ZERO:
             return None
         others = np.delete(np.arange(len(columns)), own[0])
         return columns[others], -g[others] / g[own[0]]
@@ -173,12 +158,14 @@ class Workshop:
             columns, values = _added(reaches)
         forced = self.task.forced[columns]
         given = float(values[forced].sum())
-        right = level - given - ROUNDING * (level + given)
+        right = level - given - SUM_ROUNDING * (level + given)
         if not right > 0:
             return None
         free = ~forced
         columns = columns[free]
-        scaled = np.ceil(np.minimum(values[free] / right * (1 + ROUNDING), 1.0) / UP) * UP
+        scaled = (
+            np.ceil(np.minimum(values[free] / right * (1 + SUM_ROUNDING), 1.0) / COEFFICIENT_GRID) * COEFFICIENT_GRID
+        )
         scaled, side = np.minimum(scaled, 1.0), 1.0
         if not self.task.forced[column]:
             columns, scaled, side = np.append(columns, column), np.append(scaled, -1.0), 0.0
@@ -197,7 +184,7 @@ def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
         return None
     values, point = cut.values[small], x[cut.columns[small]]
     order = np.argsort(-(point / values), kind="stable")
-    fits = np.cumsum(values[order]) < 1.0 - ROUNDING
+    fits = np.cumsum(values[order]) < 1.0 - SUM_ROUNDING
     if not fits.any():
         return None
     dropped = np.flatnonzero(small)[order[fits]]
@@ -215,12 +202,12 @@ def _tidied(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
     largest = float(sizes.max(initial=0.0))
     if not largest > 0:
         return None
-    scaled = gamma / float(sizes[sizes > _SMALLEST_PIVOT * largest].min())
-    for factor in range(1, _MOST_PARTS + 1):
+    scaled = gamma / float(sizes[sizes > PIVOT_ZERO * largest].min())
+    for factor in range(1, MULTIPLIER_PARTS + 1):
         whole = np.rint(scaled * factor)
-        if bool(np.all(np.abs(scaled * factor - whole) <= _SMALLEST_PIVOT)):
+        if bool(np.all(np.abs(scaled * factor - whole) <= PIVOT_ZERO)):
             return np.asarray(whole)
-    return np.asarray(np.rint(gamma / (largest * _GRID)) * _GRID)
+    return np.asarray(np.rint(gamma / (largest * MULTIPLIER_GRID)) * MULTIPLIER_GRID)
 
 
 def _added(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from celosia.arrays import ordered
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.cuts.capacity import ROUNDING, UP, Cut
+from celosia.protection.engine.cuts.capacity import Cut
+from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 
 class Reaches(NamedTuple):
@@ -133,7 +134,7 @@ def _cut(
     for place in range(reaches.starts[k], reaches.starts[k + 1]):
         if forced[reaches.columns[place]]:
             given += reaches.values[place]
-    right = level - given - ROUNDING * (level + given)
+    right = level - given - SUM_ROUNDING * (level + given)
     if not right > 0.0:
         return -1
     order = ordered(reaches.columns[reaches.starts[k] : reaches.starts[k + 1]])
@@ -147,8 +148,8 @@ def _cut(
         if 0 <= own < column:
             columns[end], values[end] = own, -1.0
             own, end = -1, end + 1
-        scaled = min(reaches.values[place] / right * (1.0 + ROUNDING), 1.0)
-        columns[end], values[end] = column, min(np.ceil(scaled / UP) * UP, 1.0)
+        scaled = min(reaches.values[place] / right * (1.0 + SUM_ROUNDING), 1.0)
+        columns[end], values[end] = column, min(np.ceil(scaled / COEFFICIENT_GRID) * COEFFICIENT_GRID, 1.0)
         end += 1
     if own >= 0:
         columns[end], values[end] = own, -1.0
@@ -175,7 +176,7 @@ def _cover(
     order = ordered(weight)
     total = 0.0
     n_dropped = 0
-    while n_dropped < n_small and total + values[begin + order[n_dropped]] < 1.0 - ROUNDING:
+    while n_dropped < n_small and total + values[begin + order[n_dropped]] < 1.0 - SUM_ROUNDING:
         total += values[begin + order[n_dropped]]
         weight[order[n_dropped]] = -np.inf
         n_dropped += 1

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut, Workshop
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
-from celosia.protection.engine.cuts.separation import VIOLATED, Separator
+from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.subproblems.flow import Asked, Rooms
+from celosia.tolerance import CUT_VIOLATED
 
 
 def one_row_cuts(separator: Separator) -> list[Cut]:
@@ -76,7 +77,7 @@ def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:
     total = (abs(matrix) > 0) @ x
     with_forced = (abs(matrix) > 0) @ forced.astype(np.float64) > 0
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    alone = ~with_forced[row] & (2 * x[matrix.indices] - total[row] > VIOLATED)
+    alone = ~with_forced[row] & (2 * x[matrix.indices] - total[row] > CUT_VIOLATED)
     cuts = []
     for place in np.flatnonzero(alone).tolist():
         columns = np.sort(matrix.indices[matrix.indptr[row[place]] : matrix.indptr[row[place] + 1]]).astype(np.int64)

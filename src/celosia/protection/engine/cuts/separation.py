@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import coloured
 from celosia.protection.engine.cuts.capacity import Cut, Reach, Workshop, cover
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
+from celosia.protection.engine.parameters import PARAMETERS, CutParameters
 from celosia.protection.engine.problem import Task
 from celosia.protection.engine.requirements import Sides
 from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, furthest, minimum_cuts
@@ -20,21 +21,7 @@ from celosia.protection.engine.subproblems.lp import Program
 from celosia.protection.engine.subproblems.support import Hidden
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-
-_HIDDEN = 1e-6
-"""A cell that is hidden by less than this part is shown."""
-
-_CREEP = 1e-4
-"""In a network every cell counts as hidden by at least this part, so that cuts with few other cells are preferred."""
-
-_BY_MORE_THAN_A_HAIR = 1.00001
-"""A level that is reached so many times is reached whatever the rounding errors."""
-
-_ENOUGH = 5
-"""With so many cuts from networks the programs can wait."""
-
-VIOLATED = 1e-4
-"""A cut that a fractional point violates by less is not worth adding."""
+from celosia.tolerance import CUT_SATISFIED, CUT_VIOLATED, HIDDEN_ZERO, LEVEL_EXCEEDED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +52,14 @@ class Separator:
         What is asked.
     backend
         Solves attackers' programs.
+    parameters
+        How much effort separation is worth.
     """
 
     workshop: Workshop
     sides: Sides
     backend: Backend
+    parameters: CutParameters = PARAMETERS.cuts
 
     @property
     def task(self) -> Task:
@@ -110,7 +100,7 @@ class Separator:
         there was no time to look at.
         """
         x = self.task.forced.astype(np.float64)
-        more = replace(self.sides, levels=self.sides.levels * _BY_MORE_THAN_A_HAIR)
+        more = replace(self.sides, levels=self.sides.levels * (1.0 + LEVEL_EXCEEDED))
         short = self._short(x, more, self._furthest(x, more, late))
         return replace(self, sides=self.sides.take(short | ~self.task.forced[self.sides.columns]))
 
@@ -137,17 +127,17 @@ class Separator:
         """
         asked, x = self.sides, self.workshop.wide(x)
         found = self._attack_networks(x, asked, whole=whole)
-        if self.is_network or not deep or len(found.cuts) >= _ENOUGH or (whole and found.cuts):
+        if self.is_network or not deep or len(found.cuts) >= self.parameters.enough_cuts or (whole and found.cuts):
             return found
         answers = self._answers(x, asked, whole=whole, check=check)
-        deeper = self._found(x, asked, answers, _HIDDEN if whole else VIOLATED)
+        deeper = self._found(x, asked, answers, CUT_SATISFIED if whole else CUT_VIOLATED)
         cuts = {cut.key: cut for cut in (*found.cuts, *deeper.cuts)}
         return Found(list(cuts.values()), deeper.open)
 
     def _attack_networks(self, x: NDArray[np.float64], asked: Sides, *, whole: bool) -> Found:
         """Return what flows in the networks of the task find; exact where the task is one."""
         answers = _Answers.of(len(asked))
-        threshold = _HIDDEN if whole else VIOLATED
+        threshold = CUT_SATISFIED if whole else CUT_VIOLATED
         for hidden in self.networks:
             component = hidden.parts.component[asked.columns].astype(np.int64)
             network = np.flatnonzero((component >= 0) & hidden.is_network(component))
@@ -169,7 +159,7 @@ class Separator:
         mine = asked.take(places)
         put = Asked(mine.columns, mine.attackers, mine.upward, mine.levels)
         rooms = Rooms(self.workshop.up, self.workshop.down, share)
-        got, ends, nodes = minimum_cuts(put, rooms, hidden.network, _CREEP)
+        got, ends, nodes = minimum_cuts(put, rooms, hidden.network, self.parameters.least_share)
         answers.reached[places] = np.maximum(answers.reached[places], got)
         starts, columns, values, _ = crossings(put, rooms, hidden.network, ends, nodes)
         stopped, both = np.diff(ends) > 0, np.repeat(np.arange(len(mine)), 2)
@@ -195,7 +185,7 @@ class Separator:
         if not self.is_network:
             return self._answers(x, asked, whole=True, why=False, late=late).reached
         hidden = self.networks[0]
-        network = hidden.among(x > _HIDDEN)
+        network = hidden.among(x > HIDDEN_ZERO)
         inside = np.flatnonzero(network.tail[asked.columns] >= 0)
         some = asked.take(inside)
         reached = np.zeros(len(asked))
@@ -214,7 +204,7 @@ class Separator:
         late: Callable[[], bool] = lambda: False,
     ) -> _Answers:
         """Return what attackers find among the cells that the point hides, with all relations, on request also why."""
-        hidden = Hidden.of(self.task, np.flatnonzero(x > _HIDDEN))
+        hidden = Hidden.of(self.task, np.flatnonzero(x > HIDDEN_ZERO))
         place = hidden.place(len(self.task))
         component = np.full(len(asked), -1, dtype=np.int64)
         inside = np.flatnonzero(place[asked.columns] >= 0)
@@ -282,6 +272,7 @@ class Separator:
             places = np.flatnonzero(others & (component == number))
             columns = hidden.columns[hidden.parts.members(number)]
             program = Program.of(self.workshop, columns, share[columns], self.backend, hidden.completed)
+            program = replace(program, least_ratio=self.parameters.least_ratio)
             mine = asked.take(places)
             for answer in program.exact_answers(mine, why=why) if whole else program.answers(mine):
                 check()
@@ -363,7 +354,7 @@ class Separator:
         both = part.copy()
         first = np.flatnonzero(asked.sliding & asked.upward)
         both[first] = both[first + 1] = part[first] + part[first + 1]
-        return np.asarray(both < x[asked.columns] - _HIDDEN)
+        return np.asarray(both < x[asked.columns] - HIDDEN_ZERO)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

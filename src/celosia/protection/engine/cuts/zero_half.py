@@ -14,21 +14,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
-
-_WHOLE = 1e-6
-"""What is closer to a whole number than this is one."""
-
-_VIOLATED = 1e-2
-"""A cut that is violated by less is not worth adding."""
-
-_MOST_ROWS, _MOST_SUMS, _MOST_CUTS = 600, 400, 40
-"""So many of the tightest rows are looked at, so many sums of them halved, and so many of the best cuts returned."""
-
-_LARGEST = 8
-"""Sums with larger coefficients than this are left alone."""
+from celosia.protection.engine.parameters import PARAMETERS, CutParameters
+from celosia.tolerance import INTEGRAL
 
 
-def zero_half_cuts(rows: sp.csr_array, right: NDArray[np.float64], x: NDArray[np.float64]) -> list[Cut]:
+def zero_half_cuts(
+    rows: sp.csr_array,
+    right: NDArray[np.float64],
+    x: NDArray[np.float64],
+    parameters: CutParameters = PARAMETERS.cuts,
+) -> list[Cut]:
     """Return zero-half cuts of some rows that a point violates, the most violated first.
 
     Parameters
@@ -37,39 +32,45 @@ def zero_half_cuts(rows: sp.csr_array, right: NDArray[np.float64], x: NDArray[np
         Inequalities ``rows @ x >= right``; what is not in whole numbers is weakened to such.
     x
         The point, between 0 and 1.
+    parameters
+        How many rows, sums and cuts are tried.
     """
-    if not ((x > _WHOLE) & (x < 1.0 - _WHOLE)).any():
+    if not ((x > INTEGRAL) & (x < 1.0 - INTEGRAL)).any():
         return []
     whole = sp.csr_array((np.ceil(rows.data), rows.indices, rows.indptr), shape=rows.shape)  # the tiniest counts
-    sides = np.ceil(right - _WHOLE)
+    sides = np.ceil(right - INTEGRAL)
     slack = np.maximum(whole @ x - sides, 0.0)
-    tight = np.argsort(slack, kind="stable")[:_MOST_ROWS]
-    tight = tight[slack[tight] < 1.0 - _VIOLATED]
+    tight = np.argsort(slack, kind="stable")[: parameters.zero_half_rows]
+    tight = tight[slack[tight] < 1.0 - parameters.zero_half_violation]
     used = sp.csr_array(whole[tight])
     columns = np.unique(used.indices)
     dense = used[:, columns].toarray()
-    chosen = _sums(dense, sides[tight], slack[tight], x[columns])
-    return _halved(chosen @ dense, chosen @ sides[tight], x[columns], columns)
+    chosen = _sums(dense, sides[tight], slack[tight], x[columns], parameters)
+    return _halved(chosen @ dense, chosen @ sides[tight], x[columns], columns, parameters)
 
 
 def _sums(
-    rows: NDArray[np.float64], right: NDArray[np.float64], slack: NDArray[np.float64], x: NDArray[np.float64]
+    rows: NDArray[np.float64],
+    right: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    x: NDArray[np.float64],
+    parameters: CutParameters,
 ) -> NDArray[np.float64]:
     """Return which rows to sum, 0 or 1, ``(k, m)``: odd on the right, nearly even and tight on the left."""
     away = np.minimum(x, 1.0 - x)
-    broken = np.flatnonzero(away > _WHOLE)
+    broken = np.flatnonzero(away > INTEGRAL)
     order = broken[np.argsort(-away[broken], kind="stable")]
     odd = rows[:, order] % 2 != 0
     # A column at 1 is taken at its upper bound, and changes the right side.
-    parity = (right - rows[:, x >= 1.0 - _WHOLE].sum(axis=1)) % 2 != 0
+    parity = (right - rows[:, x >= 1.0 - INTEGRAL].sum(axis=1)) % 2 != 0
     members = np.eye(len(right), dtype=bool)
     weight, idle = slack.copy(), np.ones(len(right), dtype=bool)
     found: dict[bytes, NDArray[np.bool_]] = {}
     for step in range(len(order) + 1):
         left = weight + odd[:, step:] @ away[order[step:]]
-        for row in np.flatnonzero(parity & idle & (left < 1.0 - _VIOLATED)).tolist():
+        for row in np.flatnonzero(parity & idle & (left < 1.0 - parameters.zero_half_violation)).tolist():
             found.setdefault(members[row].tobytes(), members[row].copy())
-        if step == len(order) or len(found) >= _MOST_SUMS:
+        if step == len(order) or len(found) >= parameters.zero_half_sums:
             break
         holding = np.flatnonzero(odd[:, step] & idle)
         if len(holding):
@@ -84,7 +85,11 @@ def _sums(
 
 
 def _halved(
-    total: NDArray[np.float64], side: NDArray[np.float64], x: NDArray[np.float64], columns: NDArray[np.int64]
+    total: NDArray[np.float64],
+    side: NDArray[np.float64],
+    x: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    parameters: CutParameters,
 ) -> list[Cut]:
     """Return the best cuts of some sums, each made even on the left by the nearer bound of every odd column."""
     odd = total % 2 != 0
@@ -92,12 +97,13 @@ def _halved(
     even = (total + odd - 2.0 * above) / 2.0
     rest = side - above.sum(axis=1)
     right = np.ceil(rest / 2.0)
-    missing = np.where((rest % 2 != 0) & (np.abs(even).max(axis=1, initial=0.0) <= _LARGEST), right - even @ x, 0.0)
-    missing[missing <= _VIOLATED] = 0.0
+    small = np.abs(even).max(axis=1, initial=0.0) <= parameters.zero_half_coefficient
+    missing = np.where((rest % 2 != 0) & small, right - even @ x, 0.0)
+    missing[missing <= parameters.zero_half_violation] = 0.0
     deep = missing / np.maximum(np.sqrt((even**2).sum(axis=1)), 1.0)  # how far the point is from the cut
     cuts: dict[bytes, Cut] = {}
     for k in np.argsort(-deep, kind="stable").tolist():
-        if not deep[k] or len(cuts) == _MOST_CUTS:
+        if not deep[k] or len(cuts) == parameters.zero_half_cuts:
             break
         terms = np.flatnonzero(even[k])
         cut = Cut(columns[terms], even[k, terms], float(right[k]), lean=True, rounded=True)

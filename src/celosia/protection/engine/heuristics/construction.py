@@ -19,20 +19,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.requirements import Sides
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
-
-_USED = 1e-7
-"""A cell that moves by less than this part of the level is not used."""
-
-_LEAST_MOVE = 0.2
-"""Slope scaling takes no move for smaller than this part of the level."""
-
-_ENDLESS = 1e15
-
-_CHEAP = 1e-4
-"""What a cell that is hidden already costs, as a part of the others: short moves are preferred all the same."""
+from celosia.tolerance import MOVE_ZERO, UNBOUNDED
 
 
 class Built(NamedTuple):
@@ -56,22 +47,32 @@ class Builder:
         The columns that may be hidden, increasing.
     model
         The open program: a column up and a column down for each.
+    parameters
+        How prices are made.
     """
 
     workshop: Workshop
     sides: Sides
     columns: NDArray[np.int64]
     model: Model
+    parameters: HeuristicParameters = PARAMETERS.heuristics
 
     @classmethod
-    def of(cls, workshop: Workshop, sides: Sides, columns: NDArray[np.int64], backend: Backend) -> Builder:
+    def of(
+        cls,
+        workshop: Workshop,
+        sides: Sides,
+        columns: NDArray[np.int64],
+        backend: Backend,
+        parameters: HeuristicParameters = PARAMETERS.heuristics,
+    ) -> Builder:
         """Return the builder of some columns."""
         matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)
         both = sp.csr_array(sp.hstack([rows, -rows]))
         problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
-        return cls(workshop, sides, columns, backend.open(problem))
+        return cls(workshop, sides, columns, backend.open(problem), parameters)
 
     def built(
         self,
@@ -98,8 +99,8 @@ class Builder:
             Take the first move that is found, without slope scaling.
         """
         own = hidden[self.columns].copy()
-        prices = np.maximum(cost[self.columns], 1e-9)
-        cheap = _CHEAP * float(np.median(prices))
+        prices = np.maximum(cost[self.columns], self.parameters.least_price)
+        cheap = self.parameters.price_of_hidden * float(np.median(prices))
         moves: list[NDArray[np.float64]] = []
         tables = np.zeros((len(self.sides), len(hidden)))
         for k in order.tolist():
@@ -115,9 +116,9 @@ class Builder:
                 return None
             other = None
             if not quickly:
-                steep = np.where(own, cheap, prices / np.maximum(np.abs(move), _LEAST_MOVE))
+                steep = np.where(own, cheap, prices / np.maximum(np.abs(move), self.parameters.least_move))
                 other = self._cheapest(k, rooms, steep, "auto")
-            used = [np.abs(one) > _USED for one in (move, other) if one is not None]
+            used = [np.abs(one) > MOVE_ZERO for one in (move, other) if one is not None]
             best = min(range(len(used)), key=lambda place: float(prices[used[place] & ~own].sum()))
             own |= used[best]
             best_move = move if best == 0 or other is None else other
@@ -131,7 +132,7 @@ class Builder:
         """Return the rooms down and up of a question's attacker, in parts of its level."""
         who, level = int(self.sides.attackers[k]), float(self.sides.levels[k])
         rooms = (self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level)
-        return np.minimum(rooms[0], _ENDLESS), np.minimum(rooms[1], _ENDLESS)
+        return np.minimum(rooms[0], UNBOUNDED), np.minimum(rooms[1], UNBOUNDED)
 
     def _answers(
         self,
@@ -143,10 +144,10 @@ class Builder:
         """Return whether a known move, scaled to the question's level and direction, answers it."""
         target = int(np.searchsorted(self.columns, self.sides.columns[k]))
         level = float(self.sides.levels[k])
-        if abs(move[target]) < _USED * level:
+        if abs(move[target]) < MOVE_ZERO * level:
             return False
         scaled = self._scaled(move, k)
-        return bool(np.all((scaled <= rooms[1]) & (-scaled <= rooms[0]) & (own | (np.abs(scaled) <= _USED))))
+        return bool(np.all((scaled <= rooms[1]) & (-scaled <= rooms[0]) & (own | (np.abs(scaled) <= MOVE_ZERO))))
 
     def _scaled(self, move: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         """Return a move in parts of a question's level."""

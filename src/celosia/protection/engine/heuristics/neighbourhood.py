@@ -12,24 +12,10 @@ from celosia.protection.engine.cuts.capacity import Workshop
 from celosia.protection.engine.heuristics.construction import Builder, Built
 from celosia.protection.engine.heuristics.reverse_delete import Cleaner
 from celosia.protection.engine.master import Point
+from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.problem import Task
 from celosia.protection.engine.requirements import Sides
 from celosia.solve.backend import Backend
-
-_TRUST = 0.95
-"""How far the master's point is believed: a cell that it hides costs only the rest."""
-
-_FLOOR = 0.01
-_STARTS = 4
-_SPREADS = (0.0, 0.15, 0.4)
-_RAISES = (0.2, 2.0)
-_SMALLEST, _LARGEST = 0.02, 0.35
-_LIKELY = 1.5
-"""How many times the columns that the point hides are likely to be needed."""
-_MOSTLY = 0.7
-"""The share of patterns that are built from those alone: it is faster, and hardly worse."""
-_TOLERATED = 0.01
-"""A pattern that is dearer than the best by this part is still a place to start from."""
 
 
 def halved(sides: Sides, workshop: Workshop) -> Sides:
@@ -45,16 +31,16 @@ def halved(sides: Sides, workshop: Workshop) -> Sides:
     return split.take(levels > 0)
 
 
-def prices(task: Task, point: Point) -> NDArray[np.float64]:
+def prices(task: Task, point: Point, parameters: HeuristicParameters = PARAMETERS.heuristics) -> NDArray[np.float64]:
     """Return what cells cost, less where the point hides them."""
-    return np.asarray(task.cost * (1.0 - _TRUST * point.x + _FLOOR))
+    return np.asarray(task.cost * (1.0 - parameters.trust * point.x + parameters.least_part))
 
 
-def _likely(point: Point, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the columns that the point hides, and half as many others: those of the least reduced cost."""
+def _likely(point: Point, columns: NDArray[np.int64], times: float) -> NDArray[np.int64]:
+    """Return so many times the columns that the point hides: these, and those of the least reduced cost."""
     hidden = point.x[columns] > 0
     rank = np.where(hidden, -np.inf, point.reduced[columns])
-    most = int(_LIKELY * hidden.sum())
+    most = int(times * hidden.sum())
     return np.sort(columns[np.argsort(rank, kind="stable")[:most]])
 
 
@@ -72,22 +58,32 @@ class Improver:
         Says which cells are worth hiding.
     random
         From which everything is drawn.
+    parameters
+        How large neighbourhoods are.
     """
 
     builders: tuple[Builder, Builder]
     cleaner: Cleaner
     point: Point
     random: np.random.Generator
+    parameters: HeuristicParameters
 
     @classmethod
     def of(
-        cls, cleaner: Cleaner, point: Point, columns: NDArray[np.int64], backend: Backend, random: np.random.Generator
+        cls,
+        cleaner: Cleaner,
+        point: Point,
+        columns: NDArray[np.int64],
+        backend: Backend,
+        random: np.random.Generator,
+        parameters: HeuristicParameters = PARAMETERS.heuristics,
     ) -> Improver:
         """Return the improver of some columns of a task."""
         workshop, sides = cleaner.separator.workshop, cleaner.separator.sides
         asked = halved(sides.take(workshop.task.forced[sides.columns]), workshop)
-        few, all_ = (Builder.of(workshop, asked, some, backend) for some in (_likely(point, columns), columns))
-        return cls((few, all_), cleaner, point, random)
+        likely = _likely(point, columns, parameters.likely)
+        few, all_ = (Builder.of(workshop, asked, some, backend, parameters) for some in (likely, columns))
+        return cls((few, all_), cleaner, point, random, parameters)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
         """Yield patterns without end, None where one attempt came to nothing; the first as it was built.
@@ -98,8 +94,10 @@ class Improver:
             Where to start from.
         """
         current = best
-        for number in range(_STARTS):
-            built = self._built(self._task.forced, self._prices(0.1 * number), first=number == 0)
+        for number in range(self.parameters.starts):
+            built = self._built(
+                self._task.forced, self._prices(self.parameters.start_spread * number), first=number == 0
+            )
             if current is None and built is not None and bool(self._task.forced[self._task.goals.columns].all()):
                 yield built.pattern
             found = self._cleaned(built)
@@ -108,15 +106,15 @@ class Improver:
         lowest = current
         while True:
             if current is None or lowest is None:
-                yield self._cleaned(self._built(self._task.forced, self._prices(_SPREADS[2])))
+                yield self._cleaned(self._built(self._task.forced, self._prices(self.parameters.spreads[-1])))
                 continue
             forgotten = self._forgotten(current)
-            prices = self._prices(float(self.random.choice(_SPREADS)))
-            prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(_RAISES))
+            prices = self._prices(float(self.random.choice(self.parameters.spreads)))
+            prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(self.parameters.raises))
             start = current.copy()
             start[forgotten] = False
             found = self._cleaned(self._built(start, prices))
-            if found is not None and self._cost(found) <= self._cost(lowest) * (1 + _TOLERATED):
+            if found is not None and self._cost(found) <= self._cost(lowest) * (1 + self.parameters.tolerated):
                 current = found
             lowest = self._better(lowest, found)
             yield found
@@ -134,7 +132,7 @@ class Improver:
         return one if self._cost(one) <= self._cost(other) else other
 
     def _prices(self, spread: float) -> NDArray[np.float64]:
-        trusted = prices(self._task, self.point)
+        trusted = prices(self._task, self.point, self.parameters)
         return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(trusted))))
 
     def _built(self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False) -> Built | None:
@@ -144,7 +142,7 @@ class Improver:
         if first:
             built = few.built(start, prices, order, late, quickly=True)
             return all_.built(start, prices, order, late) if built is None else built
-        builder = few if self.random.random() < _MOSTLY else all_
+        builder = few if self.random.random() < self.parameters.mostly else all_
         return builder.built(start, prices, order, late)
 
     def _cleaned(self, built: Built | None) -> NDArray[np.bool_] | None:
@@ -159,14 +157,19 @@ class Improver:
         cells = np.flatnonzero(pattern & ~self._task.forced)
         if not len(cells):
             return cells
-        share = _SMALLEST + (_LARGEST - _SMALLEST) * self.random.random()
+        least, most = self.parameters.forgotten
+        share = least + (most - least) * self.random.random()
         n = max(1, round(share * len(cells)))
         kind = int(self.random.integers(3))
         if kind == 0:
             return self.random.choice(cells, size=n, replace=False)
         if kind == 1:
             return cells[np.argsort(-self._nearness(int(self.random.choice(cells)))[cells], kind="stable")[:n]]
-        weight = self._task.cost[cells] * (1.0 - _TRUST * self.point.x[cells]) * self.random.random(len(cells))
+        weight = (
+            self._task.cost[cells]
+            * (1.0 - self.parameters.trust * self.point.x[cells])
+            * self.random.random(len(cells))
+        )
         return cells[np.argsort(-weight, kind="stable")[:n]]
 
     def _nearness(self, column: int) -> NDArray[np.float64]:

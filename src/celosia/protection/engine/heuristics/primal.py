@@ -19,9 +19,10 @@ from celosia.protection.engine.master import Point
 from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.problem import Task
-from celosia.protection.engine.relaxation import HIDDEN, Relaxation
+from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop
 from celosia.protection.engine.subproblems.support import Hidden
+from celosia.tolerance import HIDDEN_ZERO
 
 
 class PrimalHeuristics:
@@ -65,7 +66,7 @@ class PrimalHeuristics:
 
     @property
     def _reverse_delete(self) -> Cleaner:
-        return Cleaner(self._relaxation.separator, self._relaxation.pool, self._is_late)
+        return Cleaner(self._relaxation.separator, self._relaxation.pool, self._is_late, self._parameters)
 
     @property
     def _weight(self) -> NDArray[np.float64]:
@@ -87,7 +88,7 @@ class PrimalHeuristics:
             self._construct_until = np.inf
         if self._stop.reached:
             return
-        support = self._relaxation.point.x > HIDDEN
+        support = self._relaxation.point.x > HIDDEN_ZERO
         if not self._reduces_quickly(support):
             self._construct(self._parameters.constructions)
             return
@@ -97,7 +98,7 @@ class PrimalHeuristics:
 
     def repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the integer master, where that is quick."""
-        together = np.maximum(x, self._relaxation.point.x) > HIDDEN
+        together = np.maximum(x, self._relaxation.point.x) > HIDDEN_ZERO
         if self._reduces_quickly(together):
             self.offer(together, self._problem.cost * (1.0 - x))
             self._restart(self._weight, together, self._parameters.later_restarts)
@@ -150,9 +151,9 @@ class PrimalHeuristics:
         if not len(asked):
             return pattern
         backend = self._relaxation.separator.backend
-        builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), backend)
+        builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), backend, self._parameters)
         order = np.argsort(-asked.levels, kind="stable")
-        price = workshop.wide(prices(self._problem, self._relaxation.point))
+        price = workshop.wide(prices(self._problem, self._relaxation.point, self._parameters))
         built = builder.built(workshop.wide(pattern), price, order, self._is_up)
         if built is None:
             return None
@@ -227,6 +228,6 @@ class PrimalHeuristics:
         wide, best = separator.workshop.wide, self._incumbent.pattern
         wider = Point(wide(point.x), point.bound, wide(point.reduced))
         among = np.concatenate([columns, np.arange(n, len(wider.x))])
-        improver = Improver.of(self._reverse_delete, wider, among, separator.backend, self._random)
+        improver = Improver.of(self._reverse_delete, wider, among, separator.backend, self._random, self._parameters)
         start = None if best is None else wide(best)
         return (None if found is None else found[:n] for found in improver.patterns(start))

@@ -19,6 +19,7 @@ from celosia.kernels import inner, kernel
 from celosia.protection.engine.cuts.capacity import Workshop
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.master import Pool
+from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.requirements import Sides
 from celosia.protection.engine.subproblems.flow import (
     NOTHING,
@@ -31,10 +32,11 @@ from celosia.protection.engine.subproblems.flow import (
     push_of,
     pushed,
 )
-from celosia.protection.engine.subproblems.lp import REACHED, Program
+from celosia.protection.engine.subproblems.lp import Program
 from celosia.protection.engine.subproblems.reroute import Detours
 from celosia.protection.engine.subproblems.support import Hidden
 from celosia.protection.engine.subproblems.witnesses import Learned, Tables, clean_program
+from celosia.tolerance import LEVEL_REACHED
 
 _CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
 _ENTRY = np.dtype([("question", "i8"), ("table", "i8"), ("after", "i8")], align=True)
@@ -60,11 +62,14 @@ class Cleaner:
         Cuts that every safe pattern satisfies: what violates one need not be asked. What is learned goes there.
     late
         Tells when to stop: what has not been tried by then stays hidden.
+    parameters
+        How much effort a cell is worth.
     """
 
     separator: Separator
     pool: Pool
     late: Callable[[], bool]
+    parameters: HeuristicParameters = PARAMETERS.heuristics
 
     def cleaned(
         self, pattern: NDArray[np.bool_], weight: NDArray[np.float64], known: Known | None = None
@@ -120,8 +125,8 @@ class Cleaner:
             members = hidden.columns[hidden.parts.members(number)]
             learned = Learned(workshop, self.pool, members, known=not split)
             program = Program.of(workshop, members, np.ones(len(members)), self.separator.backend)
-            detours = Detours.of(workshop, members, self.separator.backend)
-            tables = Tables(program, asked.take(component == number), learned, detours)
+            detours = Detours.of(workshop, members, self.separator.backend, self.parameters.longest_detour)
+            tables = Tables(program, asked.take(component == number), learned, detours, self.parameters)
             given = None if known is None else known[component == number][:, members]
             stays = clean_program(tables, order[own == number], given, self.late)
             if stays is None:
@@ -165,7 +170,7 @@ class Cleaner:
         part = np.minimum(part, room / asked.levels)
         first = np.flatnonzero(asked.sliding & asked.upward)
         both = part[first] + part[first + 1]
-        if bool((both < REACHED).any()):
+        if bool((both < 1.0 - LEVEL_REACHED).any()):
             return None
         levels = asked.levels.copy()
         levels[first] *= part[first] / both

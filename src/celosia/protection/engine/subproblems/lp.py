@@ -12,23 +12,11 @@ from numpy.typing import NDArray
 
 from celosia.errors import SolverError
 from celosia.protection.engine.cuts.capacity import Reach, Workshop
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.requirements import Sides
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
-
-REACHED = 1.0 - 1e-7
-"""A level that is reached but for this is reached, as far as doubles can tell; the last word has the audit."""
-
-
-_LEAST = 0.05
-"""Rooms end at no more than 1 over this."""
-
-_ENDLESS = 1e15
-"""A room without an end, in parts of a level."""
-
-
-_NOISE = 1e-9
-"""Smaller multipliers are none."""
+from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
 
 Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
 """From rows and multipliers to others that say the same with fewer cells."""
@@ -74,7 +62,7 @@ class Table(NamedTuple):
     @property
     def answers(self) -> bool:
         """Whether the level is reached."""
-        return self.reached >= REACHED
+        return self.reached >= 1.0 - LEVEL_REACHED
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +86,8 @@ class Program:
         The open model, and the bounds that it has now.
     complete
         Rids multipliers of cells that are hidden in vain.
+    least_ratio
+        See `celosia.protection.engine.parameters.CutParameters`.
     """
 
     workshop: Workshop
@@ -107,6 +97,7 @@ class Program:
     model: Model
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
     complete: Complete | None = None
+    least_ratio: float = PARAMETERS.cuts.least_ratio
 
     @classmethod
     def of(
@@ -137,9 +128,9 @@ class Program:
             solution = self._pushed(target, self.rooms(who, level, 1.0), upward=upward)
             reached = abs(float(solution.x[target]))
             reaches = []
-            if reached < REACHED:
+            if reached < 1.0 - LEVEL_REACHED:
                 reaches.append(self._reach(solution, k, sides))
-                cap = 1.0 / (np.abs(solution.reduced_costs) + _LEAST)
+                cap = 1.0 / (np.abs(solution.reduced_costs) + self.least_ratio)
                 again = self._pushed(target, self.rooms(who, level, cap), upward=upward)
                 reaches.append(self._reach(again, k, sides))
             yield Answered(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
@@ -154,10 +145,10 @@ class Program:
         """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         who, level = int(sides.attackers[k]), float(sides.levels[k])
-        for cap in (1.0, _ENDLESS):
+        for cap in (1.0, UNBOUNDED):
             vertex = self._pushed(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
             reached = min(abs(float(vertex.x[target])), 1.0)
-            if reached >= REACHED:
+            if reached >= 1.0 - LEVEL_REACHED:
                 return Table(vertex.x, reached, None)
         return Table(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
 
@@ -180,7 +171,7 @@ class Program:
         self.model.change_costs(np.array([target]), np.array([cost]))
 
     def rooms(
-        self, who: int, level: float, cap: NDArray[np.float64] | float = _ENDLESS
+        self, who: int, level: float, cap: NDArray[np.float64] | float = UNBOUNDED
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return an attacker's rooms in parts of the level, no wider than the cap."""
         down, up = self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level
@@ -189,7 +180,7 @@ class Program:
     def _reach(self, solution: _Vertex, k: int, sides: Sides) -> Reach | None:
         rows, gamma = self.rows, solution.duals
         if self.complete is not None:
-            used = np.flatnonzero(np.abs(gamma) > _NOISE)
+            used = np.flatnonzero(np.abs(gamma) > MULTIPLIER_ZERO)
             rows, gamma = self.complete(rows[used], gamma[used])
         return self.workshop.reach(
             rows,

@@ -14,11 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
-
-_FAR = 100.0
-"""No cell of a detour moves further than this many times the cell itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,23 +29,33 @@ class Detours:
         The number of its cells.
     model
         The open program: a column up and a column down for each.
+    furthest
+        See `longest_detour` of `celosia.protection.engine.parameters.HeuristicParameters`.
     """
 
     n: int
     model: Model
+    furthest: float
 
     @classmethod
-    def of(cls, workshop: Workshop, columns: NDArray[np.int64], backend: Backend) -> Detours:
+    def of(
+        cls,
+        workshop: Workshop,
+        columns: NDArray[np.int64],
+        backend: Backend,
+        furthest: float = PARAMETERS.heuristics.longest_detour,
+    ) -> Detours:
         """Return what finds ways round the cells of a component."""
         matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)
         both = sp.csr_array(sp.hstack([rows, -rows]))
-        return cls(n, backend.open(LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))))
+        problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
+        return cls(n, backend.open(problem), furthest)
 
     def around(self, cell: int, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the shortest move of hidden cells that moves a cell up by one, None where there is none."""
-        upper = np.where(np.concatenate([share, share]) > 0, _FAR, 0.0)
+        upper = np.where(np.concatenate([share, share]) > 0, self.furthest, 0.0)
         lower = np.zeros(2 * self.n)
         lower[cell] = upper[cell] = 1.0
         upper[self.n + cell] = 0.0

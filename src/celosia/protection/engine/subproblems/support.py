@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import Parts, adjacency, parts_of
 from celosia.attack.system.system import System
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.problem import Task
 from celosia.protection.engine.subproblems.flow import Network
 from celosia.solve import deadline
-
-_LONGEST = 200
-"""Cells that follow by a chain longer than this are left to other cuts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +128,7 @@ class Hidden:
         """Return multipliers of rows here whose sum holds peeled cells so many times; None for long chains."""
         terms = sp.csr_array(self.system.matrix)
         gamma: dict[int, float] = {}
-        for _ in range(_LONGEST):
+        for _ in range(PARAMETERS.cuts.longest_chain):
             if not waiting:
                 return gamma
             cell, wanted = waiting.popitem()

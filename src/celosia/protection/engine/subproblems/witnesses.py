@@ -9,23 +9,11 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut, Reach, Workshop
 from celosia.protection.engine.master import Pool
+from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.requirements import Sides
 from celosia.protection.engine.subproblems.lp import Program
 from celosia.protection.engine.subproblems.reroute import Detours
-
-_CUT = 1e-6
-"""A cut that is missed by less counts as satisfied."""
-
-_LEAST = 0.1
-"""A table that is led round a cell is not blown up by more than 1 over this: errors would grow."""
-
-_MOST_ASKED = 60
-"""A cell that takes more programs than this to show stays hidden: time is better spent on others."""
-
-_WHOLE = 1.0 - 1e-9
-
-_USED = 1e-9
-"""A cell that a table moves by less than this part of the level is not used by it."""
+from celosia.tolerance import CUT_SATISFIED, SUM_ROUNDING, WITNESS_REACHED, WITNESS_ZERO
 
 
 def clean_program(
@@ -52,6 +40,8 @@ class Tables:
         Cuts that tell which cells must stay.
     detours
         Finds ways round cells.
+    parameters
+        How much effort a cell is worth.
 
     Attributes
     ----------
@@ -59,8 +49,16 @@ class Tables:
         How far each table moves each cell, in parts of the question's level, ``(s, n)``.
     """
 
-    def __init__(self, program: Program, asked: Sides, learned: Learned, detours: Detours) -> None:
+    def __init__(
+        self,
+        program: Program,
+        asked: Sides,
+        learned: Learned,
+        detours: Detours,
+        parameters: HeuristicParameters = PARAMETERS.heuristics,
+    ) -> None:
         self.program = program
+        self._parameters = parameters
         self.asked = asked
         self.learned = learned
         self.detours = detours
@@ -101,13 +99,13 @@ class Tables:
         if self.learned.forbids(cell):
             return False
         own = self._target == cell  # a cell that is shown has nothing to keep
-        using = np.flatnonzero((np.abs(self.moves[:, cell]) > _USED) & ~own)
+        using = np.flatnonzero((np.abs(self.moves[:, cell]) > WITNESS_ZERO) & ~own)
         tables, fits = self._rerouted(using, cell)
         self.program.share[cell] = 0.0
-        asked = np.flatnonzero(~fits)[: _MOST_ASKED + 1]
+        asked = np.flatnonzero(~fits)[: self._parameters.most_programs + 1]
         for k in asked[np.argsort(-self._failures[using[asked]], kind="stable")].tolist():
             answer = self.program.table(self.asked, int(using[k]))
-            if not answer.answers or len(asked) > _MOST_ASKED:
+            if not answer.answers or len(asked) > self._parameters.most_programs:
                 self._failures[using[k]] += not answer.answers
                 self.program.share[cell] = 1.0
                 self.learned.learn(answer.reach, self.asked, int(using[k]))
@@ -126,9 +124,9 @@ class Tables:
             return moves, np.zeros(len(using), dtype=bool)
         tables = moves - moves[:, [cell]] * detour
         tables[:, cell] = 0.0
-        tables[np.abs(tables) <= _USED] = 0.0
+        tables[np.abs(tables) <= WITNESS_ZERO] = 0.0
         reached = tables[np.arange(len(using)), self._target[using]] * self._sign[using]
-        fits = reached >= _LEAST
+        fits = reached >= self._parameters.least_rerouted
         tables[fits] /= reached[fits, None]
         for k in np.flatnonzero(fits).tolist():
             fits[k] = self._fits(tables[k], int(using[k]))
@@ -136,10 +134,10 @@ class Tables:
 
     def _fits(self, table: NDArray[np.float64], question: int) -> bool:
         """Return whether a table leaves no room of its attacker, and moves its cell by the level."""
-        if table[self._target[question]] * self._sign[question] < _WHOLE:
+        if table[self._target[question]] * self._sign[question] < 1.0 - WITNESS_REACHED:
             return False
         below, above = self.program.rooms(int(self.asked.attackers[question]), float(self.asked.levels[question]))
-        return bool(np.all((table >= below - _USED) & (table <= above + _USED)))
+        return bool(np.all((table >= below - WITNESS_ZERO) & (table <= above + WITNESS_ZERO)))
 
 
 class Learned:
@@ -173,7 +171,7 @@ class Learned:
     def _add(self, cut: Cut) -> None:
         """Watch a cut that the pattern satisfies; others are about other components."""
         slack = -cut.missing(self._hidden.astype(np.float64))
-        if slack < -_USED or cut.right <= 0 or cut.lean:
+        if slack < -SUM_ROUNDING or cut.right <= 0 or cut.lean:
             return
         for column in cut.columns[self._hidden[cut.columns]].tolist():
             self._holds[int(np.searchsorted(self._members, column))].add(len(self._cuts))
@@ -186,7 +184,7 @@ class Learned:
 
     def forbids(self, cell: int) -> bool:
         """Return whether a cut needs the cell."""
-        return any(self._slack[number] - self._value(number, cell) < -_CUT for number in self._holds[cell])
+        return any(self._slack[number] - self._value(number, cell) < -CUT_SATISFIED for number in self._holds[cell])
 
     def show(self, cell: int) -> None:
         """Take note that a cell is shown."""
