@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.risk.risk import Risk
 from celosia.solve.highs.backend import HighsModel
 from celosia.solve.problem import LinearProgram
@@ -43,7 +43,7 @@ class Found:
 def plain_intervals(risk: Risk, limit: float) -> Found:
     """Return the cheapest ranges for sliding levels and one attacker, within some CPU seconds."""
     began = time.process_time()
-    task = task_of(risk, integer=False)
+    task = problem_of(risk, integer=False)
     n, goals = len(task), task.goals
     unit = float(goals.sliding.mean())
     levels, rooms = goals.sliding / unit, (task.up[0] / unit, task.down[0] / unit)
@@ -81,7 +81,7 @@ def plain_intervals(risk: Risk, limit: float) -> Found:
     return Found(np.inf, time.process_time() - began, cuts, rounds)
 
 
-def _opened(task: Task) -> HighsModel:
+def _opened(task: ProtectionProblem) -> HighsModel:
     matrix = sp.csr_array(task.matrix, dtype=np.float64)
     m, none = matrix.shape[0], np.zeros(len(task))
     return HighsModel(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))

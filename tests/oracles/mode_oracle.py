@@ -13,13 +13,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 
 _FAR = 1e4
 """No cell of a small table moves by more, in units."""
 
 
-def cheapest(task: Task, modes: Modes) -> float:
+def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     """Return what the cheapest safe point costs, infinite where there is none.
 
     Not a number where the solver's whole numbers are not whole enough: a millionth of a large room is a small level.

@@ -24,7 +24,7 @@ from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.problem import task_of
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.consistency import adds_up
@@ -51,7 +51,7 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     """Return a table, and ways of publishing it that are drawn for each of its cells."""
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
-    task = task_of(risk, integer=False)
+    task = problem_of(risk, integer=False)
     n = len(task)
     follows = parts_of(task.system(np.arange(n))).component[task.goals.columns] < 0
     if bool(task.beyond.any() or follows.any()) or not len(task.goals):
@@ -80,7 +80,7 @@ def compare(name: str, kind: str, solver: int) -> None:
     if made is None:
         return
     risk, mixed, _ = made
-    task = task_of(risk, integer=False)
+    task = problem_of(risk, integer=False)
     call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
     search = ModeSearch(task, mixed.modes, backends()[0], call, lambda _: None)
     search.suggest(mixed.widest)

@@ -15,7 +15,7 @@ from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.modes.relaxation import Grow, More
 from celosia.protection.engine.modes.separation import REACHED, Press
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.run import Call
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -26,7 +26,7 @@ _ROUNDS, _MANY = 1, 40
 MIXES = ("ranged", "opened", "hidden", "mixed", "rounded", "perturbed", "ranged and hidden")
 
 
-def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Offer]:
+def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: float) -> list[Offer]:
     """Return offers of one mix for the columns of a task."""
     n = len(task)
     costs = np.array([chance.choice([0.5, 1.0, 1.0, 2.0, 3.0]) for _ in range(2 * n)])
@@ -56,7 +56,7 @@ def offered(chance: random.Random, task: Task, mix: str, unit: float) -> list[Of
     return [one(word, np.arange(n)) for word in mix.split(" and ")]
 
 
-def told_later(task: Task) -> tuple[Task, Grow]:
+def told_later(task: ProtectionProblem) -> tuple[ProtectionProblem, Grow]:
     """Return a task with one goal only, and somebody who tells of another one where a point misses it."""
     every, known = np.arange(len(task)), [0]
 
@@ -72,7 +72,7 @@ def told_later(task: Task) -> tuple[Task, Grow]:
 def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False) -> None:
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
-    task = task_of(risk, integer=False)
+    task = problem_of(risk, integer=False)
     task = task.part(np.arange(len(task)), np.flatnonzero(~task.beyond))
     if not len(task.goals):
         return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
-from celosia.protection.engine.warm_start import Memory
+from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.result import Method
 from celosia.risk.risk import Risk
@@ -17,31 +17,38 @@ from celosia.solve.clock import Clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """What would have stopped an attack on a pattern.
+class ViolatedRequirements:
+    """Requirements that a pattern violates.
 
     Parameters
     ----------
     risk, method
-        The problem that asks for it, too.
-    needed
-        No safe pattern does without it; otherwise no bound may rest on it.
+        The problem with them.
+    necessary
+        Every safe pattern satisfies them. If false they are only sufficient, and lower bounds must not use them.
     """
 
     risk: Risk
     method: Method
-    needed: bool
+    necessary: bool
 
 
-class OutgrownError(Exception):
-    """What would have stopped an attack has other columns: a search must begin anew, with what is known."""
+class NewColumnsError(Exception):
+    """The problem with violated requirements has other columns: a search must begin anew, with what is known."""
 
 
-Watch = Callable[[Pattern], Told | None]
-"""Attacks a pattern of the last problem told; None where that has no success.
+class RequirementOracle(Protocol):
+    """Knows requirements that are too many to be written down, such as those of respondents."""
 
-It raises `celosia.protection.engine.stop.TimeUpError` where there is no time to find out.
-"""
+    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+        """Return requirements that a pattern of the last problem violates, None where it is safe.
+
+        Raises
+        ------
+        celosia.protection.engine.stop.TimeUpError
+            There is no time to find out.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +74,10 @@ class Call:
         Hears of every better pattern and bound.
     named
         The solver was asked for by its name.
-    memory
-        What earlier searches of the problem, which asked for less, have found; None where nothing is to be kept.
-    watch
-        Attacks patterns by more than their requirements; None where these are all.
+    warm_start
+        What earlier searches of the problem with fewer requirements have found; None where nothing is to be kept.
+    oracle
+        Attacks patterns by further requirements; None where those of the risk are all.
     fallback
         Takes results that are safe, for the case that time is up before a better one is audited; None where they are
         of no use.
@@ -84,8 +91,8 @@ class Call:
     executor: Executor | None = None
     progress: Progress = SILENT
     named: bool = False
-    memory: Memory | None = None
-    watch: Watch | None = None
+    warm_start: WarmStart | None = None
+    oracle: RequirementOracle | None = None
     fallback: Fallback | None = None
 
     @property
@@ -95,5 +102,5 @@ class Call:
 
     def shortly(self, seconds: float) -> Call:
         """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
-        alone = replace(self, executor=None, progress=SILENT, memory=None, watch=None, fallback=None)
+        alone = replace(self, executor=None, progress=SILENT, warm_start=None, oracle=None, fallback=None)
         return replace(alone, clock=Clock(seconds), gap=0.0)

@@ -16,7 +16,7 @@ from celosia.protection.adjustment.formulation import AdjustTask
 from celosia.protection.adjustment.integer import is_infeasible, settled, solve_whole
 from celosia.protection.adjustment.quadratic import Branching
 from celosia.protection.adjustment.relaxation import Relaxed, relaxed
-from celosia.protection.engine.cost_step import Step
+from celosia.protection.engine.cost_step import CostStep
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 
@@ -58,7 +58,7 @@ class AdjustSearch:
         self.impossible = False
         self._solver, self._clock, self._listen = solver, clock, listen
         self._random = np.random.default_rng(seed)
-        self._step = Step.of(task.weight) if task.norm == 1 and not task.offset.any() else Step(0.0)
+        self._step = CostStep.of(task.weight) if task.norm == 1 and not task.offset.any() else CostStep(0.0)
         self._proof: Bound | None = None
 
     @property

@@ -58,7 +58,7 @@ class Engaged(Ranging):
     def _run(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
         plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
-        share = _FIRST if self.call.watch is None else _SAFE_FIRST
+        share = _FIRST if self.call.oracle is None else _SAFE_FIRST
         first = self._search(plain, shorter(search.call, share), lambda _: None)
         self._finished(first)
         self._suggest(search, first.best)

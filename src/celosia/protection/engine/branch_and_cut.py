@@ -3,7 +3,7 @@
     cut        solve the relaxed master, separate its point, add the cuts, again      `engine.relaxation`
     round      reduce the point's support, or construct around it, to a safe pattern  `engine.heuristics.primal`
     fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.relaxation`
-    branch     the master with integer variables; separate its solution; again        `engine.branching`
+    branch     the master with integer variables; separate its solution; again        `engine.tree_search`
 
 Every bound comes from a relaxation, every pattern has a witness for each requirement; so at any moment the incumbent
 and the bound bracket the optimum.
@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.branching import Branching
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.cuts.initial import one_row_cuts
+from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.oracle import Extend, LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.protection.engine.tree_search import TreeSearch
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError, before, check
@@ -70,7 +70,7 @@ class BranchAndCut:
 
     def __init__(
         self,
-        problem: Task,
+        problem: ProtectionProblem,
         backend: Backend,
         tree: Backend,
         clock: Clock,
@@ -87,10 +87,10 @@ class BranchAndCut:
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         self._heuristics = heuristics = PrimalHeuristics(found, stop, relaxation, lazy, seed, parameters.heuristics)
-        self._branching = Branching(found, stop, relaxation, lazy, heuristics, tree, parameters)
+        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
 
     @property
-    def problem(self) -> Task:
+    def problem(self) -> ProtectionProblem:
         """The problem, with what the oracle's requirements force."""
         return self.incumbent.problem
 
@@ -126,14 +126,14 @@ class BranchAndCut:
         relaxation = self.relaxation
         self._stop.check()
         relaxation.master.add(self.incumbent.rows)
-        relaxation.master.add(one_row_cuts(relaxation.separator))
+        relaxation.master.add(initial_cuts(relaxation.separator))
         if relaxation.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
         self._cut_while_requirements_grow()
         if not self.incumbent.one_step_left or not relaxation.separator.is_network:
             relaxation.run_cutting_planes(deep=not relaxation.separator.is_network, zero_half=True)
             self._round_point()
-        self._branching.branch()
+        self._tree_search.run()
 
     def _cut_while_requirements_grow(self) -> None:
         """Run cutting planes and heuristics again as long as the oracle adds requirements."""

@@ -1,4 +1,4 @@
-"""Costs as whole numbers of their smallest step, so that a bound can be rounded up to what a pattern can cost."""
+"""The step of which all costs are multiples: a bound can be rounded up to the next cost that a pattern can have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.tolerance import COST_DECIMALS, EXACT_DOUBLE, SAME_COST, STEP_ROUND
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CostStep:
     """The step of which all costs are multiples.
 
     Parameters
@@ -25,7 +25,7 @@ class Step:
     size: float
 
     @classmethod
-    def of(cls, cost: NDArray[np.float64]) -> Step:
+    def of(cls, cost: NDArray[np.float64]) -> CostStep:
         """Return the largest step of which all costs are multiples."""
         positive = cost[cost > 0]
         decimals = shortest_decimals(positive) if len(positive) else None
@@ -34,7 +34,7 @@ class Step:
         return cls(math.gcd(*np.unique(np.rint(positive * 10**decimals).astype(np.int64)).tolist()) / 10**decimals)
 
     def raised(self, bound: float) -> float:
-        """Return the lowest cost that is possible with this bound."""
+        """Return the lowest cost that is not below a bound."""
         if not self.size or not math.isfinite(bound):
             return bound
         return math.ceil(bound / self.size - STEP_ROUNDING) * self.size

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cost_step import Step
+from celosia.protection.engine.cost_step import CostStep
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import CUT_SATISFIED, ONE_STEP
 
 
@@ -65,7 +65,9 @@ class Incumbent:
         Of which all costs are multiples.
     """
 
-    def __init__(self, problem: Task, rows: Sequence[Cut] = (), listen: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, problem: ProtectionProblem, rows: Sequence[Cut] = (), listen: Callable[[], None] = lambda: None
+    ) -> None:
         self.problem = problem
         self.rows = list(rows)
         self.pattern: NDArray[np.bool_] | None = None
@@ -73,7 +75,7 @@ class Incumbent:
         self.bound = self._proved_bound = self.base
         self.impossible = self.exhausted = False
         self.refuted: list[Cut] = []
-        self.step = Step.of(problem.cost[~problem.forced])
+        self.step = CostStep.of(problem.cost[~problem.forced])
         self._listen = listen
         self._earlier: list[NDArray[np.bool_]] = []
         self._frozen = False
@@ -171,7 +173,7 @@ class Incumbent:
         return cuts
 
 
-def no_good_cuts(problem: Task, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
+def no_good_cuts(problem: ProtectionProblem, pattern: NDArray[np.bool_], missed: NDArray[np.int64]) -> list[Cut]:
     """Return what holds if a pattern misses the levels of some columns: a pattern that hides less misses them, too.
 
     A cell that is not forced may be shown instead.

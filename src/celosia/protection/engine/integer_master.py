@@ -1,4 +1,4 @@
-"""The master in whole numbers, over the columns that are still open."""
+"""The master with integer variables, over the columns that are not fixed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from celosia.tolerance import SUM_ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
-    """The master with whole numbers and every cut that it needs, for what costs no more than a limit.
+class IntegerMaster:
+    """The master with integer variables and every cut that it needs, for patterns that cost no more than a limit.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class Whole:
     scale: float
 
     @classmethod
-    def of(cls, master: Master, limit: float) -> Whole:
-        """Return a master in whole numbers."""
+    def of(cls, master: Master, limit: float) -> IntegerMaster:
+        """Return the integer master of a relaxed one."""
         open_, given = master.lower < master.upper, master.base
         columns, fixed = np.flatnonzero(open_), np.where(open_, 0.0, master.lower)
         low, high = master.lower[columns], master.upper[columns]

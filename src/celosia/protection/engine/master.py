@@ -1,4 +1,4 @@
-"""The master: what to publish at least cost, as far as the cuts found so far tell."""
+"""The master problem: publish at least cost subject to the cuts found so far."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Point:
 
 
 @dataclass(eq=False)
-class Pool:
-    """All cuts ever found, in the model or waiting; none is forgotten, none is kept twice.
+class CutPool:
+    """All cuts ever found, each once, whether they are in the master or not.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Pool:
 
 
 class Master:
-    """The linear relaxation of the master, which stays open.
+    """The linear relaxation of the master, an open model of a solver.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Master:
     """
 
     def __init__(
-        self, base: LinearProgram, backend: Backend, pool: Pool, patience: int = PARAMETERS.cuts.patience
+        self, base: LinearProgram, backend: Backend, pool: CutPool, patience: int = PARAMETERS.cuts.patience
     ) -> None:
         self.base = base
         self._patience = patience
@@ -123,10 +123,10 @@ class Master:
         return len(self._inside)
 
     def add(self, cuts: Iterable[Cut]) -> int:
-        """Take cuts in; return how many were not there."""
-        return self._enter(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
+        """Add cuts; return how many were not in the master."""
+        return self._insert(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
 
-    def _enter(self, places: NDArray[np.int64]) -> int:
+    def _insert(self, places: NDArray[np.int64]) -> int:
         new = np.setdiff1d(places, self._inside, assume_unique=True)
         if len(new):
             rows = self.pool.matrix(new, len(self.cost))
@@ -137,21 +137,21 @@ class Master:
 
     @property
     def needed(self) -> NDArray[np.int64]:
-        """The places of the cuts that the master needs in whole numbers: all but rounded ones that are not in use."""
+        """The places of the cuts that the integer master needs: all but rounded ones that are not in the relaxation."""
         wanted = np.array([not cut.rounded for cut in self.pool.cuts], dtype=bool)
         wanted[self._inside] = True
         return np.flatnonzero(wanted)
 
     @property
     def inside(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
-        """The cuts that are in the model: rows and their right sides."""
+        """The cuts that are in the master: rows and their right sides."""
         return self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
 
     def recall(self, x: NDArray[np.float64]) -> int:
-        """Take back the waiting cuts that a point misses; return how many."""
+        """Add cuts of the pool that a point violates and that had left; return how many."""
         if len(self._inside) == len(self.pool):
             return 0
-        return self._enter(
+        return self._insert(
             np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > CUT_VIOLATED)
         )
 
@@ -180,13 +180,13 @@ class Master:
         rows, right = self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
         bound, reduced = self._bound(rows, right, solution.duals * self._scale)
         x = np.clip(solution.x, self.lower, self.upper)
-        self._tend(rows @ x - right)
+        self._count_slack_rounds(rows @ x - right)
         return Point(x, bound, reduced)
 
     def _bound(
         self, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64]]:
-        """Return what any duals prove, and the reduced costs that go with it.
+        """Return the bound that any duals prove by weak duality, and its reduced costs.
 
         Where a column without an upper bound has a negative reduced cost, the duals are taken a little smaller.
         """
@@ -204,12 +204,12 @@ class Master:
         products = np.concatenate([part * base * side, part * cuts * right, reduced * ends])
         return float(products.sum()) - SUM_ROUNDING * float(np.abs(products).sum()), reduced
 
-    def _tend(self, slack: NDArray[np.float64]) -> None:
+    def _count_slack_rounds(self, slack: NDArray[np.float64]) -> None:
         """Count how long each cut has been slack."""
         self._idle = np.where(slack > CUT_SATISFIED, self._idle + 1, 0)
 
     def purge(self) -> None:
-        """Send cuts that have been slack for long to wait in the pool."""
+        """Remove cuts that have been slack for long; they stay in the pool."""
         leaving = np.flatnonzero(self._idle >= self._patience)
         if len(leaving):
             self._model.delete_rows(leaving + self.base.rows.shape[0])
@@ -217,5 +217,5 @@ class Master:
 
     @property
     def scale(self) -> float:
-        """By what costs are divided where a solver sees them."""
+        """The number by which costs are divided for the solver."""
         return self._scale

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.cuts.initial import one_row_cuts
+from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.relaxation import Relaxation, hiding_cuts, separate_pattern
-from celosia.protection.run import OutgrownError
+from celosia.protection.run import NewColumnsError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Extension:
         use them.
     """
 
-    problem: Task
+    problem: ProtectionProblem
     before: NDArray[np.int64]
     necessary: bool
 
@@ -118,13 +118,13 @@ class LazyRequirements:
 
         Raises
         ------
-        OutgrownError
+        NewColumnsError
             The problem has other columns that may be hidden or shown.
         """
         known, problem = self._incumbent.problem, extension.problem
         n = len(known)
         if not np.array_equal(problem.cells[:n], known.cells) or not bool(problem.forced[n:].all()):
-            raise OutgrownError
+            raise NewColumnsError
         forced = problem.forced[:n] & ~known.forced
         self.newest = self._relaxation.extend(problem, extension.before)
-        self._relaxation.master.add([*hiding_cuts(forced), *one_row_cuts(self.newest)])
+        self._relaxation.master.add([*hiding_cuts(forced), *initial_cuts(self.newest)])

@@ -1,10 +1,10 @@
-r"""The task of protection in arrays: which cells may be hidden, what that opens, and what must be reached.
+r"""The problem of protection in arrays: columns that may be hidden, attackers' bounds, and required levels.
 
 With :math:`x_i \in \{0, 1\}` for *cell i is hidden*, attacker k can push cell p up to
 
 .. math:: \max\ d_p \quad\text{s.t.}\quad M d = 0, \qquad -L_i^k x_i \le d_i \le U_i^k x_i,
 
-(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` are his rooms. A pattern is safe when that reaches the
+(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` bound his moves. A pattern is safe when that reaches the
 level of every requirement, up, down, or both together for a sliding level.
 """
 
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import implied
 from celosia.attack.system.system import ENDLESS, System, system_of
 from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
 from celosia.protection.suppression.method import width_decimals
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
@@ -33,15 +32,15 @@ from celosia.tolerance import EXACT_DOUBLE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goals:
-    """What must be reached, one entry per cell and attacker.
+    """The requirements of a problem: levels that attackers must be able to push cells to.
 
     Parameters
     ----------
     columns, attackers
-        Of whom: the sensitive cell, as a column of the task, and the attacker, ``(q,)``.
+        The sensitive cell, as a column of the problem, and the attacker, ``(q,)``.
     up, down, sliding
-        How far up, down and in all, in counts of the task, rounded up, ``(q,)``. Where the cell is not forced, they
-        count only if it is hidden (conditional protection; Salazar 2003, section 7).
+        The levels up, down and both together, in counts of the problem, rounded up, ``(q,)``. Where the cell is not
+        forced, they count only if it is hidden (conditional protection; Salazar 2003, section 7).
     """
 
     columns: NDArray[np.int64]
@@ -54,15 +53,15 @@ class Goals:
         return len(self.columns)
 
     def take(self, places: NDArray[np.int64]) -> Goals:
-        """Return some of the goals."""
+        """Return some of the requirements."""
         return Goals(
             self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
-    """Cells that somebody could be wrong about, the relations among them, and what must be reached.
+class ProtectionProblem:
+    """Cells of which some attacker does not know the value, the relations among them, and the requirements.
 
     Parameters
     ----------
@@ -73,17 +72,18 @@ class Task:
     implied
         Which rows the others may well imply, ``(m,)``; see `celosia.attack.system.system.System`.
     up, down
-        Every attacker's rooms, ``(k, n)`` in counts, `celosia.attack.system.system.ENDLESS` where there is no end.
+        How far every attacker believes that cells may differ from their value, ``(k, n)`` in counts,
+        `celosia.attack.system.system.ENDLESS` where there is no end.
     cost
         What hiding a cell costs, ``(n,)``.
     forced
         Cells that are hidden in any case, ``(n,)``.
     goals
-        What must be reached.
+        The requirements.
     decimals
-        The decimal in which rooms and levels are counted.
+        The decimal in which bounds and levels are counted.
     whole
-        Which cells attackers know to be whole numbers, ``(n,)``: their rooms and levels are multiples of one.
+        Which cells attackers know to be whole numbers, ``(n,)``: their bounds and levels are multiples of one.
     """
 
     cells: NDArray[np.int64]
@@ -106,10 +106,10 @@ class Task:
         return len(self.up)
 
     def system(self, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None, attacker: int = 0) -> System:
-        """Return what an attacker has to solve when only some columns are hidden, and he knows only some rows.
+        """Return the linear system of an attacker when only some columns are hidden, and he knows only some rows.
 
-        He does not know here that values are whole numbers, and concludes less: whom he comes too close to, somebody
-        who knows it does.
+        He does not know here that values are whole numbers, and concludes less: a requirement that he violates, an
+        attacker who knows it violates as well.
         """
         known = np.arange(self.matrix.shape[0]) if rows is None else rows
         matrix = sp.csr_array(self.matrix[known][:, columns])
@@ -129,19 +129,19 @@ class Task:
 
     @property
     def beyond(self) -> NDArray[np.bool_]:
-        """Which goals lie beyond what their attacker knows anyway, whatever is hidden, ``(q,)``."""
+        """Which requirements exceed their attacker's bounds, so that no pattern satisfies them, ``(q,)``."""
         goals = self.goals
-        up, down = (room[goals.attackers, goals.columns] for room in (self.up, self.down))
+        up, down = (bound[goals.attackers, goals.columns] for bound in (self.up, self.down))
         return np.asarray((goals.up > up) | (goals.down > down) | (goals.sliding > up + down))
 
-    def part(self, columns: NDArray[np.int64], goals: NDArray[np.int64]) -> Task:
-        """Return the task of some columns, among which these goals lie."""
+    def part(self, columns: NDArray[np.int64], goals: NDArray[np.int64]) -> ProtectionProblem:
+        """Return the problem of some columns, to which these requirements belong."""
         matrix = sp.csr_array(self.matrix[:, columns])
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
         place = np.full(len(self), -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
         own = self.goals.take(goals)
-        return Task(
+        return ProtectionProblem(
             cells=self.cells[columns],
             matrix=sp.csr_array(matrix[rows]),
             implied=self.implied[rows],
@@ -155,8 +155,8 @@ class Task:
         )
 
 
-def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> Task:
-    """Return the task of a risk.
+def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> ProtectionProblem:
+    """Return the problem of a risk.
 
     Cells that must be shown, and those that every attacker knows already, are constants.
 
@@ -175,7 +175,7 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
         An attacker believes what is not true.
     """
     table, whole = risk.table, whole_cells(risk.table, integer)
-    hidden = publish(Pattern.suppressing(table, risk.status != SHOW)).bounds()
+    hidden = Pattern.suppressing(table, risk.status != SHOW).bounds()
     redundant = implied(table.relations.matrix)
     systems = [
         system_of(
@@ -198,7 +198,7 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
-    return Task(
+    return ProtectionProblem(
         cells=cells,
         matrix=sp.csr_array(matrix[rows]),
         implied=redundant[rows],
@@ -210,7 +210,7 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
             np.searchsorted(cells, required.cells),
             required.attackers.astype(np.int64),
             *(
-                _raised(level, decimals, whole[required.cells])
+                _round_up(level, decimals, whole[required.cells])
                 for level in (required.upper, required.lower, required.sliding)
             ),
         ),
@@ -222,7 +222,7 @@ def task_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer
 def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
     """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden.
 
-    Attackers with requirements of their own, such as respondents, are asked for nothing else.
+    Attackers with requirements of their own, such as respondents, get none of these.
     """
     required = risk.requirements
     cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
@@ -246,10 +246,10 @@ def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
 
 
 def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.bool_]) -> int:
-    """Return the decimal in which to count: one that holds every level exactly, if the rooms leave space for it.
+    """Return the decimal in which to count: one that holds every level exactly, if bounds are not too large for it.
 
-    Otherwise levels are rounded up, which asks for a little more than is needed. Whole cells move by whole numbers, and
-    need none.
+    Otherwise levels are rounded up, which requires a little more than is necessary. Whole cells move by whole numbers,
+    and need none.
     """
     coarse = max(system.decimals for system in systems)
     finest = coarse
@@ -261,14 +261,15 @@ def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.b
         finest = max(finest, decimals)
     if finest == coarse:
         return coarse
-    rooms = [(room, system.digits) for system in systems for room in (system.up, system.down)]
+    bounds = [(bound, system.digits) for system in systems for bound in (system.up, system.down)]
     largest = max(
-        float((np.where(room >= ENDLESS, 0, room) * 10.0 ** (finest - digits)).max(initial=0)) for room, digits in rooms
+        float((np.where(bound >= ENDLESS, 0, bound) * 10.0 ** (finest - digits)).max(initial=0))
+        for bound, digits in bounds
     )
     return finest if largest < EXACT_DOUBLE else coarse
 
 
-def _raised(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _round_up(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return levels in counts, rounded up, those of whole cells to whole numbers, no more than `ENDLESS`."""
     exact = levels.counts.astype(object)
     if levels.decimals > decimals:

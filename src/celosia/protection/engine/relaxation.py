@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut, Workshop
-from celosia.protection.engine.cuts.initial import bridgeless_cuts
+from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
+from celosia.protection.engine.cuts.initial import no_isolated_cell_cuts
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.cuts.zero_half import zero_half_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
-from celosia.protection.engine.master import Master, Point, Pool
+from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import Task
-from celosia.protection.engine.requirements import Sides, sides_of
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import Stop
+from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import HALF, HIDDEN_ZERO
@@ -55,9 +55,9 @@ class Relaxation:
     ) -> None:
         self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
         problem = incumbent.problem
-        self.pool = Pool()
+        self.pool = CutPool()
         self.separator = self._presolve(
-            Separator(Workshop.of(problem), sides_of(problem.goals), backend, parameters.cuts)
+            Separator(CutBuilder.of(problem), split_sides(problem.goals), backend, parameters.cuts)
         )
         self.master = Master(_program(problem), backend, self.pool, parameters.cuts.patience)
         self.point = self._point_without_cuts
@@ -66,14 +66,14 @@ class Relaxation:
         """Return the separator without requirements that the forced cells meet, as far as there is time to tell."""
         clock, share = self._stop.clock, self._parameters.presolve_share
         until = clock.seconds + max(share * clock.left, self._parameters.presolve_seconds)
-        return everything.pressing(lambda: clock.seconds > until)
+        return everything.presolve(lambda: clock.seconds > until)
 
     @property
     def _point_without_cuts(self) -> Point:
         problem = self._incumbent.problem
         return Point(problem.forced.astype(np.float64), 0.0, np.where(problem.forced, 0.0, problem.cost))
 
-    def extend(self, problem: Task, before: NDArray[np.int64]) -> Separator:
+    def extend(self, problem: ProtectionProblem, before: NDArray[np.int64]) -> Separator:
         """Add requirements; return the separator of the new ones alone.
 
         Parameters
@@ -83,7 +83,7 @@ class Relaxation:
         before
             Which requirement of the problem so far each one was, -1 for new ones, ``(q,)``.
         """
-        everything = replace(self.separator, workshop=Workshop.of(problem), sides=sides_of(problem.goals))
+        everything = replace(self.separator, builder=CutBuilder.of(problem), sides=split_sides(problem.goals))
         was = before[everything.sides.goals]
         new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
         kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.goals))
@@ -145,13 +145,13 @@ class Relaxation:
     def add_violated_cuts(self, x: NDArray[np.float64], *, integer: bool, deep: bool = True) -> int:
         """Add cuts that a point violates to the master; return how many."""
         returned = self.master.recall(x)
-        isolated = self.master.add(bridgeless_cuts(self.separator.workshop, x))
+        isolated = self.master.add(no_isolated_cell_cuts(self.separator.builder, x))
         if returned + isolated and not integer:
             return returned + isolated
         cuts = (
             self.separate_pattern(x, self._stop.check)
             if integer
-            else self.separator.attack(x, deep=deep, check=self._stop.check).cuts
+            else self.separator.separate(x, deep=deep, check=self._stop.check).cuts
         )
         return returned + isolated + self.master.add(cuts)
 
@@ -181,10 +181,10 @@ def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callab
 
     Where doubles find that a requirement is missed, and no cut, there is a no-good cut: hiding less is no safer.
     """
-    found = separator.attack(x, whole=True, check=check)
-    if not found.cuts and len(found.open):
-        problem, pattern = separator.task, separator.workshop.wide(x) > HIDDEN_ZERO
-        return no_good_cuts(problem, pattern, problem.goals.columns[found.open])
+    found = separator.separate(x, whole=True, check=check)
+    if not found.cuts and len(found.missed):
+        problem, pattern = separator.problem, separator.builder.padded_with_forced(x) > HIDDEN_ZERO
+        return no_good_cuts(problem, pattern, problem.goals.columns[found.missed])
     return found.cuts
 
 
@@ -193,12 +193,12 @@ def hiding_cuts(forced: NDArray[np.bool_]) -> list[Cut]:
     return [Cut(np.array([column]), np.ones(1)) for column in np.flatnonzero(forced).tolist()]
 
 
-def _keys(sides: Sides, goals: NDArray[np.int64]) -> NDArray[np.int64]:
+def _keys(sides: SideRequirements, goals: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return numbers that tell the subproblems of some requirements from each other."""
     return np.asarray(goals * 4 + sides.upward * 2 + sides.sliding)
 
 
-def _program(problem: Task) -> LinearProgram:
+def _program(problem: ProtectionProblem) -> LinearProgram:
     """Return the master without cuts: cells are shown or hidden, and forced ones are hidden at no further cost."""
     nothing, n = np.zeros(0), len(problem)
     cost = np.where(problem.forced, 0.0, problem.cost)

@@ -1,7 +1,7 @@
-"""What searches of a problem have found, for later ones that ask for more: cuts hold on, and so does a safe pattern.
+"""Warm start: cuts and a pattern of earlier searches, for later ones of the problem with more requirements.
 
-A requirement more takes no cut away. Cuts are kept by cells of the table, because tasks may differ in their columns and
-in what they force. Those that hold only for some patterns, or follow from others, are not kept.
+Cuts remain valid when requirements are added. They are kept by cells of the table, because problems may differ in their
+columns and in what they force. Those that hold only for some patterns, or follow from others, are not kept.
 """
 
 from __future__ import annotations
@@ -13,47 +13,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 Goal = tuple[int, str, int]
-"""What tells a goal from others: the cell, who attacks, and how many goals of both came before: a width if hidden."""
+"""What tells a requirement from others: the cell, the attacker's name, and how many of both come before it."""
 
 
 @dataclass(eq=False)
-class Memory:
-    """Cuts by cells of the table, and a pattern that meets a part of what will be asked for.
+class WarmStart:
+    """Cuts by cells of the table, and a pattern that satisfies some of the requirements.
 
     Parameters
     ----------
     pattern
         Which cells it hides, ``(n_cells,)``; None where none is known. Cells beyond are hidden.
     met
-        The goals that the pattern meets: cells, and who attacks them.
+        The requirements that the pattern satisfies.
     """
 
     pattern: NDArray[np.bool_] | None = None
     met: frozenset[Goal] = frozenset()
     _cuts: dict[bytes, Cut] = field(default_factory=dict)
 
-    def keep(self, task: Task, cuts: Iterable[Cut]) -> None:
-        """Remember the cuts of a task that will hold when more is required, and more cells are forced."""
+    def keep(self, problem: ProtectionProblem, cuts: Iterable[Cut]) -> None:
+        """Keep the cuts of a problem that hold when requirements are added, and more cells are forced."""
         for cut in cuts:
             if cut.right == 1.0 and not cut.lean and not cut.rounded and bool((cut.values > 0).all()):
-                known = Cut(task.cells[cut.columns], cut.values)
+                known = Cut(problem.cells[cut.columns], cut.values)
                 self._cuts[known.key] = known
 
-    def cuts(self, task: Task) -> Iterator[Cut]:
-        """Yield the cuts about cells of a task, for its columns; what it forces makes them tighter."""
-        place = np.full(int(task.cells.max(initial=-1)) + 1, -1, dtype=np.int64)
-        place[task.cells] = np.arange(len(task))
+    def cuts(self, problem: ProtectionProblem) -> Iterator[Cut]:
+        """Yield the cuts about cells of a problem, for its columns; what it forces makes them tighter."""
+        place = np.full(int(problem.cells.max(initial=-1)) + 1, -1, dtype=np.int64)
+        place[problem.cells] = np.arange(len(problem))
         for known in self._cuts.values():
             if known.columns[-1] >= len(place):
                 continue
             columns = place[known.columns]
             if bool((columns < 0).any()):
                 continue
-            forced = task.forced[columns]
+            forced = problem.forced[columns]
             right = 1.0 - float(known.values[forced].sum()) - SUM_ROUNDING
             if not forced.any():
                 yield Cut(columns, known.values)
@@ -64,11 +64,11 @@ class Memory:
                 )
                 yield Cut(columns[~forced], tighter)
 
-    def mask(self, task: Task) -> NDArray[np.bool_] | None:
-        """Return which columns of a task the pattern hides, ``(n,)``."""
+    def mask(self, problem: ProtectionProblem) -> NDArray[np.bool_] | None:
+        """Return which columns of a problem the pattern hides, ``(n,)``."""
         if self.pattern is None:
             return None
-        hidden = np.ones(len(task), dtype=bool)
-        inside = task.cells < len(self.pattern)
-        hidden[inside] = self.pattern[task.cells[inside]]
-        return hidden | task.forced
+        hidden = np.ones(len(problem), dtype=bool)
+        inside = problem.cells < len(self.pattern)
+        hidden[inside] = self.pattern[problem.cells[inside]]
+        return hidden | problem.forced

@@ -22,7 +22,7 @@ from celosia.attack.system.decomposition import parts_of
 from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 
 _WIDEST = 1000.0
 """Where ranges have a price each and attackers' bounds do not end, no range is wider than so many largest levels."""
@@ -57,21 +57,23 @@ class Prices:
     forced: NDArray[np.bool_] | None = None
 
 
-def unit_of(task: Task) -> float:
+def unit_of(task: ProtectionProblem) -> float:
     """Return the unit of slacks: the median of the levels, in counts."""
     goals = task.goals
     levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
     return float(np.median(levels)) if len(levels) else 1.0
 
 
-def by_ends(task: Task, prices: Prices, most: NDArray[np.float64]) -> Modes:
+def by_ends(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:
     """Return the modes in which both ends of every range are variables; `most` are widths in counts, ``(n,)``."""
     unit = unit_of(task)
     hidden = [] if prices.hide is None else [hidden_offer(prices)]
     return Modes.of(task, [_priced(task, ranged_offer(task, prices, most, unit), prices), *hidden], unit)
 
 
-def ranged_offer(task: Task, prices: Prices, most: NDArray[np.float64], unit: float, completing: float = 0.0) -> Offer:
+def ranged_offer(
+    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, completing: float = 0.0
+) -> Offer:
     """Return the offer to publish ranges of all columns, no wider than the greatest widths, in counts, ``(n,)``.
 
     Ranges with a price each may reach at least as far as `completing`, in counts: as far as other numbers may move.
@@ -95,7 +97,7 @@ def hidden_offer(prices: Prices) -> Offer:
     return offers.hidden(columns, hide[columns], forced)
 
 
-def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Task, Modes]:
+def by_widths(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> tuple[ProtectionProblem, Modes]:
     """Return the width model: a task whose goals are moves of a whole level, and modes whose variables are widths."""
     room = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
     nothing = np.zeros_like(task.goals.sliding)
@@ -109,7 +111,9 @@ def by_widths(task: Task, prices: Prices, most: NDArray[np.float64]) -> tuple[Ta
     return moved, Modes.of(moved, [_priced(moved, offer, prices)], unit)
 
 
-def by_placed_widths(task: Task, prices: Prices, most: NDArray[np.float64], *, shifted: bool) -> tuple[Task, Modes]:
+def by_placed_widths(
+    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], *, shifted: bool
+) -> tuple[ProtectionProblem, Modes]:
     """Return the width model whose ranges can be placed; variables are widths, and then shifts of their centres.
 
     Parameters
@@ -130,7 +134,7 @@ def by_placed_widths(task: Task, prices: Prices, most: NDArray[np.float64], *, s
     )
 
 
-def _priced(task: Task, offer: Offer, prices: Prices) -> Offer:
+def _priced(task: ProtectionProblem, offer: Offer, prices: Prices) -> Offer:
     """Return ranges with a price each, where they have one; sensitive cells are ranges anyway, and those without."""
     if prices.fixed is None:
         return offer
@@ -139,7 +143,7 @@ def _priced(task: Task, offer: Offer, prices: Prices) -> Offer:
     return offers.opened(offer, prices.fixed, anyway, prices.at_most)
 
 
-def _limit(task: Task, prices: Prices) -> float:
+def _limit(task: ProtectionProblem, prices: Prices) -> float:
     """Return how wide ranges with a price each may be, in counts: no wider than a level where cells form networks."""
     goals = task.goals
     if prices.fixed is None or not len(goals):

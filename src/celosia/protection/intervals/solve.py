@@ -18,7 +18,7 @@ from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.relaxation import ModeCutting, More
 from celosia.protection.engine.modes.separation import REACHED, Press
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.intervals.admm.product import Product, product_of
 from celosia.protection.intervals.admm.search import FLOOR, SplitSearch, splits
 from celosia.protection.intervals.formulation import by_ends, by_placed_widths, ranged_offer
@@ -29,7 +29,7 @@ from celosia.protection.intervals.widen import mended
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
-from celosia.protection.run import Call, OutgrownError, Told
+from celosia.protection.run import Call, NewColumnsError, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.registry import backends
@@ -72,7 +72,7 @@ def solve(risk: Risk, method: Intervals, call: Call, work: type[Ranging] | None 
     ranging = (work or Ranging)(asked, required, method, searching)
     try:
         return ranging.protection()
-    except OutgrownError:
+    except NewColumnsError:
         told = ranging.told
         assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
         return solve(told.risk, replace(told.method, secret=method.secret), call, work)
@@ -83,7 +83,7 @@ class Ranging(Publishing):
     """A search for ranges, and their publication."""
 
     needed: bool = True
-    told: Told | None = None
+    told: ViolatedRequirements | None = None
 
     @property
     def by_width(self) -> bool:
@@ -180,7 +180,7 @@ class Ranging(Publishing):
         self, modes: Modes, call: Call | None = None, hear: Callable[[ModeCutting], None] | None = None
     ) -> ModeSearch:
         """Return a search whose points publish ranges by both ends, and may be attacked by more than is asked for."""
-        grow = None if self.call.watch is None else self._grown
+        grow = None if self.call.oracle is None else self._grown
         return ModeSearch(self.task, modes, backends()[0], call or self.call, hear or self._hear, grow)
 
     def _found(self, search: ModeSearch) -> tuple[Slacks, float]:
@@ -209,30 +209,34 @@ class Ranging(Publishing):
 
         Raises
         ------
-        OutgrownError
+        NewColumnsError
             The task has other columns or counts, or ranges may be wider.
         InfeasibleError
             No ranges would have stopped it.
         """
-        told = None if self.call.watch is None else self.call.watch(self._placing.drafted(self._slacks(modes, v)))
+        told = (
+            None
+            if self.call.oracle is None
+            else self.call.oracle.violated(self._placing.drafted(self._slacks(modes, v)))
+        )
         if told is None:
             return None
         self.told = told
         if len(told.risk) > len(self.asked):
-            raise OutgrownError
+            raise NewColumnsError
         asked = self.method.applied(told.risk)
         required = self.method.required(asked)
-        task = task_of(required, integer=self.call.integer)
+        task = problem_of(required, integer=self.call.integer)
         if len(task.goals) == len(self.task.goals):
             return None
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
-            raise OutgrownError
-        self.asked, self.required, self.task, self.needed = asked, required, task, told.needed
+            raise NewColumnsError
+        self.asked, self.required, self.task, self.needed = asked, required, task, told.necessary
         refuse_levels_that_nobody_meets(required)
         self._refuse_cells_that_follow()
         return More(task, self.needed)
 
-    def _furthest(self, task: Task) -> NDArray[np.float64]:
+    def _furthest(self, task: ProtectionProblem) -> NDArray[np.float64]:
         """Return how far ranges may reach, ``(2 n,)``."""
         return ranged_offer(task, self.prices, self.most, 1.0).upper
 
@@ -242,7 +246,7 @@ class Ranging(Publishing):
             search.ask(More(self.task, self.needed))
 
     def _engaged(
-        self, task: Task, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
+        self, task: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
     ) -> ModeSearch:
         """Return the search of the engine, at its end; it may start with whole numbers and a bound known before."""
         search = ModeSearch(task, modes, backends()[0], self.call, self._hear)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.system import ENDLESS
 from celosia.errors import InfeasibleError
 from celosia.library import OnFirstUse
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.run import Call
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
@@ -33,7 +33,13 @@ Sides = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def mended(
-    task: Task, goal: int, least: Fraction, slacks: Sides, costs: Sides, most: NDArray[np.float64], call: Call
+    task: ProtectionProblem,
+    goal: int,
+    least: Fraction,
+    slacks: Sides,
+    costs: Sides,
+    most: NDArray[np.float64],
+    call: Call,
 ) -> Sides:
     """Return slacks down and up that let a goal be reached, never smaller than before, ``(n,)`` each.
 

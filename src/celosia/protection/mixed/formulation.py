@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.decomposition import parts_of
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import Prices, hidden_offer, ranged_offer, unit_of
 from celosia.protection.mixed.numbers import Numbers
 from celosia.solve.problem import LinearProgram
@@ -90,7 +90,12 @@ class MixedModes:
 
     @classmethod
     def of(
-        cls, task: Task, prices: Prices, most: NDArray[np.float64], numbers: Numbers, number_prices: NumberPrices
+        cls,
+        task: ProtectionProblem,
+        prices: Prices,
+        most: NDArray[np.float64],
+        numbers: Numbers,
+        number_prices: NumberPrices,
     ) -> MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
         unit, reach = unit_of(task), _reach(task, numbers)
@@ -137,7 +142,7 @@ class MixedModes:
         )
 
 
-def _rounded(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def _rounded(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
     own = numbers.roundings
     scale = numbers.step / unit
     cost = prices.move[own.columns] * (unit / 10**task.decimals)
@@ -146,7 +151,7 @@ def _rounded(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) ->
     return offers.gated(offer, prices.fixed[own.columns] + cost * remainder)
 
 
-def _perturbed(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def _perturbed(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
     own, ends = numbers.moves, numbers.moves.ends
     cost = prices.move[own.columns] * own.grain * (numbers.step / 10**task.decimals)
     offer = offers.perturbed(
@@ -161,13 +166,13 @@ def _perturbed(task: Task, numbers: Numbers, prices: NumberPrices, unit: float) 
     return offers.gated(offer, prices.fixed[own.columns])
 
 
-def _reach(task: Task, numbers: Numbers) -> float:
+def _reach(task: ProtectionProblem, numbers: Numbers) -> float:
     """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
     parts = parts_of(task.system(np.arange(len(task))))
     return numbers.furthest * (1.0 if bool(parts.network.all()) else _FURTHER)
 
 
-def _completions(task: Task, prices: Prices, most: NDArray[np.float64], furthest: float) -> Offer:
+def _completions(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], furthest: float) -> Offer:
     """Return the variables d of columns that may be ranges or hidden; they open nothing and cost nothing."""
     hide = np.full(len(task), np.inf) if prices.hide is None else prices.hide
     columns = np.flatnonzero((most > 0) | np.isfinite(hide))
@@ -179,7 +184,7 @@ def _completions(task: Task, prices: Prices, most: NDArray[np.float64], furthest
 class _Rows:
     """Rows among the variables of several offers: ranges, hidden, rounded, perturbed, completions."""
 
-    def __init__(self, task: Task, modes: Modes, made: list[Offer]) -> None:
+    def __init__(self, task: ProtectionProblem, modes: Modes, made: list[Offer]) -> None:
         self.task, self.program, self.starts, self.offers = task, modes.program, modes.starts.tolist(), made
         self.rows: list[sp.csr_array] = []
         self.lower: list[NDArray[np.float64]] = []

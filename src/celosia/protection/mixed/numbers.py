@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.perturbation.formulation import Ends, Room
 from celosia.risk.risk import Risk
 
@@ -90,13 +90,13 @@ class Numbers:
         return float(far.sum()) * self.step
 
 
-def steps_of(task: Task, risk: Risk, *, integer: bool | None) -> tuple[int, int]:
+def steps_of(task: ProtectionProblem, risk: Risk, *, integer: bool | None) -> tuple[int, int]:
     """Return how many units of the table's last decimal, and how many counts of a task, are one step."""
     units = 10**risk.table.decimals if integer else 1
     return units, units * 10**task.decimals // 10**risk.table.decimals
 
 
-def moves_of(room: Room, task: Task, columns: NDArray[np.int64], secret: int | None) -> Moves:
+def moves_of(room: Room, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None) -> Moves:
     """Return how far columns may move within their reach; sensitive cells must, to a side drawn at random.
 
     A sensitive cell that is perturbed is moved at least by its level on that side, as far as the reach leaves its level

@@ -19,7 +19,7 @@ from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered
 from celosia.protection.engine.modes.offers import perturbed
 from celosia.protection.engine.modes.relaxation import ModeCutting
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.perturbation.formulation import Ends, Room
@@ -106,7 +106,7 @@ class _Work(Numbered):
     def _reach(self) -> NDArray[np.int64]:
         return self.room.reach[self.cells]
 
-    def _search(self, task: Task, ends: Ends) -> tuple[ModeSearch, float]:
+    def _search(self, task: ProtectionProblem, ends: Ends) -> tuple[ModeSearch, float]:
         """Return a search, and how many steps one of its units is."""
         step = 10.0 ** (task.decimals - self.room.decimals)
         unit = step
@@ -129,7 +129,7 @@ class _Work(Numbered):
         modes = modes_of_all_cells(task, self.risk.table, [offer], unit)
         return ModeSearch(task, modes, backends()[0], self.call, self.listen), 1 / ratio
 
-    def _searched(self, task: Task, ends: Ends) -> _Point | None:
+    def _searched(self, task: ProtectionProblem, ends: Ends) -> _Point | None:
         """Return the cheapest point that the search knows, None where there is none.
 
         Raises

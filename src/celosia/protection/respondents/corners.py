@@ -32,7 +32,7 @@ from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.combined.method import Combined
-from celosia.protection.engine.problem import task_of
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.result import Method, Protection
@@ -191,7 +191,7 @@ class Cornered:
         cell moves further than all of them together.
         """
         assert isinstance(self.method, Intervals)  # noqa: S101  (`takes_corners`)
-        task = task_of(self.method.required(self._asked), integer=call.integer)
+        task = problem_of(self.method.required(self._asked), integer=call.integer)
         own = self.method.most
         if not bool(parts_of(task.system(np.arange(len(task)))).network.all()):
             return own

@@ -20,7 +20,7 @@ from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.respondents.corners import Cornered, takes_corners, without_corners
 from celosia.protection.result import Method, Protection
-from celosia.protection.run import Call, Told
+from celosia.protection.run import Call, ViolatedRequirements
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -33,7 +33,7 @@ class StoppedError(Exception):
 
 
 @dataclass
-class Watchers:
+class RespondentOracle:
     """Those who contribute to a table, and look at patterns of it.
 
     Parameters
@@ -152,8 +152,8 @@ class Watchers:
             return found
         return Cornered(risk, self.method, tuple(self.corners.values())).without(found, call)
 
-    def watch(self, pattern: Pattern) -> Told | None:
-        """Attack a pattern, and say what would have kept respondents from each other; see `celosia.protection.run`."""
+    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+        """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
         if len(pattern.table) > len(self.risk):
             pattern = without_corners(pattern, self.risk.table)
         hidden, shown = pattern.status != SHOWN, isinstance(self.method, Suppress)
@@ -169,7 +169,7 @@ class Watchers:
             raise TimeUpError
         self.require(audit)
         risk, method = self.problem(self.told, self.call)
-        return Told(risk, method, needed=not self.stricter)
+        return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
     def _exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
         """Return the audit that found everybody who may be exposed in a pattern that hides cells or shows them.

@@ -19,12 +19,12 @@ import numpy as np
 from celosia.attack.respondents.audit import RespondentAudit
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
 from celosia.pattern.entries import SHOWN
-from celosia.protection.engine.warm_start import Memory
+from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.mixed.method import Mixed
-from celosia.protection.respondents.oracle import StoppedError, Watchers
+from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.result import Closing, Method, Protection
-from celosia.protection.run import Call, Watch
+from celosia.protection.run import Call, RequirementOracle
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
@@ -74,7 +74,7 @@ def protect_respondents(
     criteria_of(risk.table, rules)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     cells = replace(risk, respondents=())
-    found = _Rounds(cells, method, call, engine, Watchers(cells, method, call, rules)).protection()
+    found = _Rounds(cells, method, call, engine, RespondentOracle(cells, method, call, rules)).protection()
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
     return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
@@ -115,13 +115,13 @@ class _Rounds:
     method: Method
     call: Call
     engine: Engine
-    watchers: Watchers
+    oracle: RespondentOracle
     best: Protection | None = None
     bound: float = 0.0
     rounds: int = 0
     closing: Closing | None = None
     _last_steps: float = 0.0
-    memory: Memory = field(default_factory=Memory)
+    warm_start: WarmStart = field(default_factory=WarmStart)
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     def protection(self) -> Protection:
@@ -136,20 +136,20 @@ class _Rounds:
         if self.best is None:
             raise self._late()
         self.bound = min(self.bound, self.best.cost)
-        closing = None if self.closing is None else replace(self.closing, rounds=self.watchers.judged)
+        closing = None if self.closing is None else replace(self.closing, rounds=self.oracle.judged)
         self._note()
         seconds, trace = self.call.clock.seconds, tuple(self.trace)
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.memory)
+        first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.warm_start)
         self.bound, began = first.bound, self.call.clock.seconds
         # Where all may be hidden in the end, time is left for that.
         share = _JUDGED if isinstance(self.method, Suppress | Mixed) else None
-        audit = self.watchers.attack(first.pattern, share=share)
+        audit = self.oracle.attack(first.pattern, share=share)
         self._last_steps = _LAST_STEPS * (self.call.clock.seconds - began)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
-            self.closing = Closing(len(audit.open), first.cost, 0, self.watchers.rules)
+            self.closing = Closing(len(audit.open), first.cost, 0, self.oracle.rules)
         if audit.safe:
             self._keep(first)
             if first.gap <= self.call.gap:
@@ -162,8 +162,8 @@ class _Rounds:
     def _watch(self, first: Protection, audit: RespondentAudit) -> None:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
         if not audit.unjudged:
-            self.watchers.require(audit)
-            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
+            self.oracle.require(audit)
+            found = self._tried(self.call.gap, self._watched, self.oracle)
             if found is not None:
                 self._keep(found)
         if self.best is None:
@@ -173,12 +173,12 @@ class _Rounds:
         """Make ranges while respondents look on, until what is published of them is safe, or there is no more time."""
         last = first
         while self.rounds < _MOST_ROUNDS and not audit.unjudged:
-            if not audit.safe and (self.call.clock.left == 0 or not self.watchers.require(audit)):
+            if not audit.safe and (self.call.clock.left == 0 or not self.oracle.require(audit)):
                 break
-            found = self._tried(self.call.gap, self._watched, self.watchers.watch)
+            found = self._tried(self.call.gap, self._watched, self.oracle)
             if found is None:
                 break
-            last, audit = found, self.watchers.attack(found.pattern)
+            last, audit = found, self.oracle.attack(found.pattern)
             if audit.safe:
                 self._keep(last)
                 return
@@ -187,15 +187,15 @@ class _Rounds:
         if self.best is None:
             self._complete(last, audit)
 
-    def _tried(self, gap: float, share: float, watch: Watch | None = None) -> Protection | None:
+    def _tried(self, gap: float, share: float, oracle: RequirementOracle | None = None) -> Protection | None:
         """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
-        needed = not self.watchers.stricter
+        needed = not self.oracle.stricter
         try:
-            found = self._found(self.watchers.told, gap, share, self.memory, watch)
+            found = self._found(self.oracle.told, gap, share, self.warm_start, oracle)
         except OutOfTimeError:
             return None
         except (InfeasibleError, SpecError):
-            if not self.watchers.stricter:
+            if not self.oracle.stricter:
                 raise
             if self.best is None:
                 self._open_everything()
@@ -209,16 +209,16 @@ class _Rounds:
 
         There is no time for corners: cells that must move together are asked for more than that, each alone.
         """
-        self.watchers.hurry()
+        self.oracle.hurry()
         asked = False
         while not audit.safe:
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
             late = audit.unjudged > 0 or (self.call.clock.left == 0 and _hides_all(self.method))
-            if late or (not self.watchers.require(audit) and asked):
+            if late or (not self.oracle.require(audit) and asked):
                 self._open_everything()
                 return
             asked = True  # what the last pattern missed may have been told, and there was no time for it
-            risk = self.watchers.told
+            risk = self.oracle.told
             status = risk.status.copy()
             if isinstance(self.method, Suppress):
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
@@ -227,11 +227,11 @@ class _Rounds:
             except OutOfTimeError:
                 return
             except (InfeasibleError, SpecError):
-                if not self.watchers.stricter:
+                if not self.oracle.stricter:
                     raise
                 self._open_everything()
                 return
-            audit = self.watchers.attack(last.pattern)
+            audit = self.oracle.attack(last.pattern)
         self._keep(last)
 
     def _open_everything(self) -> None:
@@ -250,7 +250,7 @@ class _Rounds:
         if not isinstance(self.method, Suppress | Mixed):
             message = "could not be protected by ranges: holdings have several cells that hang together."
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
-        self.watchers.hurry()
+        self.oracle.hurry()
         status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
         everything = replace(self.risk, status=status)
         if isinstance(self.method, Suppress) and self.method.at_most is not None:
@@ -259,7 +259,7 @@ class _Rounds:
                 message = f"could not be protected with at most {counted(self.method.at_most, 'cell')} hidden."
                 raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
         last = self._found(everything, 1.0, 1.0)
-        audit = self.watchers.attack(last.pattern, grace=_LAST_GRACE)
+        audit = self.oracle.attack(last.pattern, grace=_LAST_GRACE)
         if audit.open:
             raise self._exposed(audit)
         if audit.unjudged:
@@ -279,33 +279,38 @@ class _Rounds:
         return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
 
     def _found(
-        self, risk: Risk, gap: float, share: float, memory: Memory | None = None, watch: Watch | None = None
+        self,
+        risk: Risk,
+        gap: float,
+        share: float,
+        warm_start: WarmStart | None = None,
+        oracle: RequirementOracle | None = None,
     ) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
         left, began = self._left(share), self.call.clock.seconds
         clock = _Part(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
-        needed = not self.watchers.stricter
-        call = replace(self.call, gap=gap, clock=clock, memory=memory, watch=watch, fallback=None)
-        if watch is not None and isinstance(self.method, Suppress):  # what is audited meanwhile was attacked before
+        needed = not self.oracle.stricter
+        call = replace(self.call, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
+        if oracle is not None and isinstance(self.method, Suppress):  # what is audited meanwhile was attacked before
             call = replace(call, fallback=_Attacked(clock, keep=lambda one: self._keep(self._plain(one, call))))
         try:
-            found = self.engine(*self.watchers.problem(risk, call), call)
-            found = self.watchers.plain(found, risk, call) if watch is None else self._plain(found, call)
+            found = self.engine(*self.oracle.problem(risk, call), call)
+            found = self.oracle.plain(found, risk, call) if oracle is None else self._plain(found, call)
         finally:
             if clock.stopped:  # somebody pressed Ctrl-C
                 self.call.clock.stop()
         best = np.inf if self.best is None else self.best.cost
         for seconds, cost, bound, cuts in found.trace:
             # costs of patterns that nobody has attacked say nothing
-            least = best if watch is None or cost is None else min(best, cost)
+            least = best if oracle is None or cost is None else min(best, cost)
             so_far = max(self.bound, bound) if needed else self.bound
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
 
     def _plain(self, found: Protection, call: Call) -> Protection:
         """Return what the engine found while respondents looked on, without cells more."""
-        return self.watchers.plain(found, self.watchers.told, call)
+        return self.oracle.plain(found, self.oracle.told, call)
 
     @property
     def _watched(self) -> float:

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.system import ENDLESS
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 
 _TRIED = 20_000
 """So many larger bases are tried one by one."""
 
 
 def within_reach(
-    task: Task,
+    task: ProtectionProblem,
     truth: NDArray[np.int64],
     base: NDArray[np.int64],
     grain: NDArray[np.int64],
@@ -56,7 +56,7 @@ def within_reach(
 
 
 def larger_base(
-    task: Task,
+    task: ProtectionProblem,
     truth: NDArray[np.int64],
     base: NDArray[np.int64],
     grain: NDArray[np.int64],

@@ -14,13 +14,13 @@ from celosia.attack.audit import MET, Audit, audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed, rounded_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.cost_step import Step
+from celosia.protection.engine.cost_step import CostStep
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered
 from celosia.protection.engine.modes.offers import rounded
 from celosia.protection.engine.modes.relaxation import ModeCutting
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import smallest
 from celosia.protection.levels import refuse_levels_that_nobody_meets
@@ -155,7 +155,7 @@ class _Work(Numbered):
             signed=not self.risk.table.nonnegative,
         )
 
-    def _search(self, task: Task, extra: int) -> ModeSearch:
+    def _search(self, task: ProtectionProblem, extra: int) -> ModeSearch:
         unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
         remainder = self.truth % self.bases
         offer = rounded(
@@ -178,7 +178,7 @@ class _Work(Numbered):
             if found.audit.safe:
                 fallback.offer(self._result(found, self._extra))
 
-    def _searched(self, task: Task, extra: int, *, relaxed: bool = False) -> _Found | None:
+    def _searched(self, task: ProtectionProblem, extra: int, *, relaxed: bool = False) -> _Found | None:
         """Return the nearest rounding that passes the audit, None where there is none.
 
         Raises
@@ -250,7 +250,9 @@ class _Work(Numbered):
 
     def _result(self, found: _Found, extra: int) -> Protection:
         cost = found.pattern.loss(self.risk.cost)
-        step = replace(Step.of(self.risk.cost), size=Step.of(self.risk.cost).size * 10.0**-self.risk.table.decimals)
+        step = replace(
+            CostStep.of(self.risk.cost), size=CostStep.of(self.risk.cost).size * 10.0**-self.risk.table.decimals
+        )
         bound = min(step.raised(found.bound), cost) if self.ceiling == np.inf else min(self.ceiling, found.bound, cost)
         method = replace(self.method, extra=extra)
         return self.result(method, found.pattern, found.audit, cost, bound, tuple(_notes(found.audit, extra)))

@@ -22,13 +22,13 @@ from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import Goal
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of, freed, rests_on
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
-from celosia.protection.run import Call, OutgrownError
+from celosia.protection.run import Call, NewColumnsError
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.solve import deadline
@@ -75,7 +75,7 @@ class _Work:
     parameters: EngineParameters = PARAMETERS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
     searches: list[tuple[BranchAndCut, NDArray[np.int64]]] = field(default_factory=list)
-    task: Task = field(init=False)
+    problem: ProtectionProblem = field(init=False)
     rows: list[Cut] = field(init=False)
     _outside: float = 0.0
     _begun: bool = False
@@ -86,17 +86,17 @@ class _Work:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.task = self._task()
+        self.problem = self._problem()
 
-    def _task(self) -> Task:
+    def _problem(self) -> ProtectionProblem:
         """Return what is to be done; cells that could never keep their width if they were hidden are shown."""
-        task = task_of(self.risk, widths=self.method.widths, integer=self.call.integer)
-        shown = np.zeros(len(task), dtype=bool)
-        shown[task.goals.columns[task.beyond]] = True
-        shown &= ~task.forced
+        problem = problem_of(self.risk, widths=self.method.widths, integer=self.call.integer)
+        shown = np.zeros(len(problem), dtype=bool)
+        shown[problem.goals.columns[problem.beyond]] = True
+        shown &= ~problem.forced
         if not bool(shown.any()):
-            return task
-        return task.part(np.flatnonzero(~shown), np.flatnonzero(~shown[task.goals.columns]))
+            return problem
+        return problem.part(np.flatnonzero(~shown), np.flatnonzero(~shown[problem.goals.columns]))
 
     def protection(self) -> Protection:
         """Return the best pattern that passes the audit; Ctrl-C ends the search for a better one."""
@@ -108,7 +108,7 @@ class _Work:
         while True:
             try:
                 self._search()
-            except OutgrownError:
+            except NewColumnsError:
                 self._open_anew()
                 continue
             found = self._hidden()
@@ -122,12 +122,12 @@ class _Work:
 
     def _open(self) -> None:
         """Open a search for every component; one for all where they share rows, or may grow together."""
-        task, self.rows = self.task, self._rows()
-        apart = not self.rows and self.call.watch is None
-        parts = _components(task) if apart else [(task, np.arange(len(task)))]
-        self._refuse_cells_that_follow(task, parts)
+        problem, self.rows = self.problem, self._rows()
+        apart = not self.rows and self.call.oracle is None
+        parts = _components(problem) if apart else [(problem, np.arange(len(problem)))]
+        self._refuse_cells_that_follow(problem, parts)
         backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
-        rows, grow = self.rows, None if self.call.watch is None else self._grown
+        rows, grow = self.rows, None if self.call.oracle is None else self._grown
         self.searches = [
             (
                 BranchAndCut(
@@ -146,44 +146,46 @@ class _Work:
 
     def _begin(self) -> None:
         """Begin with what is known, where somebody watches: then there is one search."""
-        memory = self.call.memory
-        if memory is not None and self.call.watch is not None and not self._begun:
-            new = [place for place, goal in enumerate(self._goals()) if goal not in memory.met]
+        warm_start = self.call.warm_start
+        if warm_start is not None and self.call.oracle is not None and not self._begun:
+            new = [place for place, goal in enumerate(self._goals()) if goal not in warm_start.met]
             for search, _ in self.searches:
-                search.begin(memory.cuts(search.problem), memory.mask(search.problem), np.array(new, dtype=np.int64))
+                search.begin(
+                    warm_start.cuts(search.problem), warm_start.mask(search.problem), np.array(new, dtype=np.int64)
+                )
         self._begun = True
 
     def _remember(self, hidden: NDArray[np.bool_], met: Iterable[Goal]) -> None:
         """Remember a pattern, the goals that it meets, and cuts; those of refuted patterns may not be proved."""
-        memory = self.call.memory
-        if memory is not None:
+        warm_start = self.call.warm_start
+        if warm_start is not None:
             for search, _ in self.searches:
                 refuted = {cut.key for cut in search.incumbent.refuted}
-                memory.keep(search.problem, (cut for cut in search.cuts if cut.key not in refuted))
-            memory.pattern, memory.met = hidden, frozenset(met)
+                warm_start.keep(search.problem, (cut for cut in search.cuts if cut.key not in refuted))
+            warm_start.pattern, warm_start.met = hidden, frozenset(met)
 
     def _grown(self, pattern: NDArray[np.bool_]) -> Extension | None:
-        """Return the task that asks for what would have stopped an attack on a pattern, None where it is safe.
+        """Return the problem that asks for what would have stopped an attack on a pattern, None where it is safe.
 
         Raises
         ------
         InfeasibleError
             Somebody is exposed in a cell that must be shown.
         """
-        assert self.call.watch is not None  # noqa: S101  (searches that are not watched do not grow)
-        told = self.call.watch(Pattern.suppressing(self.risk.table, self._mask(pattern)))
+        assert self.call.oracle is not None  # noqa: S101  (searches that are not watched do not grow)
+        told = self.call.oracle.violated(Pattern.suppressing(self.risk.table, self._mask(pattern)))
         if told is None:
             return None
         assert isinstance(told.method, Suppress)  # noqa: S101  (what is told is about the same method)
         known = {goal: place for place, goal in enumerate(self._goals())}
         self.risk, self.method = told.method.applied(told.risk), told.method
-        self.task = self._task()
-        self._needed &= told.needed
-        if told.needed and self._asks_for_what_is_shown:
+        self.problem = self._problem()
+        self._needed &= told.necessary
+        if told.necessary and self._asks_for_what_is_shown:
             raise self._refusal()
         self._refused, self._before = pattern, known.keys()
         before = [known.get(goal, -1) for goal in self._goals()]
-        return Extension(self.task, np.array(before, dtype=np.int64), told.needed)
+        return Extension(self.problem, np.array(before, dtype=np.int64), told.necessary)
 
     def _open_anew(self) -> None:
         """Open another search, which begins with the best pattern, or with the one that was attacked with success."""
@@ -199,8 +201,8 @@ class _Work:
 
     def _goals(self) -> Iterator[Goal]:
         """Yield what tells goals from each other."""
-        goals, names = self.task.goals, [attacker.name for attacker in self.risk.attackers]
-        cells = self.task.cells[goals.columns].tolist()
+        goals, names = self.problem.goals, [attacker.name for attacker in self.risk.attackers]
+        cells = self.problem.cells[goals.columns].tolist()
         seen: Counter[tuple[int, str]] = Counter()
         for cell, who in zip(cells, goals.attackers.tolist(), strict=True):
             yield cell, names[who], seen[cell, names[who]]
@@ -211,7 +213,7 @@ class _Work:
         todo = [search for search, _ in self.searches if not (search.incumbent.done or search.incumbent.exhausted)]
         try:
             self._begin()
-            if self.call.executor is not None and self.call.watch is None:
+            if self.call.executor is not None and self.call.oracle is None:
                 jobs = [
                     (
                         search.problem,
@@ -248,8 +250,8 @@ class _Work:
                     search.hide_everything()
 
     def _hidden(self) -> NDArray[np.bool_] | None:
-        """Return which columns of the task are hidden, None where a search has no pattern."""
-        hidden = self.task.forced.copy()
+        """Return which columns of the problem are hidden, None where a search has no pattern."""
+        hidden = self.problem.forced.copy()
         for search, columns in self.searches:
             if search.incumbent.pattern is None:
                 return None
@@ -257,9 +259,9 @@ class _Work:
         return hidden
 
     def _mask(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which cells of the table are hidden if these columns of the task are, ``(n_cells,)``."""
+        """Return which cells of the table are hidden if these columns of the problem are, ``(n_cells,)``."""
         mask = np.isin(self.risk.status, (SENSITIVE, HIDE))
-        mask[self.task.cells[np.flatnonzero(hidden)]] = True
+        mask[self.problem.cells[np.flatnonzero(hidden)]] = True
         return mask
 
     def _audited(self, hidden: NDArray[np.bool_]) -> Audit:
@@ -278,7 +280,7 @@ class _Work:
         hidden = self._hidden()
         if hidden is None and self._may_hide_all and not len(self._insured):
             if fallback.needs_anything(large=self._large):
-                self._insured = np.ones(len(self.task), dtype=bool)
+                self._insured = np.ones(len(self.problem), dtype=bool)
                 with contextlib.suppress(deadline.DeadlineError), deadline.in_all(), deadline.before(fallback.part()):
                     self._offer(fallback, self._insured)
                 with deadline.in_all():
@@ -302,7 +304,7 @@ class _Work:
     @property
     def _may_hide_all(self) -> bool:
         """Whether everything may be hidden, and nothing is asked of that but its requirements."""
-        return self.call.watch is None and self.method.at_most is None and not self.method.width_if_hidden
+        return self.call.oracle is None and self.method.at_most is None and not self.method.width_if_hidden
 
     def _forbid(self, checked: Audit) -> None:
         """Tell the searches that their patterns are not safe: then none that hides less is, either.
@@ -311,7 +313,7 @@ class _Work:
         """
         cells = {verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET}
         proved = all(verdict.finding.exact for verdict in checked.verdicts if verdict.result != MET)
-        columns = np.flatnonzero(np.isin(self.task.cells, list(cells)))
+        columns = np.flatnonzero(np.isin(self.problem.cells, list(cells)))
         alone = len(self.searches) == 1
         hit = [(search, own) for search, own in self.searches if alone or np.isin(own, columns).any()]
         if not hit:
@@ -350,7 +352,7 @@ class _Work:
         """Return further rows of the master: at most so many cells are hidden."""
         if self.method.at_most is None:
             return []
-        free = np.flatnonzero(~self.task.forced)
+        free = np.flatnonzero(~self.problem.forced)
         left = self.method.at_most - int(np.isin(self.risk.status, (SENSITIVE, HIDE)).sum())
         if left < 0:
             raise InfeasibleError.one(
@@ -359,13 +361,15 @@ class _Work:
             )
         return [Cut(free, -np.ones(len(free)), -float(left))]
 
-    def _refuse_cells_that_follow(self, task: Task, parts: Sequence[tuple[Task, NDArray[np.int64]]]) -> None:
+    def _refuse_cells_that_follow(
+        self, problem: ProtectionProblem, parts: Sequence[tuple[ProtectionProblem, NDArray[np.int64]]]
+    ) -> None:
         """Refuse sensitive cells that follow from cells that must be shown, whatever else is hidden."""
-        reached = np.zeros(len(task), dtype=bool)
+        reached = np.zeros(len(problem), dtype=bool)
         for _, columns in parts:
             reached[columns] = True
-        hopeless = ~reached[task.goals.columns] | task.beyond
-        if bool((hopeless & task.forced[task.goals.columns]).any()) or self._asks_for_what_is_shown:
+        hopeless = ~reached[problem.goals.columns] | problem.beyond
+        if bool((hopeless & problem.forced[problem.goals.columns]).any()) or self._asks_for_what_is_shown:
             raise self._refusal()
 
     @property
@@ -413,7 +417,7 @@ class _Work:
 
 
 def _elsewhere(
-    task: Task,
+    problem: ProtectionProblem,
     tree: str,
     time_limit: float,
     gap: float,
@@ -426,7 +430,7 @@ def _elsewhere(
     clock = Clock(None if math.isinf(time_limit) else time_limit)
     with deadline.before(clock):
         search = BranchAndCut(
-            task, backends()[0], backend_named(tree), clock, rows=rows, seed=seed, parameters=parameters
+            problem, backends()[0], backend_named(tree), clock, rows=rows, seed=seed, parameters=parameters
         )
         search.learn(*known)
         with contextlib.suppress(deadline.DeadlineError):
@@ -434,12 +438,12 @@ def _elsewhere(
     return search.outcome()
 
 
-def _components(task: Task) -> list[tuple[Task, NDArray[np.int64]]]:
-    """Return the connected parts of a task that have goals, with their columns."""
-    parts = parts_of(task.system(np.arange(len(task))))
-    component = parts.component[task.goals.columns]
+def _components(problem: ProtectionProblem) -> list[tuple[ProtectionProblem, NDArray[np.int64]]]:
+    """Return the connected parts of a problem that have goals, with their columns."""
+    parts = parts_of(problem.system(np.arange(len(problem))))
+    component = parts.component[problem.goals.columns]
     found = []
     for number in np.unique(component[component >= 0]).tolist():
         columns = np.sort(parts.members(number))
-        found.append((task.part(columns, np.flatnonzero(component == number)), columns))
+        found.append((problem.part(columns, np.flatnonzero(component == number)), columns))
     return found

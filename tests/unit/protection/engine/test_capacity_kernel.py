@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.protection.engine.cuts.capacity import Reach, Workshop, cover
+from celosia.protection.engine.cuts.capacity import CutBuilder, Reach, build_cover
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
-from celosia.protection.engine.problem import task_of
-from celosia.protection.engine.requirements import Sides, sides_of
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, minimum_cuts
-from celosia.protection.engine.subproblems.support import Hidden
+from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.support import SupportGraph
 
 SIDE = 4
 
 
 @pytest.fixture
-def table() -> tuple[Workshop, Hidden, Sides]:
+def table() -> tuple[CutBuilder, SupportGraph, SideRequirements]:
     """A grid with margins in which two inner cells and one total are sensitive, as a network."""
     cells = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
     rows = []
@@ -25,20 +25,20 @@ def table() -> tuple[Workshop, Hidden, Sides]:
         row = np.zeros(SIDE * SIDE, dtype=int)
         row[line] = [1] * (SIDE - 1) + [-1]
         rows.append(row.tolist())
-    task = task_of(make_risk(rows, GRID, {0: (3, 4, 0), 6: (5, 5, 0), 7: (10, 6, 0)}), integer=False)
-    hidden = Hidden.of(task, np.arange(len(task)))
+    task = problem_of(make_risk(rows, GRID, {0: (3, 4, 0), 6: (5, 5, 0), 7: (10, 6, 0)}), integer=False)
+    hidden = SupportGraph.of(task, np.arange(len(task)))
     assert hidden.parts.network.all()
-    return Workshop.of(task), hidden, sides_of(task.goals)
+    return CutBuilder.of(task), hidden, split_sides(task.goals)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_cells_that_cross_a_minimum_cut_are_what_its_relations_sum_to(
-    table: tuple[Workshop, Hidden, Sides], seed: int
+    table: tuple[CutBuilder, SupportGraph, SideRequirements], seed: int
 ) -> None:
-    workshop, hidden, sides = table
-    x = np.maximum(np.random.default_rng(seed).random(len(workshop.task)) - 0.7, workshop.task.forced)
+    builder, hidden, sides = table
+    x = np.maximum(np.random.default_rng(seed).random(len(builder.problem)) - 0.7, builder.problem.forced)
     asked = Asked(sides.columns, sides.attackers, sides.upward, sides.levels)
-    rooms = Rooms(workshop.up, workshop.down, x)
+    rooms = Rooms(builder.up, builder.down, x)
     got, ends, nodes = minimum_cuts(asked, rooms, hidden.network, 1e-4)
     starts, columns, values, _ = crossings(asked, rooms, hidden.network, ends, nodes)
     assert (got < 1).any()
@@ -46,7 +46,7 @@ def test_cells_that_cross_a_minimum_cut_are_what_its_relations_sum_to(
         k = number // 2
         rows, gamma = hidden.multipliers(nodes[ends[number] : ends[number + 1]])
         column, who = int(sides.columns[k]), int(sides.attackers[k])
-        reach = workshop.reach(rows, gamma, column, who, upward=bool(sides.upward[k]))
+        reach = builder.bound_move(rows, gamma, column, who, upward=bool(sides.upward[k]))
         assert reach is not None
         part = slice(starts[number], starts[number + 1])
         assert dict(zip(columns[part].tolist(), values[part].tolist(), strict=True)) == dict(
@@ -58,9 +58,11 @@ def test_cells_that_cross_a_minimum_cut_are_what_its_relations_sum_to(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_cuts_and_covers_are_those_of_the_workshop(table: tuple[Workshop, Hidden, Sides], seed: int) -> None:
-    workshop, _, _ = table
-    random, n = np.random.default_rng(seed), len(workshop.task)
+def test_cuts_and_covers_are_those_of_the_workshop(
+    table: tuple[CutBuilder, SupportGraph, SideRequirements], seed: int
+) -> None:
+    builder, _, _ = table
+    random, n = np.random.default_rng(seed), len(builder.problem)
     x = random.random(n) * (random.random(n) < 0.5)
     reaches, targets, levels = [], [], []
     for _ in range(30):
@@ -71,13 +73,13 @@ def test_cuts_and_covers_are_those_of_the_workshop(table: tuple[Workshop, Hidden
         levels.append(float(random.choice([1.0, 4.0, 11.0])))
     plain = []
     for reach, target, level in zip(reaches, targets, levels, strict=True):
-        cut = workshop.cut([reach], level, target)
-        plain += [] if cut is None else [one for one in (cut, cover(cut, x)) if one is not None]
+        cut = builder.build_cut([reach], level, target)
+        plain += [] if cut is None else [one for one in (cut, build_cover(cut, x)) if one is not None]
     starts = np.cumsum([0, *(len(reach.columns) for reach in reaches)])
     columns, values = (np.concatenate([getattr(one, name) for one in reaches]) for name in ("columns", "values"))
     together = Reaches(starts, columns, values, np.array(targets), np.array(levels))
     for threshold in (0.0, 0.3):
-        found = made(together, workshop.task.forced, x, threshold, True).cuts  # noqa: FBT003 - compiled
+        found = made(together, builder.problem.forced, x, threshold, True).cuts  # noqa: FBT003 - compiled
         missed = [cut.missing(x) for cut in found]
         assert missed == sorted(missed, reverse=True)
         assert sorted(cut.key for cut in found) == sorted(cut.key for cut in plain if cut.missing(x) > threshold)

@@ -13,13 +13,13 @@ from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.branch_and_cut import BranchAndCut
-from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import task_of
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.engine.warm_start import Memory
-from celosia.protection.run import Call, Told
+from celosia.protection.engine.warm_start import WarmStart
+from celosia.protection.run import Call, ViolatedRequirements
 from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.solve import solve as suppress
 from celosia.risk.attacker import Attacker
@@ -55,11 +55,11 @@ def drawn(seed: int, *, cube: bool = False) -> Risk:
 class Reluctant:
     """Tells of one sensitive cell after the other, where a pattern misses its levels."""
 
-    def __init__(self, everything: Risk, *, last: bool = False) -> None:
+    def __init__(self, everything: Risk, *, last: bool = False, necessary: bool = True) -> None:
         self.everything = everything
         self._known = np.flatnonzero(everything.sensitive)[:1].tolist()
         self.told = 0
-        self._last = last
+        self._last, self._necessary = last, necessary
 
     @property
     def risk(self) -> Risk:
@@ -75,7 +75,7 @@ class Reluctant:
             self.everything, status=status, levels=replace(levels, **{name: Fixed(own) for name, own in counts.items()})
         )
 
-    def watch(self, pattern: Pattern) -> Told | None:
+    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
         """Attack a pattern."""
         hidden = pattern.status != SHOWN
         cells = np.union1d(np.flatnonzero(hidden), np.flatnonzero(self.everything.sensitive))
@@ -89,7 +89,7 @@ class Reluctant:
             raise TimeUpError
         self.told += 1
         self._known.append(min(missed))
-        return Told(self.risk, Suppress(), needed=True)
+        return ViolatedRequirements(self.risk, Suppress(), necessary=self._necessary)
 
 
 def call_with(solver: str, **options: object) -> Call:
@@ -112,7 +112,7 @@ def test_what_is_told_bit_by_bit_costs_the_same(
 ) -> None:
     everything = drawn(seed, cube=cube)
     teller = Reluctant(everything)
-    found = suppress(teller.risk, Suppress(), call_with(solver, watch=teller.watch), parameters)
+    found = suppress(teller.risk, Suppress(), call_with(solver, oracle=teller), parameters)
     assert teller.told > 0
     assert audit(found.pattern, everything).safe
     assert found.optimal
@@ -124,25 +124,20 @@ def test_some_requirements_are_added_inside_the_tree() -> None:
     if "scip" not in SOLVERS:
         pytest.skip("SCIP is not installed (pip install celosia[scip])")
     teller = Reluctant(drawn(0))
-    assert suppress(teller.risk, Suppress(), call_with("scip", watch=teller.watch), TREE).optimal
+    assert suppress(teller.risk, Suppress(), call_with("scip", oracle=teller), TREE).optimal
     assert teller.told > 0
 
 
 def test_a_pattern_for_whose_attack_there_is_no_time_is_not_kept() -> None:
     teller = Reluctant(drawn(1), last=True)
     with pytest.raises(OutOfTimeError):
-        suppress(teller.risk, Suppress(), call_with("highs", watch=teller.watch))
+        suppress(teller.risk, Suppress(), call_with("highs", oracle=teller))
 
 
 def test_no_bound_rests_on_what_is_not_needed() -> None:
     everything = drawn(2)
-    teller = Reluctant(everything)
-
-    def watch(pattern: Pattern) -> Told | None:
-        told = teller.watch(pattern)
-        return None if told is None else replace(told, needed=False)
-
-    found = suppress(teller.risk, Suppress(), call_with("highs", watch=watch))
+    teller = Reluctant(everything, necessary=False)
+    found = suppress(teller.risk, Suppress(), call_with("highs", oracle=teller))
     assert audit(found.pattern, everything).safe
     first = suppress(Reluctant(everything).risk, Suppress(), call_with("highs"))
     assert found.bound <= first.cost < found.cost
@@ -155,12 +150,13 @@ def test_a_task_that_gets_other_columns_begins_anew() -> None:
     first, both = (replace(risk, attackers=tuple(some)) for some in (attackers[:1], attackers))
     told = []
 
-    def watch(pattern: Pattern) -> Told | None:
-        told.append(not audit(pattern, both).safe)
-        return Told(both, Suppress(), needed=True) if told[-1] else None
+    class Oracle:
+        def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+            told.append(not audit(pattern, both).safe)
+            return ViolatedRequirements(both, Suppress(), necessary=True) if told[-1] else None
 
-    assert len(task_of(first, integer=False)) < len(task_of(both, integer=False))
-    found = suppress(first, Suppress(), call_with("highs", watch=watch, memory=Memory()))
+    assert len(problem_of(first, integer=False)) < len(problem_of(both, integer=False))
+    found = suppress(first, Suppress(), call_with("highs", oracle=Oracle(), warm_start=WarmStart()))
     assert sum(told) == 1
     assert audit(found.pattern, both).safe
     assert found.cost == suppress(both, Suppress(), call_with("highs")).cost
@@ -176,16 +172,16 @@ def knowing(risk: Risk, place: int) -> Attacker:
 
 def test_rooms_lie_in_memory_as_compiled_code_expects() -> None:
     risk = drawn(4)
-    task = task_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
+    task = problem_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
     part = task.part(np.arange(0, len(task), 2), np.zeros(0, dtype=np.int64))
-    for room in (part.up, part.down, *Workshop.of(task).rooms(np.arange(5))):
+    for room in (part.up, part.down, *CutBuilder.of(task).rooms(np.arange(5))):
         assert room.flags.c_contiguous
 
 
 def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     """It is attacked with that hidden, so it must cost that, too."""
     risk = drawn(5)
-    task = task_of(risk, integer=False)
+    task = problem_of(risk, integer=False)
     cell = int(np.flatnonzero(~task.forced)[0])
     forced = task.forced.copy()
     forced[cell] = True

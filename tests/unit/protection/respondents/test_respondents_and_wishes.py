@@ -13,7 +13,7 @@ from tests.oracles.single_contributions import open_attacks
 
 from celosia.errors import InfeasibleError
 from celosia.pattern.entries import SHOWN
-from celosia.protection.engine.problem import task_of
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.protect import protect
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
@@ -62,7 +62,7 @@ def test_only_attackers_without_requirements_of_their_own_are_asked_for_widths()
     one = Requirements(np.array([cell]), np.array([1], dtype=np.int32), none, Fixed(np.ones(1, dtype=np.int64)), none)
     free = int(np.flatnonzero(~risk.sensitive)[0])
     more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=())
-    task = task_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
+    task = problem_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
     wide = task.goals.attackers[task.cells[task.goals.columns] == free]
     assert wide.tolist() == [0]
 

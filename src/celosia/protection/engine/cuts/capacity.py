@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.arrays import taken
 from celosia.attack.system.system import ENDLESS
 from celosia.kernels import kernel
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
 
 _Number = TypeVar("_Number", np.bool_, np.float64)
@@ -29,7 +29,7 @@ _Number = TypeVar("_Number", np.bool_, np.float64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    r"""An inequality :math:`\sum v_i x_i \ge r` over columns of a task.
+    r"""An inequality :math:`\sum v_i x_i \ge r` over columns of a problem.
 
     Parameters
     ----------
@@ -78,20 +78,20 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Workshop:
-    """What is needed to make cuts for a task, prepared once.
+class CutBuilder:
+    """What is needed to make cuts for a problem, prepared once.
 
     Parameters
     ----------
-    task
-        The task.
+    problem
+        The problem.
     starts, columns, data
         The relations, compressed by rows.
     up, down
         The attackers' rooms as doubles, infinite where there is no end, ``(k, n)``.
     """
 
-    task: Task
+    problem: ProtectionProblem
     starts: NDArray[np.int64]
     columns: NDArray[np.int64]
     data: NDArray[np.float64]
@@ -99,43 +99,43 @@ class Workshop:
     down: NDArray[np.float64]
 
     @classmethod
-    def of(cls, task: Task) -> Workshop:
-        """Return the workshop of a task."""
-        matrix = task.matrix
+    def of(cls, problem: ProtectionProblem) -> CutBuilder:
+        """Return the builder of a problem."""
+        matrix = problem.matrix
         return cls(
-            task,
+            problem,
             matrix.indptr.astype(np.int64),
             matrix.indices.astype(np.int64),
             matrix.data.astype(np.float64),
-            np.where(task.up >= ENDLESS, np.inf, task.up.astype(np.float64)),
-            np.where(task.down >= ENDLESS, np.inf, task.down.astype(np.float64)),
+            np.where(problem.up >= ENDLESS, np.inf, problem.up.astype(np.float64)),
+            np.where(problem.down >= ENDLESS, np.inf, problem.down.astype(np.float64)),
         )
 
     def rooms(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rooms up and down in some columns, row by row in memory, as compiled code is made for."""
         return self.up.take(columns, axis=1), self.down.take(columns, axis=1)
 
-    def wide(self, hidden: NDArray[_Number]) -> NDArray[_Number]:
-        """Return what is hidden for all columns of the task: those beyond some first ones are in any case."""
-        more = len(self.task) - len(hidden)
+    def padded_with_forced(self, hidden: NDArray[_Number]) -> NDArray[_Number]:
+        """Return what is hidden for all columns of the problem: those beyond some first ones are in any case."""
+        more = len(self.problem) - len(hidden)
         return hidden if not more else np.concatenate([hidden, np.ones(more, dtype=hidden.dtype)])
 
     def ratios(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return r of the other columns by multipliers of some rows; None where they say nothing about the cell."""
-        rounded = _tidied(gamma)
+        rounded = _round_multipliers(gamma)
         if rounded is None:
             return None
         used = np.flatnonzero(rounded)
-        columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.task))
+        columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.problem))
         own = np.flatnonzero(columns == column)
         if not len(own) or abs(g[own[0]]) < PIVOT_ZERO:
             return None
         others = np.delete(np.arange(len(columns)), own[0])
         return columns[others], -g[others] / g[own[0]]
 
-    def reach(
+    def bound_move(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
     ) -> Reach | None:
         """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
@@ -147,7 +147,7 @@ class Workshop:
         moving = room > 0
         return Reach(columns[moving], np.abs(r[moving]) * room[moving])
 
-    def cut(self, reaches: list[Reach], level: float, column: int) -> Cut | None:
+    def build_cut(self, reaches: list[Reach], level: float, column: int) -> Cut | None:
         """Return the cut that says: these reaches together get as far as the level. None where it says nothing.
 
         Forced cells are hidden anyway, so their terms move to the right side, and no coefficient need exceed it. A cell
@@ -155,8 +155,8 @@ class Workshop:
         """
         columns, values = reaches[0].columns, reaches[0].values
         if len(reaches) > 1:
-            columns, values = _added(reaches)
-        forced = self.task.forced[columns]
+            columns, values = _add_reaches(reaches)
+        forced = self.problem.forced[columns]
         given = float(values[forced].sum())
         right = level - given - SUM_ROUNDING * (level + given)
         if not right > 0:
@@ -167,13 +167,13 @@ class Workshop:
             np.ceil(np.minimum(values[free] / right * (1 + SUM_ROUNDING), 1.0) / COEFFICIENT_GRID) * COEFFICIENT_GRID
         )
         scaled, side = np.minimum(scaled, 1.0), 1.0
-        if not self.task.forced[column]:
+        if not self.problem.forced[column]:
             columns, scaled, side = np.append(columns, column), np.append(scaled, -1.0), 0.0
         order = np.argsort(columns)
         return Cut(columns[order], scaled[order], side)
 
 
-def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
+def build_cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
     """Return the cover inequality of a cut that a point violates most, None where it would say the same.
 
     Columns whose coefficients sum to less than 1 cannot satisfy the cut alone, so one of the others is hidden. Those
@@ -192,7 +192,7 @@ def cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
     return Cut(cut.columns[kept], np.ones(len(kept)))
 
 
-def _tidied(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _round_multipliers(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return multipliers whose sums over relations are exact in doubles, None where there are none.
 
     Those of tables are mostly ratios of small whole numbers: then they are taken as whole numbers, for what cancels in
@@ -210,7 +210,7 @@ def _tidied(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
     return np.asarray(np.rint(gamma / (largest * MULTIPLIER_GRID)) * MULTIPLIER_GRID)
 
 
-def _added(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _add_reaches(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     columns = np.concatenate([reach.columns for reach in reaches])
     values = np.concatenate([reach.values for reach in reaches])
     unique, place = np.unique(columns, return_inverse=True)

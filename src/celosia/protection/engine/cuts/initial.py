@@ -1,4 +1,4 @@
-"""Cuts that need no attack: from single relations."""
+"""Initial cuts from single relations, which need no subproblem."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut, Workshop
+from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.subproblems.flow import Asked, Rooms
 from celosia.tolerance import CUT_VIOLATED
 
 
-def one_row_cuts(separator: Separator) -> list[Cut]:
-    """Return the cuts of every relation of a sensitive cell: something else in it must be hidden, and enough of it."""
-    workshop, sides = separator.workshop, separator.sides
-    columns = workshop.task.matrix.tocsc()
+def initial_cuts(separator: Separator) -> list[Cut]:
+    """Return the capacity cuts of every relation of a sensitive cell: enough of its other cells must be hidden."""
+    builder, sides = separator.builder, separator.sides
+    columns = builder.problem.matrix.tocsc()
     plain = sides.take(~sides.sliding)
     asked = Asked(plain.columns, plain.attackers, plain.upward, plain.levels)
-    rooms = Rooms(workshop.up, workshop.down, np.zeros(0))
-    relations = (workshop.starts, workshop.columns, workshop.data)
+    rooms = Rooms(builder.up, builder.down, np.zeros(0))
+    relations = (builder.starts, builder.columns, builder.data)
     reaches = _reaches(asked, rooms, *relations, columns.indptr, columns.indices)
-    nowhere = np.zeros(len(workshop.task))
-    cuts = made(reaches, workshop.task.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
+    nowhere = np.zeros(len(builder.problem))
+    cuts = made(reaches, builder.problem.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
     for k in np.flatnonzero(sides.sliding & sides.upward).tolist():
         column, who = int(sides.columns[k]), int(sides.attackers[k])
         for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]].tolist():
             up, down = (
-                workshop.reach(np.array([row]), np.ones(1), column, who, upward=upward) for upward in (True, False)
+                builder.bound_move(np.array([row]), np.ones(1), column, who, upward=upward) for upward in (True, False)
             )
-            cuts += separator.sliding_cuts(k, sides, up, down)
+            cuts += separator.build_sliding_cuts(k, sides, up, down)
     return cuts
 
 
@@ -44,7 +44,7 @@ def _reaches(
     own_starts: NDArray[np.int32],
     own_rows: NDArray[np.int32],
 ) -> Reaches:
-    """Return how far every question gets by each relation of its cell alone."""
+    """Return the bound on every required move by each relation of its cell alone."""
     question, place = _listed(own_starts, asked.columns)
     targets, row = asked.columns[question], own_rows[place]
     number, place = _listed(starts, row)
@@ -67,13 +67,13 @@ def _listed(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64]
     return number, np.arange(len(number)) + (starts[rows] - before)[number]
 
 
-def bridgeless_cuts(workshop: Workshop, x: NDArray[np.float64]) -> list[Cut]:
-    """Return violated inequalities that say: nobody hides a cell alone in a relation, for it would follow at once.
+def no_isolated_cell_cuts(builder: CutBuilder, x: NDArray[np.float64]) -> list[Cut]:
+    """Return violated inequalities that say that no cell is the only hidden one of a relation, which determines it.
 
     They hold for every pattern that hides no cell in vain, as at least one optimal pattern does; so relations with a
     cell that is hidden anyway say nothing.
     """
-    matrix, forced, x = workshop.task.matrix, workshop.task.forced, workshop.wide(x)
+    matrix, forced, x = builder.problem.matrix, builder.problem.forced, builder.padded_with_forced(x)
     total = (abs(matrix) > 0) @ x
     with_forced = (abs(matrix) > 0) @ forced.astype(np.float64) > 0
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -18,15 +18,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.requirements import Sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import MOVE_ZERO, UNBOUNDED
 
 
-class Built(NamedTuple):
+class ConstructedPattern(NamedTuple):
     """A pattern, and the tables that answer its questions, ``(s, n)``."""
 
     pattern: NDArray[np.bool_]
@@ -34,12 +34,12 @@ class Built(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Builder:
-    """Builds patterns from some columns of a task.
+class Construction:
+    """Builds patterns from some columns of a problem.
 
     Parameters
     ----------
-    workshop
+    builder
         Knows the rooms.
     sides
         The questions, none of them sliding.
@@ -51,8 +51,8 @@ class Builder:
         How prices are made.
     """
 
-    workshop: Workshop
-    sides: Sides
+    builder: CutBuilder
+    sides: SideRequirements
     columns: NDArray[np.int64]
     model: Model
     parameters: HeuristicParameters = PARAMETERS.heuristics
@@ -60,21 +60,21 @@ class Builder:
     @classmethod
     def of(
         cls,
-        workshop: Workshop,
-        sides: Sides,
+        builder: CutBuilder,
+        sides: SideRequirements,
         columns: NDArray[np.int64],
         backend: Backend,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
-    ) -> Builder:
+    ) -> Construction:
         """Return the builder of some columns."""
-        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)
         both = sp.csr_array(sp.hstack([rows, -rows]))
         problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
-        return cls(workshop, sides, columns, backend.open(problem), parameters)
+        return cls(builder, sides, columns, backend.open(problem), parameters)
 
-    def built(
+    def construct(
         self,
         hidden: NDArray[np.bool_],
         cost: NDArray[np.float64],
@@ -82,13 +82,13 @@ class Builder:
         late: Callable[[], bool],
         *,
         quickly: bool = False,
-    ) -> Built | None:
+    ) -> ConstructedPattern | None:
         """Return a pattern that hides at least `hidden` and answers all questions, None where one has no answer.
 
         Parameters
         ----------
         hidden
-            Columns of the task that are hidden already, ``(n,)``.
+            Columns of the problem that are hidden already, ``(n,)``.
         cost
             What hiding each column seems to cost, ``(n,)``.
         order
@@ -126,12 +126,12 @@ class Builder:
             tables[k, self.columns] = moves[-1]
         pattern = hidden.copy()
         pattern[self.columns[own]] = True
-        return Built(pattern, tables)
+        return ConstructedPattern(pattern, tables)
 
     def _rooms(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rooms down and up of a question's attacker, in parts of its level."""
         who, level = int(self.sides.attackers[k]), float(self.sides.levels[k])
-        rooms = (self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level)
+        rooms = (self.builder.down[who][self.columns] / level, self.builder.up[who][self.columns] / level)
         return np.minimum(rooms[0], UNBOUNDED), np.minimum(rooms[1], UNBOUNDED)
 
     def _answers(

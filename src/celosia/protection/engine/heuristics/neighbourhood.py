@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Workshop
-from celosia.protection.engine.heuristics.construction import Builder, Built
-from celosia.protection.engine.heuristics.reverse_delete import Cleaner
+from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.heuristics.construction import ConstructedPattern, Construction
+from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.master import Point
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.problem import Task
-from celosia.protection.engine.requirements import Sides
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend
 
 
-def halved(sides: Sides, workshop: Workshop) -> Sides:
+def split_sliding_levels(sides: SideRequirements, builder: CutBuilder) -> SideRequirements:
     """Return questions in which sliding levels are split between their sides, in the middle where rooms allow."""
     first = np.flatnonzero(sides.sliding & sides.upward)
     levels = sides.levels.copy()
-    up = workshop.up[sides.attackers[first], sides.columns[first]]
-    down = workshop.down[sides.attackers[first], sides.columns[first]]
+    up = builder.up[sides.attackers[first], sides.columns[first]]
+    down = builder.down[sides.attackers[first], sides.columns[first]]
     half = np.minimum(np.maximum(levels[first] / 2, levels[first] - down), up)
     levels[first + 1] = levels[first] - half
     levels[first] = half
@@ -31,12 +31,14 @@ def halved(sides: Sides, workshop: Workshop) -> Sides:
     return split.take(levels > 0)
 
 
-def prices(task: Task, point: Point, parameters: HeuristicParameters = PARAMETERS.heuristics) -> NDArray[np.float64]:
+def price_columns(
+    problem: ProtectionProblem, point: Point, parameters: HeuristicParameters = PARAMETERS.heuristics
+) -> NDArray[np.float64]:
     """Return what cells cost, less where the point hides them."""
-    return np.asarray(task.cost * (1.0 - parameters.trust * point.x + parameters.least_part))
+    return np.asarray(problem.cost * (1.0 - parameters.trust * point.x + parameters.least_part))
 
 
-def _likely(point: Point, columns: NDArray[np.int64], times: float) -> NDArray[np.int64]:
+def _choose_likely(point: Point, columns: NDArray[np.int64], times: float) -> NDArray[np.int64]:
     """Return so many times the columns that the point hides: these, and those of the least reduced cost."""
     hidden = point.x[columns] > 0
     rank = np.where(hidden, -np.inf, point.reduced[columns])
@@ -45,14 +47,14 @@ def _likely(point: Point, columns: NDArray[np.int64], times: float) -> NDArray[n
 
 
 @dataclass(frozen=True, eq=False)
-class Improver:
+class NeighbourhoodSearch:
     """Makes patterns around a point of the master.
 
     Parameters
     ----------
-    builders
+    constructions
         Build them: one from the columns that the point is likely to need, one from all that may be needed.
-    cleaner
+    reverse_delete
         Cleans them.
     point
         Says which cells are worth hiding.
@@ -62,8 +64,8 @@ class Improver:
         How large neighbourhoods are.
     """
 
-    builders: tuple[Builder, Builder]
-    cleaner: Cleaner
+    constructions: tuple[Construction, Construction]
+    reverse_delete: ReverseDelete
     point: Point
     random: np.random.Generator
     parameters: HeuristicParameters
@@ -71,19 +73,19 @@ class Improver:
     @classmethod
     def of(
         cls,
-        cleaner: Cleaner,
+        reverse_delete: ReverseDelete,
         point: Point,
         columns: NDArray[np.int64],
         backend: Backend,
         random: np.random.Generator,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
-    ) -> Improver:
-        """Return the improver of some columns of a task."""
-        workshop, sides = cleaner.separator.workshop, cleaner.separator.sides
-        asked = halved(sides.take(workshop.task.forced[sides.columns]), workshop)
-        likely = _likely(point, columns, parameters.likely)
-        few, all_ = (Builder.of(workshop, asked, some, backend, parameters) for some in (likely, columns))
-        return cls((few, all_), cleaner, point, random, parameters)
+    ) -> NeighbourhoodSearch:
+        """Return the improver of some columns of a problem."""
+        builder, sides = reverse_delete.separator.builder, reverse_delete.separator.sides
+        asked = split_sliding_levels(sides.take(builder.problem.forced[sides.columns]), builder)
+        likely = _choose_likely(point, columns, parameters.likely)
+        few, all_ = (Construction.of(builder, asked, some, backend, parameters) for some in (likely, columns))
+        return cls((few, all_), reverse_delete, point, random, parameters)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
         """Yield patterns without end, None where one attempt came to nothing; the first as it was built.
@@ -95,36 +97,36 @@ class Improver:
         """
         current = best
         for number in range(self.parameters.starts):
-            built = self._built(
-                self._task.forced, self._prices(self.parameters.start_spread * number), first=number == 0
+            built = self._construct(
+                self._problem.forced, self._prices(self.parameters.start_spread * number), first=number == 0
             )
-            if current is None and built is not None and bool(self._task.forced[self._task.goals.columns].all()):
+            if current is None and built is not None and bool(self._problem.forced[self._problem.goals.columns].all()):
                 yield built.pattern
-            found = self._cleaned(built)
+            found = self._reduce(built)
             current = self._better(current, found)
             yield found
         lowest = current
         while True:
             if current is None or lowest is None:
-                yield self._cleaned(self._built(self._task.forced, self._prices(self.parameters.spreads[-1])))
+                yield self._reduce(self._construct(self._problem.forced, self._prices(self.parameters.spreads[-1])))
                 continue
-            forgotten = self._forgotten(current)
+            forgotten = self._choose_forgotten(current)
             prices = self._prices(float(self.random.choice(self.parameters.spreads)))
             prices[forgotten] *= 1.0 + self.random.random() * float(self.random.choice(self.parameters.raises))
             start = current.copy()
             start[forgotten] = False
-            found = self._cleaned(self._built(start, prices))
+            found = self._reduce(self._construct(start, prices))
             if found is not None and self._cost(found) <= self._cost(lowest) * (1 + self.parameters.tolerated):
                 current = found
             lowest = self._better(lowest, found)
             yield found
 
     @property
-    def _task(self) -> Task:
-        return self.cleaner.separator.task
+    def _problem(self) -> ProtectionProblem:
+        return self.reverse_delete.separator.problem
 
     def _cost(self, pattern: NDArray[np.bool_]) -> float:
-        return float(self._task.cost[pattern].sum())
+        return float(self._problem.cost[pattern].sum())
 
     def _better(self, one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         if one is None or other is None:
@@ -132,29 +134,34 @@ class Improver:
         return one if self._cost(one) <= self._cost(other) else other
 
     def _prices(self, spread: float) -> NDArray[np.float64]:
-        trusted = prices(self._task, self.point, self.parameters)
+        trusted = price_columns(self._problem, self.point, self.parameters)
         return np.asarray(trusted * np.exp(spread * self.random.standard_normal(len(trusted))))
 
-    def _built(self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False) -> Built | None:
-        few, all_ = self.builders
-        late, n = self.cleaner.late, len(few.sides)
+    def _construct(
+        self, start: NDArray[np.bool_], prices: NDArray[np.float64], *, first: bool = False
+    ) -> ConstructedPattern | None:
+        few, all_ = self.constructions
+        late, n = self.reverse_delete.late, len(few.sides)
         order = np.argsort(-few.sides.levels, kind="stable") if first else self.random.permutation(n)
         if first:
-            built = few.built(start, prices, order, late, quickly=True)
-            return all_.built(start, prices, order, late) if built is None else built
-        builder = few if self.random.random() < self.parameters.mostly else all_
-        return builder.built(start, prices, order, late)
+            built = few.construct(start, prices, order, late, quickly=True)
+            return all_.construct(start, prices, order, late) if built is None else built
+        construction = few if self.random.random() < self.parameters.mostly else all_
+        return construction.construct(start, prices, order, late)
 
-    def _cleaned(self, built: Built | None) -> NDArray[np.bool_] | None:
+    def _reduce(self, built: ConstructedPattern | None) -> NDArray[np.bool_] | None:
         if built is None:
             return None
-        sides = self.builders[0].sides
-        same = len(sides) == len(self.cleaner.separator.sides) and not self.cleaner.separator.sides.sliding.any()
-        return self.cleaner.cleaned(built.pattern, self._task.cost, built.tables if same else None)
+        sides = self.constructions[0].sides
+        same = (
+            len(sides) == len(self.reverse_delete.separator.sides)
+            and not self.reverse_delete.separator.sides.sliding.any()
+        )
+        return self.reverse_delete.reduce(built.pattern, self._problem.cost, built.tables if same else None)
 
-    def _forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _choose_forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return hidden cells to be forgotten: any, those near one of them, or dear ones that the point shows."""
-        cells = np.flatnonzero(pattern & ~self._task.forced)
+        cells = np.flatnonzero(pattern & ~self._problem.forced)
         if not len(cells):
             return cells
         least, most = self.parameters.forgotten
@@ -166,7 +173,7 @@ class Improver:
         if kind == 1:
             return cells[np.argsort(-self._nearness(int(self.random.choice(cells)))[cells], kind="stable")[:n]]
         weight = (
-            self._task.cost[cells]
+            self._problem.cost[cells]
             * (1.0 - self.parameters.trust * self.point.x[cells])
             * self.random.random(len(cells))
         )
@@ -174,8 +181,8 @@ class Improver:
 
     def _nearness(self, column: int) -> NDArray[np.float64]:
         """Return how many short ways lead from a column to every other, relation by relation."""
-        links = abs(self._task.matrix)
-        reached = np.zeros(len(self._task))
+        links = abs(self._problem.matrix)
+        reached = np.zeros(len(self._problem))
         reached[column] = 1.0
         for _ in range(2):
             reached = links.T @ (links @ reached)

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.heuristics.construction import Builder
-from celosia.protection.engine.heuristics.neighbourhood import Improver, halved, prices
-from celosia.protection.engine.heuristics.reverse_delete import Cleaner
+from celosia.protection.engine.heuristics.construction import Construction
+from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
+from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.master import Point
 from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop
-from celosia.protection.engine.subproblems.support import Hidden
+from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.tolerance import HIDDEN_ZERO
 
 
@@ -61,12 +61,12 @@ class PrimalHeuristics:
         self._rough = False
 
     @property
-    def _problem(self) -> Task:
+    def _problem(self) -> ProtectionProblem:
         return self._incumbent.problem
 
     @property
-    def _reverse_delete(self) -> Cleaner:
-        return Cleaner(self._relaxation.separator, self._relaxation.pool, self._is_late, self._parameters)
+    def _reverse_delete(self) -> ReverseDelete:
+        return ReverseDelete(self._relaxation.separator, self._relaxation.pool, self._is_late, self._parameters)
 
     @property
     def _weight(self) -> NDArray[np.float64]:
@@ -118,16 +118,16 @@ class PrimalHeuristics:
     def accept_everything(self) -> None:
         """Accept the pattern that hides all cells but those that would miss their width, where it is safe."""
         everything = np.ones(len(self._problem), dtype=bool)
-        self._requirements.accept(self._reverse_delete.settled(everything))
+        self._requirements.accept(self._reverse_delete.show_narrow_cells(everything))
 
     def offer(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Reduce a pattern, and accept it where it is the best so far; return it, None where it is not safe."""
         pattern = pattern | self._problem.forced
-        reduced = self._reverse_delete.cleaned(pattern, weight)
+        reduced = self._reverse_delete.reduce(pattern, weight)
         if reduced is None:
             return None
         used = self.accept_extended(reduced, weight)
-        return self.accept_extended(self._reverse_delete.settled(pattern), weight) if used is None else used
+        return self.accept_extended(self._reverse_delete.show_narrow_cells(pattern), weight) if used is None else used
 
     def accept_extended(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Accept a pattern, with more hidden while the oracle objects; return it, None where it is not allowed."""
@@ -145,21 +145,21 @@ class PrimalHeuristics:
 
         It is reduced where that is quick.
         """
-        workshop, sides = self._requirements.newest.workshop, self._requirements.newest.sides
-        missed = self._requirements.newest.missed(pattern, self._is_up)
-        asked = halved(sides.take(np.isin(sides.goals, missed)), workshop)
+        builder, sides = self._requirements.newest.builder, self._requirements.newest.sides
+        missed = self._requirements.newest.find_missed(pattern, self._is_up)
+        asked = split_sliding_levels(sides.take(np.isin(sides.goals, missed)), builder)
         if not len(asked):
             return pattern
         backend = self._relaxation.separator.backend
-        builder = Builder.of(workshop, asked, np.arange(len(workshop.task)), backend, self._parameters)
+        construction = Construction.of(builder, asked, np.arange(len(builder.problem)), backend, self._parameters)
         order = np.argsort(-asked.levels, kind="stable")
-        price = workshop.wide(prices(self._problem, self._relaxation.point, self._parameters))
-        built = builder.built(workshop.wide(pattern), price, order, self._is_up)
+        price = builder.padded_with_forced(price_columns(self._problem, self._relaxation.point, self._parameters))
+        built = construction.construct(builder.padded_with_forced(pattern), price, order, self._is_up)
         if built is None:
             return None
         more = built.pattern[: len(pattern)]
         self._rough = not self._reduces_quickly(more)
-        return more if self._rough else self._reverse_delete.cleaned(more, weight)
+        return more if self._rough else self._reverse_delete.reduce(more, weight)
 
     def _is_up(self) -> bool:
         """Return whether the time is up; a pattern that the oracle objects to is of no use before it is extended."""
@@ -170,7 +170,7 @@ class PrimalHeuristics:
         separator = self._relaxation.separator
         if separator.is_network:
             return True
-        parts = Hidden.of(separator.task, np.flatnonzero(separator.workshop.wide(pattern))).parts
+        parts = SupportGraph.of(separator.problem, np.flatnonzero(separator.builder.padded_with_forced(pattern))).parts
         sizes = np.diff(parts.starts)[~parts.network]
         largest = int(sizes.max(initial=0))
         return largest <= self._parameters.small_part or len(self._candidates()) > self._parameters.most_built
@@ -225,9 +225,11 @@ class PrimalHeuristics:
     def _constructed(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
         """Return patterns of some columns without end, each None where the construction fails."""
         separator, point, n = self._relaxation.separator, self._relaxation.point, len(self._problem)
-        wide, best = separator.workshop.wide, self._incumbent.pattern
+        wide, best = separator.builder.padded_with_forced, self._incumbent.pattern
         wider = Point(wide(point.x), point.bound, wide(point.reduced))
         among = np.concatenate([columns, np.arange(n, len(wider.x))])
-        improver = Improver.of(self._reverse_delete, wider, among, separator.backend, self._random, self._parameters)
+        improver = NeighbourhoodSearch.of(
+            self._reverse_delete, wider, among, separator.backend, self._random, self._parameters
+        )
         start = None if best is None else wide(best)
         return (None if found is None else found[:n] for found in improver.patterns(start))

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder
 from celosia.protection.engine.cuts.separation import Separator
-from celosia.protection.engine.master import Pool
+from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.requirements import Sides
 from celosia.protection.engine.subproblems.flow import (
     NOTHING,
     Asked,
@@ -32,10 +31,11 @@ from celosia.protection.engine.subproblems.flow import (
     push_of,
     pushed,
 )
-from celosia.protection.engine.subproblems.lp import Program
-from celosia.protection.engine.subproblems.reroute import Detours
-from celosia.protection.engine.subproblems.support import Hidden
-from celosia.protection.engine.subproblems.witnesses import Learned, Tables, clean_program
+from celosia.protection.engine.subproblems.lp import AttackerProgram
+from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.reroute import Rerouting
+from celosia.protection.engine.subproblems.support import SupportGraph
+from celosia.protection.engine.subproblems.witnesses import LearnedCuts, Witnesses, reduce_component
 from celosia.tolerance import LEVEL_REACHED
 
 _CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
@@ -47,12 +47,12 @@ _Entries = Annotated[NDArray[np.void], _ENTRY]
 is the last: entries of earlier ones stay."""
 
 Known = NDArray[np.float64]
-"""How far every question's table moves every column of a task, ``(s, n)``."""
+"""How far every question's table moves every column of a problem, ``(s, n)``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cleaner:
-    """Cleans patterns of a task.
+class ReverseDelete:
+    """Cleans patterns of a problem.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class Cleaner:
     """
 
     separator: Separator
-    pool: Pool
+    pool: CutPool
     late: Callable[[], bool]
     parameters: HeuristicParameters = PARAMETERS.heuristics
 
-    def cleaned(
+    def reduce(
         self, pattern: NDArray[np.bool_], weight: NDArray[np.float64], known: Known | None = None
     ) -> NDArray[np.bool_] | None:
         """Return the pattern without the cells that it does not need; None where no part of it is safe.
@@ -80,79 +80,82 @@ class Cleaner:
         ----------
         pattern
             Which columns are hidden, ``(n,)``, forced ones at the end perhaps left out; those that would miss their
-            width (`settled`) are shown first.
+            width (`show_narrow_cells`) are shown first.
         weight
             The heaviest are tried first, ``(n,)``.
         known
-            Tables that answer the questions, where no level slides.
+            Witnesses that answer the questions, where no level slides.
         """
-        workshop, n = self.separator.workshop, len(pattern)
-        task = workshop.task
-        pattern, weight = workshop.wide(self.settled(pattern)), workshop.wide(weight)
+        builder, n = self.separator.builder, len(pattern)
+        problem = builder.problem
+        pattern, weight = (
+            builder.padded_with_forced(self.show_narrow_cells(pattern)),
+            builder.padded_with_forced(weight),
+        )
         asked = self._targets(pattern)
         if asked is None:
             return None
-        order = np.flatnonzero(pattern & ~task.forced)
+        order = np.flatnonzero(pattern & ~problem.forced)
         order = order[np.argsort(-weight[order], kind="stable")]
-        kept = task.forced & pattern
+        kept = problem.forced & pattern
         if self.separator.is_network:
-            stays = _clean_network(workshop, self.separator.networks[0], pattern, asked, order)
+            stays = _reduce_networks(builder, self.separator.networks[0], pattern, asked, order)
         else:
-            stays = self._clean_parts(pattern, asked, order, known)
+            stays = self._reduce_components(pattern, asked, order, known)
         if stays is None:
             return None
         kept[stays] = True
         return kept[:n]
 
-    def _clean_parts(
-        self, pattern: NDArray[np.bool_], asked: Sides, order: NDArray[np.int64], known: Known | None
+    def _reduce_components(
+        self, pattern: NDArray[np.bool_], asked: SideRequirements, order: NDArray[np.int64], known: Known | None
     ) -> NDArray[np.int64] | None:
         """Return the columns that stay hidden: those of networks together, those of other components apart."""
-        workshop = self.separator.workshop
-        task = workshop.task
-        hidden = Hidden.of(task, np.flatnonzero(pattern))
-        place = hidden.place(len(task))
+        builder = self.separator.builder
+        problem = builder.problem
+        hidden = SupportGraph.of(problem, np.flatnonzero(pattern))
+        place = hidden.place(len(problem))
         component, own = hidden.parts.component[place[asked.columns]], hidden.parts.component[place[order]]
         if bool((component < 0).any()):
             return None
         flows = np.append(hidden.parts.network, np.False_)  # the last for cells that follow at once
-        stays = _clean_network(workshop, hidden, pattern, asked.take(flows[component]), order[flows[own]])
+        stays = _reduce_networks(builder, hidden, pattern, asked.take(flows[component]), order[flows[own]])
         if stays is None:
             return None
         found = [stays]
-        split = bool(self.separator.sides.sliding.any())  # then levels are not those of the task
+        split = bool(self.separator.sides.sliding.any())  # then levels are not those of the problem
         for number in np.unique(component[~flows[component]]).tolist():
             members = hidden.columns[hidden.parts.members(number)]
-            learned = Learned(workshop, self.pool, members, known=not split)
-            program = Program.of(workshop, members, np.ones(len(members)), self.separator.backend)
-            detours = Detours.of(workshop, members, self.separator.backend, self.parameters.longest_detour)
-            tables = Tables(program, asked.take(component == number), learned, detours, self.parameters)
+            learned = LearnedCuts(builder, self.pool, members, known=not split)
+            program = AttackerProgram.of(builder, members, np.ones(len(members)), self.separator.backend)
+            rerouting = Rerouting.of(builder, members, self.separator.backend, self.parameters.longest_detour)
+            tables = Witnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
             given = None if known is None else known[component == number][:, members]
-            stays = clean_program(tables, order[own == number], given, self.late)
+            stays = reduce_component(tables, order[own == number], given, self.late)
             if stays is None:
                 return None
             found.append(stays)
         return np.concatenate(found)
 
-    def settled(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def show_narrow_cells(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the largest part of a pattern in which cells that keep a width if they are hidden do so.
 
         Hiding more only helps others, so those that miss their width even with all the rest hidden are shown, one
         round after another.
         """
-        task = self.separator.task
-        if bool(task.forced[task.goals.columns].all()):
+        problem = self.separator.problem
+        if bool(problem.forced[problem.goals.columns].all()):
             return pattern
         pattern = pattern.copy()
         while True:
-            missed = self.separator.missed(pattern)
-            columns = np.unique(task.goals.columns[missed])
-            shown = columns[~task.forced[columns] & pattern[columns]]
+            missed = self.separator.find_missed(pattern)
+            columns = np.unique(problem.goals.columns[missed])
+            shown = columns[~problem.forced[columns] & pattern[columns]]
             if not len(shown):
                 return pattern
             pattern[shown] = False
 
-    def _targets(self, pattern: NDArray[np.bool_]) -> Sides | None:
+    def _targets(self, pattern: NDArray[np.bool_]) -> SideRequirements | None:
         """Return the questions, sliding ones with the part of their level that each side reaches now."""
         everything = self.separator.sides
         counts = pattern[everything.columns]  # a cell that is shown has nothing to keep
@@ -161,11 +164,11 @@ class Cleaner:
         asked = everything.take(counts)
         if not bool(asked.sliding.any()):
             return asked
-        part = self.separator.reached(pattern)[counts]
+        part = self.separator.measure_reach(pattern)[counts]
         room = np.where(
             asked.upward,
-            self.separator.workshop.up[asked.attackers, asked.columns],
-            self.separator.workshop.down[asked.attackers, asked.columns],
+            self.separator.builder.up[asked.attackers, asked.columns],
+            self.separator.builder.down[asked.attackers, asked.columns],
         )
         part = np.minimum(part, room / asked.levels)
         first = np.flatnonzero(asked.sliding & asked.upward)
@@ -179,18 +182,22 @@ class Cleaner:
         return split.take(levels > 0)
 
 
-def _clean_network(
-    workshop: Workshop, hidden: Hidden, pattern: NDArray[np.bool_], asked: Sides, order: NDArray[np.int64]
+def _reduce_networks(
+    builder: CutBuilder,
+    hidden: SupportGraph,
+    pattern: NDArray[np.bool_],
+    asked: SideRequirements,
+    order: NDArray[np.int64],
 ) -> NDArray[np.int64] | None:
     """Return the columns of the networks of a pattern that stay hidden, None where a question has no answer."""
-    place = hidden.place(len(workshop.task))
+    place = hidden.place(len(builder.problem))
     network = hidden.among(pattern[hidden.columns])
     put = Asked(place[asked.columns], asked.attackers, asked.upward, asked.levels)
     if bool((network.tail[put.columns] < 0).any()):
         return None
-    rooms = (workshop.up, workshop.down)
-    if len(hidden.columns) < len(workshop.task):
-        rooms = workshop.rooms(hidden.columns)
+    rooms = (builder.up, builder.down)
+    if len(hidden.columns) < len(builder.problem):
+        rooms = builder.rooms(hidden.columns)
     share = np.ones(len(hidden.columns))
     cells = np.zeros(len(share), dtype=_CELL)
     cells["first"], cells["tried"][place[order]], cells["asks"][put.columns] = -1, 1, 1

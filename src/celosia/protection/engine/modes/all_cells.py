@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from celosia.protection.engine.modes.modes import Modes, Offer
-from celosia.protection.engine.problem import Goals, Task
+from celosia.protection.engine.problem import Goals, ProtectionProblem
 from celosia.table.table import Table
 
 
-def modes_of_all_cells(task: Task, table: Table, offers: Sequence[Offer], unit: float) -> Modes:
+def modes_of_all_cells(task: ProtectionProblem, table: Table, offers: Sequence[Offer], unit: float) -> Modes:
     """Return modes whose offers are about cells of the table, and whose slacks are those of the columns of a task.
 
     A task leaves out what every attacker knows. Published numbers must add up with such cells too.
@@ -31,7 +31,7 @@ def modes_of_all_cells(task: Task, table: Table, offers: Sequence[Offer], unit: 
     n = len(table)
     none = np.zeros(0, dtype=np.int64)
     nobody = np.zeros((task.n_attackers, n), dtype=np.int64)
-    every = Task(
+    every = ProtectionProblem(
         cells=np.arange(n),
         matrix=sp.csr_array(table.relations.matrix),
         implied=np.zeros(len(table.relations), dtype=bool),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.integer_master import Whole
+from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.master import Point
 from celosia.protection.engine.modes.relaxation import BRANCHED, WHOLE, ModeCutting, TimeIsUpError
 from celosia.protection.engine.modes.separation import REACHED
@@ -126,7 +126,7 @@ class ModeSearch(ModeCutting):
         """Solve the master with whole numbers while some of them are fixed."""
         try:
             self._master.fix(fixed, values)
-            whole = Whole.of(self._master, self.cost - self.modes.constant)
+            whole = IntegerMaster.of(self._master, self.cost - self.modes.constant)
         finally:
             self._master.release()
         allowed = self.call.gap * max(self.bound, 0.0) / whole.scale
@@ -140,7 +140,7 @@ class ModeSearch(ModeCutting):
         lazy, exact = Capability.LAZY in self.call.solver.capabilities, not len(self.press.sides)
         while not self.done:
             self._check_time()
-            whole = Whole.of(self._master, self.cost - self.modes.constant)
+            whole = IntegerMaster.of(self._master, self.cost - self.modes.constant)
             model = self.call.solver.open(whole.problem)
             if lazy and len(self.press.sides):
                 attack = partial(self._separate, whole)
@@ -182,7 +182,7 @@ class ModeSearch(ModeCutting):
             return self.call.gap
         return max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / _GAP_OF_ROUNDS)
 
-    def _separate(self, whole: Whole, x: NDArray[np.float64]) -> list[Row]:
+    def _separate(self, whole: IntegerMaster, x: NDArray[np.float64]) -> list[Row]:
         v, press = self.modes.tidied(whole.point(x)), self.press
         found = press.attack(v)
         if found.least >= 1 - REACHED:

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder
 from celosia.protection.engine.modes.slacks import Opening, Ratios
-from celosia.protection.engine.problem import Task
-from celosia.protection.engine.requirements import Sides
-from celosia.protection.engine.subproblems.support import Hidden
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution
@@ -64,16 +64,16 @@ class Programs:
         The relations, and the questions with levels in units.
     whole
         All columns, taken apart.
-    workshop
+    builder
         Makes ratios of multipliers.
     backend
         The solver.
     """
 
-    task: Task
-    sides: Sides
-    whole: Hidden
-    workshop: Workshop
+    task: ProtectionProblem
+    sides: SideRequirements
+    whole: SupportGraph
+    builder: CutBuilder
     backend: Backend
     _open: dict[int, _Program] = field(default_factory=dict)
     _moves: dict[int, Move] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Programs:
         if not len(used):
             return None
         rows, gamma = self.whole.completed(program.rows[used], gamma[used])
-        found = self.workshop.ratios(rows, gamma, int(self.sides.columns[k]))
+        found = self.builder.ratios(rows, gamma, int(self.sides.columns[k]))
         return found if found is None or self.sides.upward[k] else (found[0], -found[1])
 
 
@@ -172,14 +172,16 @@ class _Program:
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
 
     @classmethod
-    def of(cls, task: Task, columns: NDArray[np.int64], backend: Backend) -> _Program:
+    def of(cls, task: ProtectionProblem, columns: NDArray[np.int64], backend: Backend) -> _Program:
         matrix = sp.csr_array(task.matrix[:, columns], dtype=np.float64)
         rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~task.implied)
         zero, none = np.zeros(len(rows)), np.zeros(len(columns))
         problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, none, none, none)
         return cls(columns, rows, backend.open(problem), (none.copy(), none.copy()))
 
-    def solved(self, sides: Sides, k: int, far: float, up: NDArray[np.float64], down: NDArray[np.float64]) -> Solution:
+    def solved(
+        self, sides: SideRequirements, k: int, far: float, up: NDArray[np.float64], down: NDArray[np.float64]
+    ) -> Solution:
         """Push the cell of a question as far as it goes, but no further than this."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         upward = bool(sides.upward[k])

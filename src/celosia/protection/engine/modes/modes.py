@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.solve.problem import LinearProgram
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -109,7 +109,7 @@ class Modes:
     unit: float
 
     @classmethod
-    def of(cls, task: Task, offers: Sequence[Offer], unit: float) -> Modes:
+    def of(cls, task: ProtectionProblem, offers: Sequence[Offer], unit: float) -> Modes:
         """Return the modes in which the columns of a task may be published."""
         n = len(task)
         starts = np.cumsum([0, *(len(offer.cost) for offer in offers)])
@@ -217,7 +217,7 @@ def _placed(
 
 
 def _rows(
-    task: Task, offers: Sequence[Offer], starts: NDArray[np.int64]
+    task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
     """Return the offers' own rows, and that published numbers add up wherever all numbers of a relation are."""
     v = int(starts[-1])
@@ -236,7 +236,7 @@ def _rows(
 
 
 def _additive(
-    task: Task, offers: Sequence[Offer], starts: NDArray[np.int64]
+    task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """Return the relations of published numbers, as rows over the variables, and their right sides."""
     n, v = len(task), int(starts[-1])

@@ -15,7 +15,7 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.relaxation import ModeCutting
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of
 from celosia.protection.result import Method, Protection
@@ -42,9 +42,9 @@ class Numbered:
     trace: list[tuple[float, float | None, float, int]] = field(init=False, default_factory=list)
 
     @cached_property
-    def task(self) -> Task:
+    def task(self) -> ProtectionProblem:
         """What must be reached."""
-        return task_of(self.risk, integer=self.call.integer)
+        return problem_of(self.risk, integer=self.call.integer)
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.capacity import Cut
-from celosia.protection.engine.master import Master, Point, Pool
+from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.separation import REACHED, Press
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.run import Call
 from celosia.solve.backend import Backend
@@ -82,7 +82,7 @@ class More:
         Every point that nobody attacks with success meets its goals; otherwise no bound rests on them.
     """
 
-    task: Task
+    task: ProtectionProblem
     needed: bool
 
 
@@ -121,7 +121,7 @@ class ModeCutting:
 
     def __init__(
         self,
-        task: Task,
+        task: ProtectionProblem,
         modes: Modes,
         backend: Backend,
         call: Call,
@@ -130,7 +130,7 @@ class ModeCutting:
     ) -> None:
         self.modes, self.call = modes, call
         self.press = Press(task, modes, backend)
-        self.pool = Pool()
+        self.pool = CutPool()
         self.best: NDArray[np.float64] | None = None
         self.bound = self._least_cost(modes)
         self.impossible = False

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import coloured
-from celosia.protection.engine.cuts.capacity import Cut, Workshop
+from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
 from celosia.protection.engine.modes.lp import Programs
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.slacks import Doors, Linear, Opening, Ratios
-from celosia.protection.engine.problem import Task
-from celosia.protection.engine.requirements import Sides, sides_of
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, furthest, minimum_cuts
-from celosia.protection.engine.subproblems.support import Hidden
+from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
 
@@ -89,36 +89,36 @@ class Press:
         Solves the attackers' programs where cells form no networks.
     """
 
-    task: Task
+    task: ProtectionProblem
     modes: Modes
     backend: Backend
-    sides: Sides = field(init=False)
+    sides: SideRequirements = field(init=False)
     _next: int = 0
 
     def __post_init__(self) -> None:
-        sides = sides_of(self.task.goals)
+        sides = split_sides(self.task.goals)
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property
-    def whole(self) -> Hidden:
+    def whole(self) -> SupportGraph:
         """All columns, taken apart."""
-        return Hidden.of(self.task, np.arange(len(self.task)))
+        return SupportGraph.of(self.task, np.arange(len(self.task)))
 
     @cached_property
     def _doors(self) -> Doors:
         unit = self.modes.unit
-        return Doors(self.modes, self.sides, self._workshop.up / unit, self._workshop.down / unit)
+        return Doors(self.modes, self.sides, self._builder.up / unit, self._builder.down / unit)
 
     @cached_property
-    def _workshop(self) -> Workshop:
-        return Workshop.of(self.task)
+    def _builder(self) -> CutBuilder:
+        return CutBuilder.of(self.task)
 
     @cached_property
     def _programs(self) -> Programs:
-        return Programs(self.task, self.sides, self.whole, self._workshop, self.backend)
+        return Programs(self.task, self.sides, self.whole, self._builder, self.backend)
 
     @cached_property
-    def _planes(self) -> list[Hidden]:
+    def _planes(self) -> list[SupportGraph]:
         """Networks of some of the relations, where all of them form none.
 
         Relations that cover every cell at most once are of one colour, and those of two colours form a network. Leaving
@@ -129,7 +129,7 @@ class Press:
         colour = coloured(self.task.matrix.indptr, self.task.matrix.indices, len(self.task))
         everything = np.arange(len(self.task))
         pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
-        parts = (Hidden.of(self.task, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
+        parts = (SupportGraph.of(self.task, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
         return [part for part in parts if len(part.parts)]
 
     @cached_property
@@ -137,7 +137,7 @@ class Press:
         """Which questions are about networks."""
         return self._inside(self.whole, np.arange(len(self.sides)))
 
-    def _inside(self, network: Hidden, questions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _inside(self, network: SupportGraph, questions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which questions are about a component that is a network."""
         component = network.parts.component[self.sides.columns[questions]].astype(np.int64)
         return network.is_network(component) & (component >= 0)
@@ -214,7 +214,9 @@ class Press:
         """Return a question, of a sliding pair both."""
         return (first, first + 1) if self.sides.sliding[first] else (first,)
 
-    def _ask_flows(self, answers: _Answers, network: Hidden, firsts: NDArray[np.int64], *, part: bool = False) -> None:
+    def _ask_flows(
+        self, answers: _Answers, network: SupportGraph, firsts: NDArray[np.int64], *, part: bool = False
+    ) -> None:
         """Answer questions by flows, many at once; of a part of the relations only the cuts count."""
         firsts = firsts[self._inside(network, firsts)]
         at_once = len(firsts) if answers.opening.shared else max(1, _AT_ONCE // len(self.task))
@@ -240,7 +242,7 @@ class Press:
             Rooms(up, down, np.ones(len(self.task))),
         )
 
-    def _cut_off_flows(self, answers: _Answers, network: Hidden, pairs: Sequence[Sequence[int]]) -> None:
+    def _cut_off_flows(self, answers: _Answers, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
         """Note the cuts of questions about a network, from both minimum cuts of each side."""
         asked, rooms = self._laid_out(answers.opening, pairs)
         _, ends, nodes = minimum_cuts(asked, rooms, network.network, 0.0)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.requirements import Sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 _WHOLE = 1e-9
 """A variable this close to 1 is 1."""
@@ -69,7 +69,7 @@ class Doors:
     """
 
     modes: Modes
-    sides: Sides
+    sides: SideRequirements
     up: NDArray[np.float64]
     down: NDArray[np.float64]
 

@@ -54,7 +54,7 @@ class Rooms(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One-sided questions about arcs: see `celosia.protection.engine.requirements.Sides`, ``(q,)`` each."""
+    """One-sided requirements about arcs: see `engine.subproblems.requirements.SideRequirements`, ``(q,)`` each."""
 
     columns: NDArray[np.int64]
     attackers: NDArray[np.int64]

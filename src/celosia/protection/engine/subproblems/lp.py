@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protection.engine.cuts.capacity import Reach, Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder, Reach
 from celosia.protection.engine.parameters import PARAMETERS
-from celosia.protection.engine.requirements import Sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
@@ -24,7 +24,7 @@ Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.i
 _METHODS: tuple[Method, ...] = ("dual", "primal")
 
 
-class Answered(NamedTuple):
+class Answer(NamedTuple):
     """The answer to one question.
 
     Parameters
@@ -42,7 +42,7 @@ class Answered(NamedTuple):
     reaches: list[Reach]
 
 
-class Table(NamedTuple):
+class Witness(NamedTuple):
     """The answer to a question of a pattern.
 
     Parameters
@@ -60,13 +60,13 @@ class Table(NamedTuple):
     reach: Reach | None
 
     @property
-    def answers(self) -> bool:
+    def is_reached(self) -> bool:
         """Whether the level is reached."""
         return self.reached >= 1.0 - LEVEL_REACHED
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class AttackerProgram:
     """One component: how far its cells move when they are hidden by a part.
 
     Everything is counted in parts of the level that is asked for, and rooms are capped at it, so that from one question
@@ -74,10 +74,10 @@ class Program:
 
     Parameters
     ----------
-    workshop
+    builder
         Makes the reaches.
     columns
-        The component, as columns of the task.
+        The component, as columns of the problem.
     rows
         Its rows.
     share
@@ -90,7 +90,7 @@ class Program:
         See `celosia.protection.engine.parameters.CutParameters`.
     """
 
-    workshop: Workshop
+    builder: CutBuilder
     columns: NDArray[np.int64]
     rows: NDArray[np.int64]
     share: NDArray[np.float64]
@@ -102,20 +102,20 @@ class Program:
     @classmethod
     def of(
         cls,
-        workshop: Workshop,
+        builder: CutBuilder,
         columns: NDArray[np.int64],
         share: NDArray[np.float64],
         backend: Backend,
         complete: Complete | None = None,
-    ) -> Program:
+    ) -> AttackerProgram:
         """Return the program of a component."""
-        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
         zero = np.zeros(len(rows))
         problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
-        return cls(workshop, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete)
+        return cls(builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete)
 
-    def answers(self, sides: Sides) -> Iterator[Answered]:
+    def solve(self, sides: SideRequirements) -> Iterator[Answer]:
         """Yield the answers to questions about cells of the component, in the order of their levels.
 
         No coefficient of a cut exceeds 1, however large the room, so rooms end at the level; and as a cell with
@@ -125,34 +125,34 @@ class Program:
             who, level = int(sides.attackers[k]), float(sides.levels[k])
             target = int(np.searchsorted(self.columns, sides.columns[k]))
             upward = bool(sides.upward[k])
-            solution = self._pushed(target, self.rooms(who, level, 1.0), upward=upward)
+            solution = self._push(target, self.rooms(who, level, 1.0), upward=upward)
             reached = abs(float(solution.x[target]))
             reaches = []
             if reached < 1.0 - LEVEL_REACHED:
                 reaches.append(self._reach(solution, k, sides))
                 cap = 1.0 / (np.abs(solution.reduced_costs) + self.least_ratio)
-                again = self._pushed(target, self.rooms(who, level, cap), upward=upward)
+                again = self._push(target, self.rooms(who, level, cap), upward=upward)
                 reaches.append(self._reach(again, k, sides))
-            yield Answered(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
+            yield Answer(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
 
-    def exact_answers(self, sides: Sides, *, why: bool = True) -> Iterator[Answered]:
+    def solve_exactly(self, sides: SideRequirements, *, why: bool = True) -> Iterator[Answer]:
         """Yield the same for a pattern, with rooms as wide as they are, on request also why."""
         for k in range(len(sides)):
-            table = self.table(sides, k, why=why)
-            yield Answered(k, table.reached, [] if table.reach is None else [table.reach])
+            table = self.find_witness(sides, k, why=why)
+            yield Answer(k, table.reached, [] if table.reach is None else [table.reach])
 
-    def table(self, sides: Sides, k: int, *, why: bool = True) -> Table:
+    def find_witness(self, sides: SideRequirements, k: int, *, why: bool = True) -> Witness:
         """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         who, level = int(sides.attackers[k]), float(sides.levels[k])
         for cap in (1.0, UNBOUNDED):
-            vertex = self._pushed(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
+            vertex = self._push(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
             reached = min(abs(float(vertex.x[target])), 1.0)
             if reached >= 1.0 - LEVEL_REACHED:
-                return Table(vertex.x, reached, None)
-        return Table(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
+                return Witness(vertex.x, reached, None)
+        return Witness(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
 
-    def _pushed(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
+    def _push(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
         """Return the solution in which a cell moves furthest, as far as its level."""
         below, above = rooms
         if upward:
@@ -163,7 +163,7 @@ class Program:
         self.model.change_bounds(changed, below[changed], above[changed])
         self.bounds[0][:], self.bounds[1][:] = below, above
         self._aim(target, -1.0 if upward else 1.0)
-        solution = _solved(self.model)
+        solution = _solve(self.model)
         self._aim(target, 0.0)
         return solution
 
@@ -174,15 +174,15 @@ class Program:
         self, who: int, level: float, cap: NDArray[np.float64] | float = UNBOUNDED
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return an attacker's rooms in parts of the level, no wider than the cap."""
-        down, up = self.workshop.down[who][self.columns] / level, self.workshop.up[who][self.columns] / level
+        down, up = self.builder.down[who][self.columns] / level, self.builder.up[who][self.columns] / level
         return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
 
-    def _reach(self, solution: _Vertex, k: int, sides: Sides) -> Reach | None:
+    def _reach(self, solution: _Vertex, k: int, sides: SideRequirements) -> Reach | None:
         rows, gamma = self.rows, solution.duals
         if self.complete is not None:
             used = np.flatnonzero(np.abs(gamma) > MULTIPLIER_ZERO)
             rows, gamma = self.complete(rows[used], gamma[used])
-        return self.workshop.reach(
+        return self.builder.bound_move(
             rows,
             gamma,
             int(sides.columns[k]),
@@ -199,7 +199,7 @@ class _Vertex(NamedTuple):
     reduced_costs: NDArray[np.float64]
 
 
-def _solved(model: Model) -> _Vertex:
+def _solve(model: Model) -> _Vertex:
     for method in _METHODS:
         found = model.solve(method=method)
         if found.x is not None and found.duals is not None and found.reduced_costs is not None:

@@ -13,14 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Workshop
+from celosia.protection.engine.cuts.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 
 
 @dataclass(frozen=True, eq=False)
-class Detours:
+class Rerouting:
     """Finds ways round cells of one component.
 
     Parameters
@@ -40,20 +40,20 @@ class Detours:
     @classmethod
     def of(
         cls,
-        workshop: Workshop,
+        builder: CutBuilder,
         columns: NDArray[np.int64],
         backend: Backend,
         furthest: float = PARAMETERS.heuristics.longest_detour,
-    ) -> Detours:
+    ) -> Rerouting:
         """Return what finds ways round the cells of a component."""
-        matrix = sp.csr_array(workshop.task.matrix[:, columns], dtype=np.float64)
+        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)
         both = sp.csr_array(sp.hstack([rows, -rows]))
         problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
         return cls(n, backend.open(problem), furthest)
 
-    def around(self, cell: int, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def find_detour(self, cell: int, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the shortest move of hidden cells that moves a cell up by one, None where there is none."""
         upper = np.where(np.concatenate([share, share]) > 0, self.furthest, 0.0)
         lower = np.zeros(2 * self.n)

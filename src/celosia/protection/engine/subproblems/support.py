@@ -1,4 +1,4 @@
-"""The cells that a point hides, taken apart into components, with the networks among them."""
+"""Support of a point, split into components; network components as graphs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from celosia.attack.system.decomposition import Parts, adjacency, parts_of
 from celosia.attack.system.system import System
 from celosia.protection.engine.parameters import PARAMETERS
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import Network
 from celosia.solve import deadline
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
-    """The cells that a point hides, taken apart.
+class SupportGraph:
+    """Support of a point, split into components; network components as graphs.
 
     Parameters
     ----------
     columns
-        Columns of the task.
+        Columns of the problem.
     system, parts
         What attackers have to solve, and its components.
     """
@@ -34,14 +34,16 @@ class Hidden:
     parts: Parts
 
     @classmethod
-    def of(cls, task: Task, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None) -> Hidden:
-        """Return some columns of a task taken apart, by all relations or some; DeadlineError where it is too late."""
+    def of(
+        cls, problem: ProtectionProblem, columns: NDArray[np.int64], rows: NDArray[np.int64] | None = None
+    ) -> SupportGraph:
+        """Return the support of some columns, by all relations or some; DeadlineError where it is too late."""
         deadline.check()
-        system = task.system(columns, rows)
+        system = problem.system(columns, rows)
         return cls(columns, system, parts_of(system))
 
     def place(self, n: int) -> NDArray[np.int64]:
-        """Return where every column of the task stands here, -1 where it does not, ``(n,)``."""
+        """Return where every column of the problem stands here, -1 where it does not, ``(n,)``."""
         place = np.full(n, -1, dtype=np.int64)
         place[self.columns] = np.arange(len(self.columns))
         return place
@@ -83,7 +85,7 @@ class Hidden:
         return component, np.argsort(component, kind="stable")
 
     def multipliers(self, side: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the rows of the task, and their multipliers, that sum the nodes of one side of a cut.
+        """Return the rows of the problem, and their multipliers, that sum the nodes of one side of a cut.
 
         The ground is no relation, but minus the sum of all others: a side that holds it is as good as its complement.
         """
@@ -109,7 +111,7 @@ class Hidden:
     def completed(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return multipliers of rows of the task without peeled cells: these follow, so they give others no room."""
+        """Return multipliers of rows of the problem without peeled cells: these follow, so they give others no room."""
         peeled = np.flatnonzero(self.parts.peeled >= 0)
         if not len(peeled):
             return rows, gamma

@@ -1,4 +1,4 @@
-"""Tables that answer the questions of a pattern, kept while cells are shown again, where cells form no network."""
+"""Witnesses that answer the questions of a pattern, kept while cells are shown again, where cells form no network."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut, Reach, Workshop
-from celosia.protection.engine.master import Pool
+from celosia.protection.engine.cuts.capacity import Cut, CutBuilder, Reach
+from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.requirements import Sides
-from celosia.protection.engine.subproblems.lp import Program
-from celosia.protection.engine.subproblems.reroute import Detours
+from celosia.protection.engine.subproblems.lp import AttackerProgram
+from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.reroute import Rerouting
 from celosia.tolerance import CUT_SATISFIED, SUM_ROUNDING, WITNESS_REACHED, WITNESS_ZERO
 
 
-def clean_program(
-    tables: Tables, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
+def reduce_component(
+    tables: Witnesses, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
 ) -> NDArray[np.int64] | None:
     """Return the columns of a component that is no network that stay hidden."""
     if not tables.start(known):
@@ -27,7 +27,7 @@ def clean_program(
     return np.array(stays, dtype=np.int64)
 
 
-class Tables:
+class Witnesses:
     """A table for every question.
 
     Parameters
@@ -38,7 +38,7 @@ class Tables:
         The questions.
     learned
         Cuts that tell which cells must stay.
-    detours
+    rerouting
         Finds ways round cells.
     parameters
         How much effort a cell is worth.
@@ -51,17 +51,17 @@ class Tables:
 
     def __init__(
         self,
-        program: Program,
-        asked: Sides,
-        learned: Learned,
-        detours: Detours,
+        program: AttackerProgram,
+        asked: SideRequirements,
+        learned: LearnedCuts,
+        rerouting: Rerouting,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
     ) -> None:
         self.program = program
         self._parameters = parameters
         self.asked = asked
         self.learned = learned
-        self.detours = detours
+        self.rerouting = rerouting
         self.moves = np.zeros((len(asked), len(program.columns)))
         self._target = np.searchsorted(program.columns, asked.columns)
         self._sign = np.where(asked.upward, 1.0, -1.0)
@@ -75,17 +75,17 @@ class Tables:
     def start(self, known: NDArray[np.float64] | None) -> bool:
         """Find a table for every question, known ones first; return whether each has one."""
         for question in range(len(self.asked)):
-            if known is not None and self._fits(known[question] / self.asked.levels[question], question):
+            if known is not None and self._is_witness(known[question] / self.asked.levels[question], question):
                 self.moves[question] = known[question] / self.asked.levels[question]
                 continue
             other = self._other[question]
             if 0 <= other < question:
                 turned = -self.moves[other] / abs(self.moves[other, self._target[question]])
-                if self._fits(turned, question):
+                if self._is_witness(turned, question):
                     self.moves[question] = turned
                     continue
-            table = self.program.table(self.asked, question)
-            if not table.answers:
+            table = self.program.find_witness(self.asked, question)
+            if not table.is_reached:
                 return False
             self.moves[question] = table.moves
         return True
@@ -100,13 +100,13 @@ class Tables:
             return False
         own = self._target == cell  # a cell that is shown has nothing to keep
         using = np.flatnonzero((np.abs(self.moves[:, cell]) > WITNESS_ZERO) & ~own)
-        tables, fits = self._rerouted(using, cell)
+        tables, fits = self._reroute(using, cell)
         self.program.share[cell] = 0.0
         asked = np.flatnonzero(~fits)[: self._parameters.most_programs + 1]
         for k in asked[np.argsort(-self._failures[using[asked]], kind="stable")].tolist():
-            answer = self.program.table(self.asked, int(using[k]))
-            if not answer.answers or len(asked) > self._parameters.most_programs:
-                self._failures[using[k]] += not answer.answers
+            answer = self.program.find_witness(self.asked, int(using[k]))
+            if not answer.is_reached or len(asked) > self._parameters.most_programs:
+                self._failures[using[k]] += not answer.is_reached
                 self.program.share[cell] = 1.0
                 self.learned.learn(answer.reach, self.asked, int(using[k]))
                 return False
@@ -116,10 +116,10 @@ class Tables:
         self.learned.show(cell)
         return True
 
-    def _rerouted(self, using: NDArray[np.int64], cell: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _reroute(self, using: NDArray[np.int64], cell: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return tables that are led round a cell, and which of them still answer their question."""
         moves = self.moves[using]
-        detour = self.detours.around(cell, self.program.share) if len(using) else None
+        detour = self.rerouting.find_detour(cell, self.program.share) if len(using) else None
         if detour is None:
             return moves, np.zeros(len(using), dtype=bool)
         tables = moves - moves[:, [cell]] * detour
@@ -129,10 +129,10 @@ class Tables:
         fits = reached >= self._parameters.least_rerouted
         tables[fits] /= reached[fits, None]
         for k in np.flatnonzero(fits).tolist():
-            fits[k] = self._fits(tables[k], int(using[k]))
+            fits[k] = self._is_witness(tables[k], int(using[k]))
         return tables, fits
 
-    def _fits(self, table: NDArray[np.float64], question: int) -> bool:
+    def _is_witness(self, table: NDArray[np.float64], question: int) -> bool:
         """Return whether a table leaves no room of its attacker, and moves its cell by the level."""
         if table[self._target[question]] * self._sign[question] < 1.0 - WITNESS_REACHED:
             return False
@@ -140,27 +140,27 @@ class Tables:
         return bool(np.all((table >= below - WITNESS_ZERO) & (table <= above + WITNESS_ZERO)))
 
 
-class Learned:
+class LearnedCuts:
     """Cuts that tell at once which cells must stay hidden.
 
     Parameters
     ----------
-    workshop
+    builder
         Makes cuts.
     pool
         The cuts that are known.
     members
         The columns of the component: no other column is hidden.
     known
-        Levels are those of the task, so that what is learned holds for it.
+        Levels are those of the problem, so that what is learned holds for it.
     """
 
-    def __init__(self, workshop: Workshop, pool: Pool, members: NDArray[np.int64], *, known: bool) -> None:
-        self._workshop = workshop
+    def __init__(self, builder: CutBuilder, pool: CutPool, members: NDArray[np.int64], *, known: bool) -> None:
+        self._builder = builder
         self._pool = pool
         self._known = known
         self._members = members
-        self._hidden = np.zeros(len(workshop.task), dtype=bool)
+        self._hidden = np.zeros(len(builder.problem), dtype=bool)
         self._hidden[members] = True
         self._holds: list[set[int]] = [set() for _ in members]
         self._slack: list[float] = []
@@ -192,10 +192,10 @@ class Learned:
         for number in self._holds[cell]:
             self._slack[number] -= self._value(number, cell)
 
-    def learn(self, reach: Reach | None, asked: Sides, question: int) -> None:
+    def learn(self, reach: Reach | None, asked: SideRequirements, question: int) -> None:
         """Make a cut of what stopped a question."""
         column = int(asked.columns[question])
-        cut = None if reach is None else self._workshop.cut([reach], float(asked.levels[question]), column)
+        cut = None if reach is None else self._builder.build_cut([reach], float(asked.levels[question]), column)
         if cut is not None:
             self._add(cut)
             if self._known:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.system import ENDLESS
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.admm.blocks import blocks_of
 from celosia.protection.intervals.admm.product import Product, relations_of
 from celosia.protection.intervals.admm.splitting import Projector, Split, SplitCuts, Splitting
@@ -66,7 +66,7 @@ Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 """How far ranges reach down and up."""
 
 
-def splits(task: Task, prices: Prices) -> bool:
+def splits(task: ProtectionProblem, prices: Prices) -> bool:
     """Return whether splitting can deal with this: one attacker, levels slide or are separate, ranges have no price."""
     goals = task.goals
     both = (goals.sliding > goals.up + goals.down) & (goals.up + goals.down > 0)
@@ -103,7 +103,7 @@ class SplitSearch:
 
     def __init__(
         self,
-        task: Task,
+        task: ProtectionProblem,
         prices: Prices,
         product: Product,
         backend: Backend,
@@ -166,7 +166,7 @@ class SplitSearch:
         self._listen(self)
 
 
-def _model(task: Task, prices: Prices, place: NDArray[np.int64], n: int) -> tuple[Split, float]:
+def _model(task: ProtectionProblem, prices: Prices, place: NDArray[np.int64], n: int) -> tuple[Split, float]:
     """Return the model in the places of a product, and the mean level in counts."""
     goals = task.goals
     levels = np.zeros((3, len(task)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.system import ENDLESS
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 
 NEAR = 1e-5
 """A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
@@ -24,7 +24,7 @@ SEARCHED = 5e-7
 class Grid:
     """The decimals in which ends are counted (`fine`) and published, and which columns have whole ends anyway."""
 
-    task: Task
+    task: ProtectionProblem
     fine: int
     published: int
     counts: NDArray[np.bool_]

@@ -22,7 +22,7 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.consistency import adds_up, completion
 from celosia.protection.intervals.publish.decimals import NEAR, NEAR_SHARE, SEARCHED, Grid
@@ -123,7 +123,7 @@ class Placing:
     risk: Risk
     method: Intervals
     call: Call
-    task: Task
+    task: ProtectionProblem
     costs: tuple[NDArray[np.float64], NDArray[np.float64]]
     most: NDArray[np.float64]
     fixed: NDArray[np.float64] | None = None

@@ -17,7 +17,7 @@ from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.problem import Task, task_of
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.placement import Placed, Placing, Slacks
@@ -56,9 +56,9 @@ class Publishing:
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     @cached_property
-    def task(self) -> Task:
+    def task(self) -> ProtectionProblem:
         """The cells that may be ranges, and what must be reached."""
-        return task_of(self.required, integer=self.call.integer)
+        return problem_of(self.required, integer=self.call.integer)
 
     @cached_property
     def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.system import ENDLESS
 from celosia.library import OnFirstUse
-from celosia.protection.engine.problem import Task
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.publish.placement import Slacks
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
@@ -122,7 +122,7 @@ class Shifts:
 
 
 def shifted(
-    task: Task,
+    task: ProtectionProblem,
     slacks: Slacks,
     costs: tuple[NDArray[np.float64], NDArray[np.float64]],
     backend: Backend,

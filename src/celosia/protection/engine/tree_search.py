@@ -1,4 +1,4 @@
-"""Branching: the master with integer variables, solved until nothing separates its solution."""
+"""TreeSearch: the master with integer variables, solved until nothing separates its solution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from celosia.protection.engine.cuts.capacity import Cut
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent
-from celosia.protection.engine.integer_master import Whole
+from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.relaxation import Relaxation
@@ -18,7 +18,7 @@ from celosia.solve.solution import Solution, Status
 from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 
 
-class Branching:
+class TreeSearch:
     """Solves integer masters.
 
     Parameters
@@ -45,7 +45,7 @@ class Branching:
         self._requirements, self._heuristics = requirements, heuristics
         self._tree, self._parameters = tree, parameters
 
-    def branch(self) -> None:
+    def run(self) -> None:
         """Solve the master with integer variables until nothing separates its solution.
 
         As long as that is quick, cutting planes run again after every solution; then a tree with lazy cuts takes the
@@ -70,14 +70,14 @@ class Branching:
             self._heuristics.repair(x)
             relaxation.run_cutting_planes(deep=False, zero_half=not relaxation.separator.is_network)
 
-    def _master(self) -> Whole:
+    def _master(self) -> IntegerMaster:
         """Return the integer master of patterns that are cheaper than the best."""
-        return Whole.of(self._relaxation.master, self._incumbent.cutoff)
+        return IntegerMaster.of(self._relaxation.master, self._incumbent.cutoff)
 
     def _absolute_gap(self) -> float:
         return BELOW_ONE_STEP * self._incumbent.step.size / self._relaxation.master.scale
 
-    def _conclude_from(self, master: Whole, solution: Solution) -> NDArray[np.float64] | None:
+    def _conclude_from(self, master: IntegerMaster, solution: Solution) -> NDArray[np.float64] | None:
         """Take the bound of an integer master; return its point, None where it has none, which ends the search."""
         if solution.status is Status.INFEASIBLE:
             self._incumbent.conclude()

@@ -1,4 +1,4 @@
-"""Goals as one-sided questions: how far up, how far down."""
+"""Requirements by side: one attacker's subproblem for every level up, and one for every level down."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from celosia.protection.engine.problem import Goals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sides:
-    """One-sided questions, ``(s,)`` each.
+class SideRequirements:
+    """One-sided requirements, ``(s,)`` each: an attacker must be able to push a cell in one direction to a level.
 
     Parameters
     ----------
     goals
-        The goal that asks.
+        The requirement to which the side belongs, as its place among `ProtectionProblem.goals`.
     columns, attackers
-        Of whom.
+        The cell and the attacker.
     upward
-        In which direction.
+        Whether the cell is pushed up.
     levels
         How far.
     sliding
-        The level is one of both sides together. Such questions stand in pairs, up and then down.
+        The level is one of both sides together. Such sides stand in pairs, up and then down.
     """
 
     goals: NDArray[np.int64]
@@ -38,9 +38,9 @@ class Sides:
     def __len__(self) -> int:
         return len(self.goals)
 
-    def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> Sides:
-        """Return some of the questions."""
-        return Sides(
+    def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> SideRequirements:
+        """Return some of the sides."""
+        return SideRequirements(
             self.goals[places],
             self.columns[places],
             self.attackers[places],
@@ -50,13 +50,13 @@ class Sides:
         )
 
 
-def sides_of(goals: Goals) -> Sides:
-    """Return the questions of all goals, each goal's together; sliding levels that the others imply ask nothing."""
+def split_sides(goals: Goals) -> SideRequirements:
+    """Return the sides of all requirements in their order; sliding levels that the others imply have none."""
     asked = np.stack([goals.up, goals.down, *[np.where(goals.sliding > goals.up + goals.down, goals.sliding, 0)] * 2])
     kind, goal = np.nonzero(asked)
     order = np.lexsort((kind, goal))
     kind, goal = kind[order], goal[order]
-    return Sides(
+    return SideRequirements(
         goal,
         goals.columns[goal],
         goals.attackers[goal],
