@@ -16,7 +16,7 @@ from celosia.protection.adjustment.formulation import AdjustTask
 from celosia.protection.adjustment.integer import is_infeasible, settled, solve_whole
 from celosia.protection.adjustment.quadratic import Branching
 from celosia.protection.adjustment.relaxation import Relaxed, relaxed
-from celosia.protection.engine.cost_step import CostStep
+from celosia.protection.cost_step import CostStep
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent, Outcome

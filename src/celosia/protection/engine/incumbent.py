@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cost_step import CostStep
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.cost_step import CostStep
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import CUT_SATISFIED, ONE_STEP
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.master import Master
 from celosia.solve.backend import Row
 from celosia.solve.problem import LinearProgram

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
 from celosia.protection.engine.problem import ProtectionProblem

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import no_isolated_cell_cuts
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.cuts.zero_half import zero_half_cuts
@@ -18,7 +18,7 @@ from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import Stop
-from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import HALF, HIDDEN_ZERO
@@ -56,9 +56,7 @@ class Relaxation:
         self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
         problem = incumbent.problem
         self.pool = CutPool()
-        self.separator = self._presolve(
-            Separator(CutBuilder.of(problem), split_sides(problem.goals), backend, parameters.cuts)
-        )
+        self.separator = self._presolve(Separator.of(problem, backend, parameters.cuts))
         self.master = Master(_program(problem), backend, self.pool, parameters.cuts.patience)
         self.point = self._point_without_cuts
 
@@ -83,7 +81,7 @@ class Relaxation:
         before
             Which requirement of the problem so far each one was, -1 for new ones, ``(q,)``.
         """
-        everything = replace(self.separator, builder=CutBuilder.of(problem), sides=split_sides(problem.goals))
+        everything = Separator.of(problem, self.separator.backend, self._parameters.cuts)
         was = before[everything.sides.goals]
         new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
         kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.goals))
@@ -181,7 +179,7 @@ def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callab
 
     Where doubles find that a requirement is missed, and no cut, there is a no-good cut: hiding less is no safer.
     """
-    found = separator.separate(x, whole=True, check=check)
+    found = separator.separate(x, integer=True, check=check)
     if not found.cuts and len(found.missed):
         problem, pattern = separator.problem, separator.builder.padded_with_forced(x) > HIDDEN_ZERO
         return no_good_cuts(problem, pattern, problem.goals.columns[found.missed])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 

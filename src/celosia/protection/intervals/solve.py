@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, listed
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.relaxation import ModeCutting, More

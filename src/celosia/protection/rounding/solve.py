@@ -14,7 +14,7 @@ from celosia.attack.audit import MET, Audit, audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed, rounded_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.cost_step import CostStep
+from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered

@@ -18,7 +18,7 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Solver
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, waiting
 from celosia.protection.engine.branch_and_cut import BranchAndCut
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters

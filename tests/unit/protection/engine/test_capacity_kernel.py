@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.protection.engine.cuts.capacity import CutBuilder, Reach, build_cover
+from celosia.protection.engine.capacity import CutBuilder, Reach, build_cover
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, minimum_cuts

@@ -13,7 +13,7 @@ from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.branch_and_cut import BranchAndCut
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import problem_of
@@ -170,11 +170,11 @@ def knowing(risk: Risk, place: int) -> Attacker:
     return Attacker(f"knows {place}", *ends)
 
 
-def test_rooms_lie_in_memory_as_compiled_code_expects() -> None:
+def test_capacities_lie_in_memory_as_compiled_code_expects() -> None:
     risk = drawn(4)
     task = problem_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
     part = task.part(np.arange(0, len(task), 2), np.zeros(0, dtype=np.int64))
-    for room in (part.up, part.down, *CutBuilder.of(task).rooms(np.arange(5))):
+    for room in (part.up, part.down, *CutBuilder.of(task).capacities(np.arange(5))):
         assert room.flags.c_contiguous
 
 

@@ -1,4 +1,4 @@
-"""Many cuts at once: what `celosia.protection.engine.cuts.capacity` says about one, compiled."""
+"""Many cuts at once: what `celosia.protection.engine.capacity` says about one, compiled."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from celosia.arrays import ordered
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 
 class Reaches(NamedTuple):
-    """Upper bounds on how far cells can move: see `celosia.protection.engine.cuts.capacity.Reach`.
+    """Upper bounds on how far cells can move: see `celosia.protection.engine.capacity.Reach`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Reaches(NamedTuple):
 
 
 class Made(NamedTuple):
-    """Cuts as arrays: those of `engine.cuts.capacity.Cut`; `missing` says by how much the point misses each."""
+    """Cuts as arrays: those of `engine.capacity.Cut`; `missing` says by how much the point misses each."""
 
     starts: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -161,7 +161,7 @@ def _cut(
 def _cover(
     columns: NDArray[np.int64], values: NDArray[np.float64], x: NDArray[np.float64], begin: int, end: int
 ) -> int:
-    """Write the cover inequality of a cut behind it (`engine.cuts.capacity.cover`); return where it ends.
+    """Write the cover inequality of a cut behind it (`engine.capacity.cover`); return where it ends.
 
     Return -1 where it would say the same.
     """

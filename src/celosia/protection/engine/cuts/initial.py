@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
+from celosia.protection.engine.capacity import Cut, CutBuilder
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.subproblems.flow import Asked, Rooms

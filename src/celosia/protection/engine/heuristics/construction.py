@@ -1,10 +1,10 @@
-r"""Patterns built goal by goal: the cheapest moves that reach each level, guided by the master's point.
+r"""Construction of patterns requirement by requirement: the cheapest moves to each level, guided by the master's point.
 
-For one question the cells that a move uses are hidden; so for every question in turn
+The cells that a move uses are hidden; so for every requirement in turn
 
 .. math:: \min \sum_i c_i (d_i^+ + d_i^-) \quad\text{s.t.}\quad M (d^+ - d^-) = 0,\; d_p = \pm\text{level},
 
-within the attacker's rooms, where cells that are hidden already cost nothing (Fischetti and Salazar 2000, section 5).
+within the attacker's bounds, where cells that are hidden already cost nothing (Fischetti and Salazar 2000, section 5).
 Solving once more with costs divided by how far each cell moved comes closer to a cost per cell (slope scaling).
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
@@ -27,22 +27,22 @@ from celosia.tolerance import MOVE_ZERO, UNBOUNDED
 
 
 class ConstructedPattern(NamedTuple):
-    """A pattern, and the tables that answer its questions, ``(s, n)``."""
+    """A pattern, and witnesses of the requirements in it, ``(s, n)``."""
 
     pattern: NDArray[np.bool_]
-    tables: NDArray[np.float64]
+    witnesses: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Construction:
-    """Builds patterns from some columns of a problem.
+    """Constructs patterns from some columns of a problem.
 
     Parameters
     ----------
     builder
-        Knows the rooms.
+        Knows the attackers' bounds.
     sides
-        The questions, none of them sliding.
+        The requirements, none of them sliding.
     columns
         The columns that may be hidden, increasing.
     model
@@ -66,7 +66,7 @@ class Construction:
         backend: Backend,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
     ) -> Construction:
-        """Return the builder of some columns."""
+        """Return the construction from some columns."""
         matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)
@@ -83,7 +83,7 @@ class Construction:
         *,
         quickly: bool = False,
     ) -> ConstructedPattern | None:
-        """Return a pattern that hides at least `hidden` and answers all questions, None where one has no answer.
+        """Return a pattern that hides at least `hidden` and satisfies all requirements, None where one cannot be.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Construction:
         cost
             What hiding each column seems to cost, ``(n,)``.
         order
-            In which order to take the questions.
+            The order of the requirements.
         late
             Tells when to give up.
         quickly
@@ -102,71 +102,71 @@ class Construction:
         prices = np.maximum(cost[self.columns], self.parameters.least_price)
         cheap = self.parameters.price_of_hidden * float(np.median(prices))
         moves: list[NDArray[np.float64]] = []
-        tables = np.zeros((len(self.sides), len(hidden)))
+        witnesses = np.zeros((len(self.sides), len(hidden)))
         for k in order.tolist():
             if late():
                 return None
-            rooms = self._rooms(k)
-            known = next((move for move in moves if self._answers(move, k, rooms, own)), None)
+            bounds = self._bounds(k)
+            known = next((move for move in moves if self._is_witness(move, k, bounds, own)), None)
             if known is not None:
-                tables[k, self.columns] = self._scaled(known, k) * self.sides.levels[k]
+                witnesses[k, self.columns] = self._scale(known, k) * self.sides.levels[k]
                 continue
-            move = self._cheapest(k, rooms, np.where(own, cheap, prices), "afresh")
+            move = self._find_cheapest(k, bounds, np.where(own, cheap, prices), "afresh")
             if move is None:
                 return None
             other = None
             if not quickly:
                 steep = np.where(own, cheap, prices / np.maximum(np.abs(move), self.parameters.least_move))
-                other = self._cheapest(k, rooms, steep, "auto")
+                other = self._find_cheapest(k, bounds, steep, "auto")
             used = [np.abs(one) > MOVE_ZERO for one in (move, other) if one is not None]
             best = min(range(len(used)), key=lambda place: float(prices[used[place] & ~own].sum()))
             own |= used[best]
             best_move = move if best == 0 or other is None else other
             moves.append(best_move * self.sides.levels[k])
-            tables[k, self.columns] = moves[-1]
+            witnesses[k, self.columns] = moves[-1]
         pattern = hidden.copy()
         pattern[self.columns[own]] = True
-        return ConstructedPattern(pattern, tables)
+        return ConstructedPattern(pattern, witnesses)
 
-    def _rooms(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the rooms down and up of a question's attacker, in parts of its level."""
+    def _bounds(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the bounds L and U of the attacker of a requirement, in parts of its level."""
         who, level = int(self.sides.attackers[k]), float(self.sides.levels[k])
-        rooms = (self.builder.down[who][self.columns] / level, self.builder.up[who][self.columns] / level)
-        return np.minimum(rooms[0], UNBOUNDED), np.minimum(rooms[1], UNBOUNDED)
+        bounds = (self.builder.down[who][self.columns] / level, self.builder.up[who][self.columns] / level)
+        return np.minimum(bounds[0], UNBOUNDED), np.minimum(bounds[1], UNBOUNDED)
 
-    def _answers(
+    def _is_witness(
         self,
         move: NDArray[np.float64],
         k: int,
-        rooms: tuple[NDArray[np.float64], NDArray[np.float64]],
+        bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
         own: NDArray[np.bool_],
     ) -> bool:
-        """Return whether a known move, scaled to the question's level and direction, answers it."""
+        """Return whether a known move, scaled to a requirement's level and direction, is a witness of it."""
         target = int(np.searchsorted(self.columns, self.sides.columns[k]))
         level = float(self.sides.levels[k])
         if abs(move[target]) < MOVE_ZERO * level:
             return False
-        scaled = self._scaled(move, k)
-        return bool(np.all((scaled <= rooms[1]) & (-scaled <= rooms[0]) & (own | (np.abs(scaled) <= MOVE_ZERO))))
+        scaled = self._scale(move, k)
+        return bool(np.all((scaled <= bounds[1]) & (-scaled <= bounds[0]) & (own | (np.abs(scaled) <= MOVE_ZERO))))
 
-    def _scaled(self, move: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-        """Return a move in parts of a question's level."""
+    def _scale(self, move: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        """Return a move scaled to a requirement's level, in parts of it."""
         target = int(np.searchsorted(self.columns, self.sides.columns[k]))
         return np.asarray(move / move[target] * (1.0 if self.sides.upward[k] else -1.0))
 
-    def _cheapest(
+    def _find_cheapest(
         self,
         k: int,
-        rooms: tuple[NDArray[np.float64], NDArray[np.float64]],
+        bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
         prices: NDArray[np.float64],
         method: Method,
     ) -> NDArray[np.float64] | None:
-        """Return the cheapest move that answers a question, in parts of its level."""
+        """Return the cheapest move that reaches a level, in parts of it; None where there is none."""
         target = int(np.searchsorted(self.columns, self.sides.columns[k]))
         n = len(self.columns)
         everyone = np.arange(2 * n)
         if method == "afresh":
-            down, up = rooms
+            down, up = bounds
             lower, upper = np.zeros(2 * n), np.concatenate([up, down])
             upward = bool(self.sides.upward[k])
             upper[[target, n + target]] = 1.0 * upward, 1.0 * (not upward)

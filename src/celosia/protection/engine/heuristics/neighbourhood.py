@@ -1,4 +1,4 @@
-"""Better patterns by large neighbourhoods: forget some hidden cells, build again around the rest, clean up."""
+"""Large neighbourhood search: forget some hidden cells, construct again around the rest, reduce by reverse delete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.heuristics.construction import ConstructedPattern, Construction
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.master import Point
@@ -19,7 +19,7 @@ from celosia.solve.backend import Backend
 
 
 def split_sliding_levels(sides: SideRequirements, builder: CutBuilder) -> SideRequirements:
-    """Return questions in which sliding levels are split between their sides, in the middle where rooms allow."""
+    """Return requirements with sliding levels split between their sides, in halves where attackers' bounds allow."""
     first = np.flatnonzero(sides.sliding & sides.upward)
     levels = sides.levels.copy()
     up = builder.up[sides.attackers[first], sides.columns[first]]
@@ -48,18 +48,18 @@ def _choose_likely(point: Point, columns: NDArray[np.int64], times: float) -> ND
 
 @dataclass(frozen=True, eq=False)
 class NeighbourhoodSearch:
-    """Makes patterns around a point of the master.
+    """Constructs patterns around a point of the master, and around those.
 
     Parameters
     ----------
     constructions
-        Build them: one from the columns that the point is likely to need, one from all that may be needed.
+        One from columns that the point hides or nearly so, one from all that a good pattern may hide.
     reverse_delete
-        Cleans them.
+        Reduces the patterns.
     point
-        Says which cells are worth hiding.
+        The point: cells that it hides are cheaper.
     random
-        From which everything is drawn.
+        The random numbers.
     parameters
         How large neighbourhoods are.
     """
@@ -80,7 +80,7 @@ class NeighbourhoodSearch:
         random: np.random.Generator,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
     ) -> NeighbourhoodSearch:
-        """Return the improver of some columns of a problem."""
+        """Return the search among some columns of a problem."""
         builder, sides = reverse_delete.separator.builder, reverse_delete.separator.sides
         asked = split_sliding_levels(sides.take(builder.problem.forced[sides.columns]), builder)
         likely = _choose_likely(point, columns, parameters.likely)
@@ -88,7 +88,7 @@ class NeighbourhoodSearch:
         return cls((few, all_), reverse_delete, point, random, parameters)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
-        """Yield patterns without end, None where one attempt came to nothing; the first as it was built.
+        """Yield patterns without end, None where a construction fails; the first one before it is reduced, too.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class NeighbourhoodSearch:
             len(sides) == len(self.reverse_delete.separator.sides)
             and not self.reverse_delete.separator.sides.sliding.any()
         )
-        return self.reverse_delete.reduce(built.pattern, self._problem.cost, built.tables if same else None)
+        return self.reverse_delete.reduce(built.pattern, self._problem.cost, built.witnesses if same else None)
 
     def _choose_forgotten(self, pattern: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return hidden cells to be forgotten: any, those near one of them, or dear ones that the point shows."""
@@ -180,7 +180,7 @@ class NeighbourhoodSearch:
         return cells[np.argsort(-weight, kind="stable")[:n]]
 
     def _nearness(self, column: int) -> NDArray[np.float64]:
-        """Return how many short ways lead from a column to every other, relation by relation."""
+        """Return the number of short paths through relations from a column to every other, plus noise below one."""
         links = abs(self._problem.matrix)
         reached = np.zeros(len(self._problem))
         reached[column] = 1.0

@@ -228,8 +228,8 @@ class PrimalHeuristics:
         wide, best = separator.builder.padded_with_forced, self._incumbent.pattern
         wider = Point(wide(point.x), point.bound, wide(point.reduced))
         among = np.concatenate([columns, np.arange(n, len(wider.x))])
-        improver = NeighbourhoodSearch.of(
+        search = NeighbourhoodSearch.of(
             self._reverse_delete, wider, among, separator.backend, self._random, self._parameters
         )
         start = None if best is None else wide(best)
-        return (None if found is None else found[:n] for found in improver.patterns(start))
+        return (None if found is None else found[:n] for found in search.patterns(start))

@@ -1,8 +1,7 @@
-"""Showing again what need not be hidden, one cell after another, with certificates.
+"""Reverse delete: show cells of a safe pattern again, one after another, while every requirement has a witness.
 
-Every question keeps a table that answers it. A cell can be shown when the questions whose tables move it find others
-without it; all other questions keep theirs (reverse delete). What comes out hides no cell in vain, and is safe as
-far as doubles can tell.
+A cell can be shown when the requirements whose witnesses move it have others that do not; all other requirements keep
+theirs. The result hides no cell in vain, and is safe as far as doubles can tell.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
@@ -47,19 +46,19 @@ _Entries = Annotated[NDArray[np.void], _ENTRY]
 is the last: entries of earlier ones stay."""
 
 Known = NDArray[np.float64]
-"""How far every question's table moves every column of a problem, ``(s, n)``."""
+"""How far the witness of every requirement moves every column of a problem, ``(s, n)``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReverseDelete:
-    """Cleans patterns of a problem.
+    """Reduces patterns of a problem.
 
     Parameters
     ----------
     separator
-        Tells how far questions get.
+        Solves the subproblems.
     pool
-        Cuts that every safe pattern satisfies: what violates one need not be asked. What is learned goes there.
+        Valid cuts: a cell without which one is violated stays hidden. Cuts learned here are added.
     late
         Tells when to stop: what has not been tried by then stays hidden.
     parameters
@@ -84,14 +83,12 @@ class ReverseDelete:
         weight
             The heaviest are tried first, ``(n,)``.
         known
-            Witnesses that answer the questions, where no level slides.
+            Witnesses of the requirements, where no level slides.
         """
         builder, n = self.separator.builder, len(pattern)
         problem = builder.problem
-        pattern, weight = (
-            builder.padded_with_forced(self.show_narrow_cells(pattern)),
-            builder.padded_with_forced(weight),
-        )
+        pattern = builder.padded_with_forced(self.show_narrow_cells(pattern))
+        weight = builder.padded_with_forced(weight)
         asked = self._targets(pattern)
         if asked is None:
             return None
@@ -99,7 +96,7 @@ class ReverseDelete:
         order = order[np.argsort(-weight[order], kind="stable")]
         kept = problem.forced & pattern
         if self.separator.is_network:
-            stays = _reduce_networks(builder, self.separator.networks[0], pattern, asked, order)
+            stays = _reduce_networks(builder, self.separator.subproblems.networks[0], pattern, asked, order)
         else:
             stays = self._reduce_components(pattern, asked, order, known)
         if stays is None:
@@ -118,7 +115,7 @@ class ReverseDelete:
         component, own = hidden.parts.component[place[asked.columns]], hidden.parts.component[place[order]]
         if bool((component < 0).any()):
             return None
-        flows = np.append(hidden.parts.network, np.False_)  # the last for cells that follow at once
+        flows = np.append(hidden.parts.network, np.False_)  # the last for determined cells
         stays = _reduce_networks(builder, hidden, pattern, asked.take(flows[component]), order[flows[own]])
         if stays is None:
             return None
@@ -129,9 +126,9 @@ class ReverseDelete:
             learned = LearnedCuts(builder, self.pool, members, known=not split)
             program = AttackerProgram.of(builder, members, np.ones(len(members)), self.separator.backend)
             rerouting = Rerouting.of(builder, members, self.separator.backend, self.parameters.longest_detour)
-            tables = Witnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
+            witnesses = Witnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
             given = None if known is None else known[component == number][:, members]
-            stays = reduce_component(tables, order[own == number], given, self.late)
+            stays = reduce_component(witnesses, order[own == number], given, self.late)
             if stays is None:
                 return None
             found.append(stays)
@@ -156,7 +153,7 @@ class ReverseDelete:
             pattern[shown] = False
 
     def _targets(self, pattern: NDArray[np.bool_]) -> SideRequirements | None:
-        """Return the questions, sliding ones with the part of their level that each side reaches now."""
+        """Return the requirements, sliding ones with the part of their level that each side reaches now."""
         everything = self.separator.sides
         counts = pattern[everything.columns]  # a cell that is shown has nothing to keep
         if bool(counts.all()) and not bool(everything.sliding.any()):
@@ -164,13 +161,7 @@ class ReverseDelete:
         asked = everything.take(counts)
         if not bool(asked.sliding.any()):
             return asked
-        part = self.separator.measure_reach(pattern)[counts]
-        room = np.where(
-            asked.upward,
-            self.separator.builder.up[asked.attackers, asked.columns],
-            self.separator.builder.down[asked.attackers, asked.columns],
-        )
-        part = np.minimum(part, room / asked.levels)
+        part = self.separator.subproblems.cap_at_own_bounds(asked, self.separator.measure_reach(pattern)[counts])
         first = np.flatnonzero(asked.sliding & asked.upward)
         both = part[first] + part[first + 1]
         if bool((both < 1.0 - LEVEL_REACHED).any()):
@@ -189,15 +180,15 @@ def _reduce_networks(
     asked: SideRequirements,
     order: NDArray[np.int64],
 ) -> NDArray[np.int64] | None:
-    """Return the columns of the networks of a pattern that stay hidden, None where a question has no answer."""
+    """Return the columns of the networks of a pattern that stay hidden, None where a requirement is missed."""
     place = hidden.place(len(builder.problem))
-    network = hidden.among(pattern[hidden.columns])
+    network = hidden.network_among(pattern[hidden.columns])
     put = Asked(place[asked.columns], asked.attackers, asked.upward, asked.levels)
     if bool((network.tail[put.columns] < 0).any()):
         return None
     rooms = (builder.up, builder.down)
     if len(hidden.columns) < len(builder.problem):
-        rooms = builder.rooms(hidden.columns)
+        rooms = builder.capacities(hidden.columns)
     share = np.ones(len(hidden.columns))
     cells = np.zeros(len(share), dtype=_CELL)
     cells["first"], cells["tried"][place[order]], cells["asks"][put.columns] = -1, 1, 1

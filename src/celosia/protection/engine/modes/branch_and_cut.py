@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.master import Point
 from celosia.protection.engine.modes.relaxation import BRANCHED, WHOLE, ModeCutting, TimeIsUpError

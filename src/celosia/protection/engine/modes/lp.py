@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.modes.slacks import Opening, Ratios
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.requirements import SideRequirements
@@ -157,7 +157,7 @@ class Programs:
         used = np.flatnonzero(gamma)
         if not len(used):
             return None
-        rows, gamma = self.whole.completed(program.rows[used], gamma[used])
+        rows, gamma = self.whole.complete(program.rows[used], gamma[used])
         found = self.builder.ratios(rows, gamma, int(self.sides.columns[k]))
         return found if found is None or self.sides.upward[k] else (found[0], -found[1])
 

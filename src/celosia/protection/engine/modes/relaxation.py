@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import Cut
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.separation import REACHED, Press

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import coloured
-from celosia.protection.engine.cuts.capacity import Cut, CutBuilder
+from celosia.protection.engine.capacity import Cut, CutBuilder
 from celosia.protection.engine.modes.lp import Programs
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.slacks import Doors, Linear, Opening, Ratios

@@ -1,6 +1,6 @@
 r"""What a point of any modes opens to attackers: rooms, and how far a cell moves by them as linear expressions.
 
-For multipliers with :math:`d_p = \sum_{i \ne p} r_i d_i` (see `celosia.protection.engine.cuts.capacity`) cell p moves
+For multipliers with :math:`d_p = \sum_{i \ne p} r_i d_i` (see `celosia.protection.engine.capacity`) cell p moves
 up by at most
 
 .. math:: \sum_{r_i > 0} r_i \min(\mathrm{UB}_i^k, \text{upper slack}_i(v)) +

@@ -3,7 +3,7 @@
 As in `celosia.attack.subproblems.network`, a cell is an arc between two relations, and pushing it up means a flow back
 from its head to its tail. Here cells may be hidden by a fraction, which scales their rooms; nobody needs more room than
 the level, so rooms are capped at it. The relations on the source's side of a minimum cut, and those on the sink's side,
-are multipliers of a capacity cut (`celosia.protection.engine.cuts.capacity`).
+are multipliers of a capacity cut (`celosia.protection.engine.capacity`).
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def crossings(
     """Return the cells that cross each side of `minimum_cuts`, but for the cell in question, and their rooms.
 
     What a side's relations sum to are the arcs that lead out of it, minus those that lead into it; so these rooms are
-    those of a `celosia.protection.engine.cuts.capacity.Reach`, if the network holds all cells of its relations that can
+    those of a `celosia.protection.engine.capacity.Reach`, if the network holds all cells of its relations that can
     move at all. Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned.
     The last array says which rooms are those up.
     """

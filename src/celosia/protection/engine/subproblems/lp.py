@@ -1,4 +1,4 @@
-"""Attackers' linear programs on the cells that a point hides, for components that are no networks."""
+"""Attackers' subproblems as linear programs, for components of a support that are no networks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protection.engine.cuts.capacity import CutBuilder, Reach
+from celosia.protection.engine.capacity import CutBuilder, Reach
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
@@ -19,22 +19,22 @@ from celosia.solve.problem import LinearProgram
 from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
 
 Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
-"""From rows and multipliers to others that say the same with fewer cells."""
+"""From rows and multipliers to others whose combination has fewer cells; see `SupportGraph.complete`."""
 
 _METHODS: tuple[Method, ...] = ("dual", "primal")
 
 
 class Answer(NamedTuple):
-    """The answer to one question.
+    """The solution of one subproblem.
 
     Parameters
     ----------
     place
-        The question.
+        The requirement.
     reached
         How far the cell moves, as a part of its level, no more than 1.
     reaches
-        Multipliers that say why no further, none where the level is reached.
+        Bounds on that by multipliers, none where the level is reached.
     """
 
     place: int
@@ -43,16 +43,16 @@ class Answer(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """The answer to a question of a pattern.
+    """The optimal table of a subproblem in a pattern: a witness where the level is reached.
 
     Parameters
     ----------
     moves
         How far every cell moves, in parts of the level.
     reached
-        How far the cell in question moves.
+        How far the required cell moves.
     reach
-        Multipliers that say why no further; None where the level is reached, or they say nothing.
+        A bound on that by multipliers; None where the level is reached, or they say nothing.
     """
 
     moves: NDArray[np.float64]
@@ -67,15 +67,15 @@ class Witness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AttackerProgram:
-    """One component: how far its cells move when they are hidden by a part.
+    """The subproblems of one component as an open linear program.
 
-    Everything is counted in parts of the level that is asked for, and rooms are capped at it, so that from one question
-    to the next few bounds change.
+    Moves are counted in parts of the required level, and attackers' bounds are capped at it, so that from one
+    subproblem to the next few bounds of the program change.
 
     Parameters
     ----------
     builder
-        Makes the reaches.
+        Turns multipliers into bounds of moves.
     columns
         The component, as columns of the problem.
     rows
@@ -85,7 +85,7 @@ class AttackerProgram:
     model, bounds
         The open model, and the bounds that it has now.
     complete
-        Rids multipliers of cells that are hidden in vain.
+        Removes determined cells from a combination of rows.
     least_ratio
         See `celosia.protection.engine.parameters.CutParameters`.
     """
@@ -107,54 +107,57 @@ class AttackerProgram:
         share: NDArray[np.float64],
         backend: Backend,
         complete: Complete | None = None,
+        least_ratio: float = PARAMETERS.cuts.least_ratio,
     ) -> AttackerProgram:
         """Return the program of a component."""
         matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
         zero = np.zeros(len(rows))
         problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
-        return cls(builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete)
+        return cls(
+            builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete, least_ratio
+        )
 
     def solve(self, sides: SideRequirements) -> Iterator[Answer]:
-        """Yield the answers to questions about cells of the component, in the order of their levels.
+        """Yield the solutions of requirements about cells of the component, in the order of their levels.
 
-        No coefficient of a cut exceeds 1, however large the room, so rooms end at the level; and as a cell with
-        multiplier r is worth min(r room, 1), a second program ends them at 1 / r instead.
+        No coefficient of a cut exceeds 1, however large the attacker's bound U, so U is capped at the level; and as a
+        cell with ratio r contributes min(r U, 1), a second program caps it at 1 / r instead.
         """
         for k in np.lexsort((sides.upward, sides.columns, sides.levels)).tolist():
             who, level = int(sides.attackers[k]), float(sides.levels[k])
             target = int(np.searchsorted(self.columns, sides.columns[k]))
             upward = bool(sides.upward[k])
-            solution = self._push(target, self.rooms(who, level, 1.0), upward=upward)
+            solution = self._push(target, self.bounds_of(who, level, 1.0), upward=upward)
             reached = abs(float(solution.x[target]))
             reaches = []
             if reached < 1.0 - LEVEL_REACHED:
                 reaches.append(self._reach(solution, k, sides))
                 cap = 1.0 / (np.abs(solution.reduced_costs) + self.least_ratio)
-                again = self._push(target, self.rooms(who, level, cap), upward=upward)
+                again = self._push(target, self.bounds_of(who, level, cap), upward=upward)
                 reaches.append(self._reach(again, k, sides))
             yield Answer(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
 
     def solve_exactly(self, sides: SideRequirements, *, why: bool = True) -> Iterator[Answer]:
-        """Yield the same for a pattern, with rooms as wide as they are, on request also why."""
+        """Yield the solutions in a pattern, with attackers' bounds as they are, on request with their reaches."""
         for k in range(len(sides)):
             table = self.find_witness(sides, k, why=why)
             yield Answer(k, table.reached, [] if table.reach is None else [table.reach])
 
     def find_witness(self, sides: SideRequirements, k: int, *, why: bool = True) -> Witness:
-        """Return how a question of a pattern is answered, by moves no longer than its level if there are such."""
+        """Return the optimal table of a requirement in a pattern, with moves no longer than the level if possible."""
         target = int(np.searchsorted(self.columns, sides.columns[k]))
         who, level = int(sides.attackers[k]), float(sides.levels[k])
         for cap in (1.0, UNBOUNDED):
-            vertex = self._push(target, self.rooms(who, level, cap), upward=bool(sides.upward[k]))
+            vertex = self._push(target, self.bounds_of(who, level, cap), upward=bool(sides.upward[k]))
             reached = min(abs(float(vertex.x[target])), 1.0)
             if reached >= 1.0 - LEVEL_REACHED:
                 return Witness(vertex.x, reached, None)
         return Witness(vertex.x, reached, self._reach(vertex, k, sides) if why else None)
 
-    def _push(self, target: int, rooms: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
-        """Return the solution in which a cell moves furthest, as far as its level."""
-        below, above = rooms
+    def _push(self, target: int, bounds: tuple[NDArray[np.float64], NDArray[np.float64]], *, upward: bool) -> _Vertex:
+        """Return the solution in which a cell moves furthest, no further than its level."""
+        below, above = bounds
         if upward:
             above[target] = 1.0
         else:
@@ -170,10 +173,10 @@ class AttackerProgram:
     def _aim(self, target: int, cost: float) -> None:
         self.model.change_costs(np.array([target]), np.array([cost]))
 
-    def rooms(
+    def bounds_of(
         self, who: int, level: float, cap: NDArray[np.float64] | float = UNBOUNDED
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return an attacker's rooms in parts of the level, no wider than the cap."""
+        """Return the lower and upper bounds of moves of an attacker, in parts of the level, no wider than the cap."""
         down, up = self.builder.down[who][self.columns] / level, self.builder.up[who][self.columns] / level
         return -np.minimum(down, cap) * self.share, np.minimum(up, cap) * self.share
 

@@ -1,8 +1,8 @@
-r"""Ways round a cell: the shortest move of hidden cells that moves it by one.
+r"""Rerouting: the shortest move of hidden cells that moves a given cell by one.
 
 .. math:: \min \sum_i |v_i| \quad\text{s.t.}\quad M v = 0,\; v_j = 1.
 
-Added to a table with the right factor it takes cell j out of it.
+Subtracted from a witness with the right factor it takes cell j out of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.capacity import CutBuilder
+from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
@@ -21,7 +21,7 @@ from celosia.solve.problem import LinearProgram
 
 @dataclass(frozen=True, eq=False)
 class Rerouting:
-    """Finds ways round cells of one component.
+    """Finds detours round cells of one component.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Rerouting:
         backend: Backend,
         furthest: float = PARAMETERS.heuristics.longest_detour,
     ) -> Rerouting:
-        """Return what finds ways round the cells of a component."""
+        """Return the rerouting of the cells of a component."""
         matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
         rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
         zero, n = np.zeros(rows.shape[0]), len(columns)

@@ -24,9 +24,9 @@ class SupportGraph:
     Parameters
     ----------
     columns
-        Columns of the problem.
+        The support: columns of the problem.
     system, parts
-        What attackers have to solve, and its components.
+        The attackers' linear system of it, and its components.
     """
 
     columns: NDArray[np.int64]
@@ -43,7 +43,7 @@ class SupportGraph:
         return cls(columns, system, parts_of(system))
 
     def place(self, n: int) -> NDArray[np.int64]:
-        """Return where every column of the problem stands here, -1 where it does not, ``(n,)``."""
+        """Return the place of every column of the problem in the support, -1 for others, ``(n,)``."""
         place = np.full(n, -1, dtype=np.int64)
         place[self.columns] = np.arange(len(self.columns))
         return place
@@ -57,9 +57,9 @@ class SupportGraph:
     @cached_property
     def network(self) -> Network:
         """The networks among the cells."""
-        return self.among(np.ones(len(self.columns), dtype=bool))
+        return self.network_among(np.ones(len(self.columns), dtype=bool))
 
-    def among(self, some: NDArray[np.bool_]) -> Network:
+    def network_among(self, some: NDArray[np.bool_]) -> Network:
         """Return the networks among some of the cells, ``(n,)``; the others are no arcs."""
         tail, head = (np.where(some, end, np.int32(-1)) for end in (self.parts.tail, self.parts.head))
         return Network(tail, head, *adjacency(tail, head, self.system.matrix.shape[0] + len(self.parts)))
@@ -100,25 +100,25 @@ class SupportGraph:
         return self.system.relations[others], -self.turn[others]
 
     def derivation(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return multipliers of the relations from which a peeled cell follows, one after another."""
+        """Return multipliers of the relations that determine a peeled cell, one after another."""
         place = int(np.searchsorted(self.columns, column))
         found = place < len(self.columns) and self.columns[place] == column
-        gamma = self._followed({place: 1.0}) if found else None
+        gamma = self._derive({place: 1.0}) if found else None
         if gamma is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         return self.system.relations[np.array(list(gamma), dtype=np.int64)], np.array(list(gamma.values()))
 
-    def completed(
+    def complete(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return multipliers of rows of the problem without peeled cells: these follow, so they give others no room."""
+        """Return multipliers of rows whose combination has no peeled cells: these are determined, and cannot move."""
         peeled = np.flatnonzero(self.parts.peeled >= 0)
         if not len(peeled):
             return rows, gamma
         own = np.searchsorted(self.system.relations, rows)
         left = self.system.matrix[own][:, peeled].T @ gamma
         moved = np.flatnonzero(left)
-        more = self._followed(dict(zip(peeled[moved].tolist(), (-left[moved]).tolist(), strict=True)))
+        more = self._derive(dict(zip(peeled[moved].tolist(), (-left[moved]).tolist(), strict=True)))
         if not more:
             return rows, gamma
         total = dict(zip(own.tolist(), gamma.tolist(), strict=True))
@@ -126,8 +126,8 @@ class SupportGraph:
             total[row] = total.get(row, 0.0) + factor
         return self.system.relations[np.array(list(total), dtype=np.int64)], np.array(list(total.values()))
 
-    def _followed(self, waiting: dict[int, float]) -> dict[int, float] | None:
-        """Return multipliers of rows here whose sum holds peeled cells so many times; None for long chains."""
+    def _derive(self, waiting: dict[int, float]) -> dict[int, float] | None:
+        """Return multipliers of rows whose combination has given coefficients at peeled cells; None for long chains."""
         terms = sp.csr_array(self.system.matrix)
         gamma: dict[int, float] = {}
         for _ in range(PARAMETERS.cuts.longest_chain):

@@ -70,7 +70,7 @@ class Reach:
     columns
         Columns other than the cell itself, ``(k,)``.
     values
-        c, infinite where the attacker's room is, ``(k,)``.
+        c, infinite where the attacker's bound is, ``(k,)``.
     """
 
     columns: NDArray[np.int64]
@@ -79,7 +79,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutBuilder:
-    """What is needed to make cuts for a problem, prepared once.
+    """Builds capacity cuts of a problem from multipliers of its relations.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class CutBuilder:
     starts, columns, data
         The relations, compressed by rows.
     up, down
-        The attackers' rooms as doubles, infinite where there is no end, ``(k, n)``.
+        The attackers' bounds U and L as doubles, infinite where there is no end, ``(k, n)``.
     """
 
     problem: ProtectionProblem
@@ -111,12 +111,12 @@ class CutBuilder:
             np.where(problem.down >= ENDLESS, np.inf, problem.down.astype(np.float64)),
         )
 
-    def rooms(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the rooms up and down in some columns, row by row in memory, as compiled code is made for."""
+    def capacities(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return U and L of some columns, row by row in memory, as compiled code expects them."""
         return self.up.take(columns, axis=1), self.down.take(columns, axis=1)
 
     def padded_with_forced(self, hidden: NDArray[_Number]) -> NDArray[_Number]:
-        """Return what is hidden for all columns of the problem: those beyond some first ones are in any case."""
+        """Return a pattern or point for all columns of the problem: those beyond the first ones given are forced."""
         more = len(self.problem) - len(hidden)
         return hidden if not more else np.concatenate([hidden, np.ones(more, dtype=hidden.dtype)])
 
@@ -138,17 +138,17 @@ class CutBuilder:
     def bound_move(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int, attacker: int, *, upward: bool
     ) -> Reach | None:
-        """Return how far a cell can move by these multipliers of some rows; None where they say nothing about it."""
+        """Return the bound on a cell's move by multipliers of some rows; None where they say nothing about it."""
         found = self.ratios(rows, gamma, column)
         if found is None:
             return None
         columns, r = found if upward else (found[0], -found[1])
-        room = np.where(r > 0, self.up[attacker][columns], self.down[attacker][columns])
-        moving = room > 0
-        return Reach(columns[moving], np.abs(r[moving]) * room[moving])
+        capacity = np.where(r > 0, self.up[attacker][columns], self.down[attacker][columns])
+        moving = capacity > 0
+        return Reach(columns[moving], np.abs(r[moving]) * capacity[moving])
 
     def build_cut(self, reaches: list[Reach], level: float, column: int) -> Cut | None:
-        """Return the cut that says: these reaches together get as far as the level. None where it says nothing.
+        """Return the cut that says that these bounds together are at least the level; None where it says nothing.
 
         Forced cells are hidden anyway, so their terms move to the right side, and no coefficient need exceed it. A cell
         that is not forced must reach its level only if it is hidden: then its own column is the right side.
@@ -174,7 +174,7 @@ class CutBuilder:
 
 
 def build_cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
-    """Return the cover inequality of a cut that a point violates most, None where it would say the same.
+    """Return the cover inequality of a cut that a point violates most, None where it is the cut itself.
 
     Columns whose coefficients sum to less than 1 cannot satisfy the cut alone, so one of the others is hidden. Those
     are left out that the point uses most for their coefficient.
@@ -196,7 +196,7 @@ def _round_multipliers(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None
     """Return multipliers whose sums over relations are exact in doubles, None where there are none.
 
     Those of tables are mostly ratios of small whole numbers: then they are taken as whole numbers, for what cancels in
-    truth must cancel here, too, where an attacker's room has no end.
+    truth must cancel here, too, where an attacker's bound is infinite.
     """
     sizes = np.abs(gamma)
     largest = float(sizes.max(initial=0.0))

@@ -1,0 +1,236 @@
+"""Attackers' subproblems at a point of the master: flows where its support forms networks, else linear programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.system.redundancy import coloured
+from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
+from celosia.protection.engine.parameters import PARAMETERS
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.engine.subproblems.flow import Asked, Rooms, furthest, minimum_cuts
+from celosia.protection.engine.subproblems.lp import AttackerProgram
+from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.support import SupportGraph
+from celosia.solve import deadline
+from celosia.solve.backend import Backend
+from celosia.tolerance import HIDDEN_ZERO
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solutions:
+    """Solutions of subproblems.
+
+    Parameters
+    ----------
+    reached
+        How far the cell moves, as a part of the level, ``(s,)``.
+    reaches
+        Upper bounds on the move by multipliers, where the level is not reached.
+    cuts
+        Cuts that were made of such at once.
+    """
+
+    reached: NDArray[np.float64]
+    reaches: list[list[Reach]]
+    cuts: list[Cut]
+
+    @classmethod
+    def of(cls, n: int) -> Solutions:
+        """Return the solutions of so many subproblems before anything is known."""
+        return cls(np.zeros(n), [[] for _ in range(n)], [])
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblems:
+    r"""Solves :math:`\max \pm d_p` s.t. :math:`M d = 0,\ -L x \le d \le U x` at points x of the master.
+
+    Parameters
+    ----------
+    builder
+        Knows the problem, and turns multipliers into bounds of moves.
+    backend
+        Solves linear programs.
+    least_ratio
+        See `celosia.protection.engine.parameters.CutParameters`.
+    """
+
+    builder: CutBuilder
+    backend: Backend
+    least_ratio: float = PARAMETERS.cuts.least_ratio
+
+    @property
+    def problem(self) -> ProtectionProblem:
+        """The problem."""
+        return self.builder.problem
+
+    @cached_property
+    def networks(self) -> list[SupportGraph]:
+        """The whole problem where it is a network; otherwise networks of some of its relations.
+
+        Relations that cover every cell at most once, like the rows of a table, are of one colour; those of two colours
+        form a network, such as a plane of a table in three dimensions. Leaving relations out only gives attackers more
+        freedom, so capacity cuts of such a network are valid.
+        """
+        everything = np.arange(len(self.problem))
+        everywhere = SupportGraph.of(self.problem, everything)
+        if bool(everywhere.parts.network.all()):
+            return [everywhere]
+        colour = coloured(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
+        pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
+        parts = (SupportGraph.of(self.problem, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
+        return [part for part in parts if len(part.parts)]
+
+    @property
+    def is_network(self) -> bool:
+        """Whether the whole problem is a network."""
+        first = self.networks[0] if self.networks else None
+        return (
+            first is not None
+            and bool(first.parts.network.all())
+            and len(first.system.relations) == self.problem.matrix.shape[0]
+        )
+
+    def measure(
+        self, x: NDArray[np.float64], sides: SideRequirements, late: Callable[[], bool] = lambda: False
+    ) -> NDArray[np.float64]:
+        """Return how far cells move in a pattern, as a part of their level; 0 for those for which it is too late."""
+        if not self.is_network:
+            return self.solve(x, sides, integer=True, why=False, late=late).reached
+        support = self.networks[0]
+        network = support.network_among(x > HIDDEN_ZERO)
+        inside = np.flatnonzero(network.tail[sides.columns] >= 0)
+        some = sides.take(inside)
+        reached = np.zeros(len(sides))
+        asked = Asked(some.columns, some.attackers, some.upward, some.levels)
+        reached[inside] = furthest(asked, Rooms(self.builder.up, self.builder.down, x), network)
+        return reached
+
+    def cap_at_own_bounds(self, sides: SideRequirements, reached: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how far cells move, as a part of their level, no further than the attacker's bounds on them."""
+        up, down = (own[sides.attackers, sides.columns] for own in (self.builder.up, self.builder.down))
+        return np.asarray(np.minimum(reached, np.where(sides.upward, up, down) / sides.levels))
+
+    def solve(
+        self,
+        x: NDArray[np.float64],
+        sides: SideRequirements,
+        *,
+        integer: bool,
+        why: bool = True,
+        check: Callable[[], None] = lambda: None,
+        late: Callable[[], bool] = lambda: False,
+    ) -> Solutions:
+        """Return the solutions at a point, with all relations.
+
+        Parameters
+        ----------
+        x
+            By how much every cell is hidden, ``(n,)``.
+        sides
+            The requirements whose subproblems are solved.
+        integer
+            The point is a pattern: attackers' bounds are taken as they are, and not capped at the level.
+        why
+            Return bounds by multipliers as well.
+        check
+            Is called after every linear program; what it raises ends the solution.
+        late
+            Tells when to leave the other programs unsolved.
+        """
+        support = SupportGraph.of(self.problem, np.flatnonzero(x > HIDDEN_ZERO))
+        place = support.place(len(self.problem))
+        component = np.full(len(sides), -1, dtype=np.int64)
+        inside = np.flatnonzero(place[sides.columns] >= 0)
+        component[inside] = support.parts.component[place[sides.columns[inside]]]
+        network = (component >= 0) & support.is_network(component)
+        found = Solutions.of(len(sides))
+        self._solve_flows(support, x, sides, np.flatnonzero(network), found, why=why)
+        self._solve_programs(
+            support, x, sides, component, ~network & (component >= 0), found, check, late, integer=integer, why=why
+        )
+        if why:
+            self.explain_determined(support, sides, np.flatnonzero(component < 0), found)
+        return found
+
+    def _solve_flows(
+        self,
+        support: SupportGraph,
+        share: NDArray[np.float64],
+        sides: SideRequirements,
+        places: NDArray[np.int64],
+        found: Solutions,
+        *,
+        why: bool,
+    ) -> None:
+        """Solve the subproblems of cells in networks."""
+        if not len(places):
+            return
+        mine = sides.take(places)
+        place = support.place(len(self.problem))
+        order = np.argsort(support.parts.component[place[mine.columns]], kind="stable")
+        mine, places = mine.take(order), places[order]
+        got, ends, nodes = minimum_cuts(
+            Asked(place[mine.columns], mine.attackers, mine.upward, mine.levels),
+            Rooms(*self.builder.capacities(support.columns), share[support.columns]),
+            support.network,
+            0.0,
+        )
+        found.reached[places] = np.maximum(found.reached[places], got)
+        for k in np.flatnonzero(np.diff(ends[::2]) > 0).tolist() if why else ():
+            deadline.check()
+            for side in (0, 1):
+                rows, gamma = support.complete(*support.multipliers(nodes[ends[2 * k + side] : ends[2 * k + side + 1]]))
+                reach = self.builder.bound_move(
+                    rows, gamma, int(mine.columns[k]), int(mine.attackers[k]), upward=bool(mine.upward[k])
+                )
+                if reach is not None:
+                    found.reaches[places[k]].append(reach)
+
+    def _solve_programs(
+        self,
+        support: SupportGraph,
+        share: NDArray[np.float64],
+        sides: SideRequirements,
+        component: NDArray[np.int64],
+        others: NDArray[np.bool_],
+        found: Solutions,
+        check: Callable[[], None],
+        late: Callable[[], bool],
+        *,
+        integer: bool,
+        why: bool,
+    ) -> None:
+        """Solve the subproblems of cells in components that are no networks."""
+        for number in np.unique(component[others]).tolist():
+            places = np.flatnonzero(others & (component == number))
+            columns = support.columns[support.parts.members(number)]
+            program = AttackerProgram.of(
+                self.builder, columns, share[columns], self.backend, support.complete, self.least_ratio
+            )
+            mine = sides.take(places)
+            for answer in program.solve_exactly(mine, why=why) if integer else program.solve(mine):
+                check()
+                if late():
+                    return
+                found.reached[places[answer.place]] = answer.reached
+                found.reaches[places[answer.place]] += answer.reaches
+
+    def explain_determined(
+        self, support: SupportGraph, sides: SideRequirements, places: NDArray[np.int64], found: Solutions
+    ) -> None:
+        """Find multipliers for cells that cannot move: relations with one unknown each determine them."""
+        for k in places.tolist():
+            deadline.check()
+            rows, gamma = support.derivation(int(sides.columns[k]))
+            reach = self.builder.bound_move(
+                rows, gamma, int(sides.columns[k]), int(sides.attackers[k]), upward=bool(sides.upward[k])
+            )
+            if reach is not None:
+                found.reaches[k].append(reach)
