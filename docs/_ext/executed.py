@@ -22,6 +22,7 @@ import io
 import os
 import re
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,11 +39,12 @@ if TYPE_CHECKING:
 
 _PROGRESS = re.compile(r".*( \.\.\.|: \d+\.\d s)")  # of a step that takes long on this machine
 _WIDTH = 96
+_LANGUAGES = {".toml": "toml", ".py": "python"}
 _ENVIRONMENT = {"COLUMNS": str(_WIDTH), "NO_COLOR": "1"}
 
 
 class Page:
-    """The folder of one page, in which its examples run; pandas prints frames whole there."""
+    """The folder of one page, in which its examples run and find their modules; pandas prints frames whole there."""
 
     root = Path(__file__).parents[2]
 
@@ -53,6 +55,7 @@ class Page:
         self._environment = {name: os.environ.get(name) for name in _ENVIRONMENT}
         os.environ.update(_ENVIRONMENT)
         os.chdir(self._folder.name)
+        sys.path.insert(0, self._folder.name)
         with contextlib.suppress(ImportError):
             import pandas as pd  # noqa: PLC0415  (the examples that use it say so themselves)
 
@@ -64,6 +67,7 @@ class Page:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
+        sys.path.remove(self._folder.name)
         os.chdir(self._before)
         self._folder.cleanup()
 
@@ -106,8 +110,11 @@ class File(Example):
     def run(self) -> list[nodes.Node]:
         """Return the block under the file's name, and the code that writes it."""
         name, text = self.arguments[0], "\n".join(self.content) + "\n"
-        code = f"from pathlib import Path; _ = Path({name!r}).write_text({text!r}, encoding='utf-8')"
-        block = nodes.literal_block(text, text, language="toml" if name.endswith(".toml") else "text")
+        code = (
+            f"from pathlib import Path; Path({name!r}).parent.mkdir(parents=True, exist_ok=True)\n"
+            f"_ = Path({name!r}).write_text({text!r}, encoding='utf-8')"
+        )
+        block = nodes.literal_block(text, text, language=_LANGUAGES.get(Path(name).suffix, "text"))
         caption = nodes.caption("", "", nodes.literal("", name))
         shown = nodes.container("", caption, block, literal_block=True, classes=["literal-block-wrapper"])
         return [shown, self.hidden("testcode", code)]
