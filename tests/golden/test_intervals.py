@@ -1,4 +1,4 @@
-"""Published examples of interval publication: Salazar (2003), Karlsson and Olsson (2015), and known optima."""
+"""Published examples of interval publication: Salazar (2002), Karlsson and Olsson (2015), and known optima."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controlled rounding and cell perturbation on published tables: Salazar (2003), Figures 1, 8 and 11; and classics."""
+"""Controlled rounding and cell perturbation on published tables: Salazar (2002), Figures 1, 8 and 11; and classics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Published tables with a known cheapest suppression, and the benchmark's instances whose optima are proved.
 
-Salazar's (2003) Figures 1 and 2, the thesis of Karlsson and Olsson (2015), Figure 3.6, the examples in the tests of
+Salazar's (2002) Figures 1 and 2, the thesis of Karlsson and Olsson (2015), Figure 3.6, the examples in the tests of
 checkTauArgus and sdcTable (the numbers of their tables, no code), and `benchmarks.instances`.
 """
 
@@ -98,7 +98,7 @@ def hidden(protection: Protection) -> set[int]:
     return set(np.flatnonzero(protection.pattern.status != "shown").tolist())
 
 
-# Salazar (2003), Figures 1 and 2: rows Activity I, II, III and Total by regions A, B, C and Total
+# Salazar (2002), Figures 1 and 2: rows Activity I, II, III and Total by regions A, B, C and Total
 
 SALAZAR = [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190]
 SALAZAR_ROWS = [

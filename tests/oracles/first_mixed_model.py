@@ -1,7 +1,7 @@
 """Releases that mix ways of publishing, written down plainly as one program with whole numbers.
 
 Columns: slacks up and down of every cell, whether it is a range, hidden, rounded, rounded up, how far a completion lies
-from the truth; and for every requirement the tables f and g (Salazar 2003, Figure 6), as distances from the truth. It
+from the truth; and for every requirement the tables f and g (Salazar 2002, Figure 6), as distances from the truth. It
 shares nothing with the engine but the risk.
 """
 

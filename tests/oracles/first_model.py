@@ -1,4 +1,4 @@
-"""The first model of interval publication (Salazar 2003, Figure 6), written down plainly as one linear program."""
+"""The first model of interval publication (Salazar 2002, Figure 6), written down plainly as one linear program."""
 
 from __future__ import annotations
 

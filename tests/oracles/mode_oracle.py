@@ -1,6 +1,6 @@
 """The cheapest safe point of any modes of a small table, by one program with a copy of the table for every question.
 
-It is Salazar's first model (2003, Figures 3, 6, 10 and 13 in one), solved by SciPy: it shares no cut, flow or search
+It is Salazar's first model (2002, Figures 3, 6, 9 and 12 in one), solved by SciPy: it shares no cut, flow or search
 with `celosia.protect`, only the modes' own data.
 """
 

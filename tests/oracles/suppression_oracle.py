@@ -1,7 +1,7 @@
 """The cheapest safe suppression of small tables, by plain means: an oracle for `celosia.protect`.
 
 It shares nothing with `celosia.protect` or `celosia.attack`. `cheapest` solves one program with a copy of the table for
-every requirement and side, as a textbook writes it down (Salazar 2003, section 3, before any decomposition);
+every requirement and side, as a textbook writes it down (Salazar 2002, section 3, before any decomposition);
 `cheapest_in_order` looks at all patterns in the order of their cost. Whether a pattern is safe is decided in fractions
 (`tests.oracles.attack_oracle`), so what either of them returns is safe beyond doubt.
 """

@@ -177,7 +177,7 @@ def test_numbers_add_up_wherever_a_relation_has_nothing_else(kind: str) -> None:
 
 
 def test_a_mix_with_numbers_is_cheaper_than_every_pure_release_of_the_same_prices() -> None:
-    """Ranges, hidden cells, rounded ones and perturbed ones, alone and together (Salazar 2003, Figure 1)."""
+    """Ranges, hidden cells, rounded ones and perturbed ones, alone and together (Salazar 2002, Figure 1)."""
     risk = make_risk(SQUARE, GRID, {6: (2, 2, 0)}, cost=[1.0] * 16)
     every = Mixed(round_base=5, reach=4, secret=1)
     ways = ("may_hide", "may_range", "may_round", "may_perturb")

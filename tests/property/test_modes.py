@@ -1,4 +1,4 @@
-"""Any mix of modes against one program with a copy of the table for every question (Salazar 2003, Figure 6)."""
+"""Any mix of modes against one program with a copy of the table for every question (Salazar 2002, Figure 6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Published ranges: tables that reach their ends.
 
-A reader takes a published range for what can be concluded (Salazar 2003, section 4: each of its values belongs to a
+A reader takes a published range for what can be concluded (Salazar 2002, section 4: each of its values belongs to a
 table that agrees with everything published). Between two tables that reach the ends lie tables for all that is between.
 """
 

@@ -1,6 +1,6 @@
 """Requirements as plain data: how far from the truth each attacker must stay.
 
-An attacker's interval for a cell of value `a` must satisfy (Karlsson and Olsson 2015, (3.5a)-(3.5c); Salazar 2003,
+An attacker's interval for a cell of value `a` must satisfy (Karlsson and Olsson 2015, (3.5a)-(3.5c); Salazar 2002,
 section 3)
 
     highest >= a + upper,    lowest <= a - lower,    highest - lowest >= sliding.

@@ -23,7 +23,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
 
 FIGURE_2 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
-"""Salazar (2003), Figure 1: investment of enterprises by activity (I, II, III) and region (A, B, C)."""
+"""Salazar (2002), Figure 1: investment of enterprises by activity (I, II, III) and region (A, B, C)."""
 
 HIDDEN = [("II", "A"), ("II", "C"), ("III", "A"), ("III", "C")]
 

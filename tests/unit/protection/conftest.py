@@ -16,7 +16,7 @@ from celosia.table.relations import Relations
 from celosia.table.table import Table
 
 GRID = [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190]
-"""Three rows and three columns with their totals (Salazar 2003, Figure 1)."""
+"""Three rows and three columns with their totals (Salazar 2002, Figure 1)."""
 
 
 class MakeRisk(Protocol):

@@ -1,6 +1,6 @@
 r"""From open pairs to requirements: what a pattern must reach so that nobody comes too close to anybody.
 
-A coalition S that attacks a target in one cell is an attacker like any other (Salazar 2002): it knows every leaf cell
+A coalition S that attacks a target in one cell is an attacker like any other (Salazar 2002b): it knows every leaf cell
 within :math:`q \sum_{r \notin S} |x_l^r|`, totals follow, and the target's cell must be able to move by
 :math:`p\,|x^t| - q \sum_{r \notin S, r \ne t} |x_{i_0}^r|` up and down. So the engine that protects cells protects
 respondents, once it has been told of those who come too close.

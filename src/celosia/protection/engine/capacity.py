@@ -6,7 +6,7 @@ at most
 
 .. math:: \sum_{i \ne p} c_i x_i, \qquad c_i = \max(r_i U_i, -r_i L_i),
 
-where :math:`x_i` says that cell i is hidden (Salazar 2003, section 3). A safe pattern makes this at least the level.
+where :math:`x_i` says that cell i is hidden (Salazar 2002, section 3). A safe pattern makes this at least the level.
 The inequality is computed from the multipliers, so it holds whatever the accuracy of the solver that proposed them.
 """
 

@@ -4,7 +4,7 @@ With :math:`x_i \in \{0, 1\}` for *cell i is hidden*, attacker k can push cell p
 
 .. math:: \max\ d_p \quad\text{s.t.}\quad M d = 0, \qquad -L_i^k x_i \le d_i \le U_i^k x_i,
 
-(Salazar 2003, section 3), where :math:`L^k` and :math:`U^k` bound his moves. A pattern is safe when that reaches the
+(Salazar 2002, section 3), where :math:`L^k` and :math:`U^k` bound his moves. A pattern is safe when that reaches the
 level of every requirement, up, down, or both together for a sliding level.
 """
 
@@ -40,7 +40,7 @@ class Goals:
         The sensitive cell, as a column of the problem, and the attacker, ``(q,)``.
     up, down, sliding
         The levels up, down and both together, in counts of the problem, rounded up, ``(q,)``. Where the cell is not
-        forced, they count only if it is hidden (conditional protection; Salazar 2003, section 7).
+        forced, they count only if it is hidden (conditional protection; Salazar 2002, section 7).
     """
 
     columns: NDArray[np.int64]

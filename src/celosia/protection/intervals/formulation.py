@@ -6,7 +6,7 @@ ranges of widths :math:`W` is safe when every sensitive cell p has a move :math:
 .. math:: M d^p = 0, \qquad d^p_p = s_p, \qquad |d^p_i| \le W_i \quad\text{for every cell } i,
 
 and the ranges can be placed (`celosia.protection.intervals.publish.shift`): a move is the difference of the two tables
-f and g of Salazar (2003), Figure 6, so the model asks no more than that one, with half the columns and half the tables.
+f and g of Salazar (2002), Figure 6, so the model asks no more than that one, with half the columns and half the tables.
 In general both ends are variables.
 """
 

@@ -27,7 +27,7 @@ _MOST_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Publish ranges that are as narrow as safety allows, and show all else (Salazar 2003, section 4).
+    """Publish ranges that are as narrow as safety allows, and show all else (Salazar 2002, section 4).
 
     Parameters
     ----------

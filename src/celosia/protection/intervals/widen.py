@@ -1,6 +1,6 @@
 r"""Ranges that miss a level, widened as cheaply as that goes.
 
-For one requirement the two tables of Salazar (2003), Figure 6, are looked for in ranges that may be widened:
+For one requirement the two tables of Salazar (2002), Figure 6, are looked for in ranges that may be widened:
 
 .. math:: \min\ w^- e^- + w^+ e^+ \quad\text{s.t.}\quad M f = M g = 0, \qquad -z^- - e^- \le f, g \le z^+ + e^+,
 

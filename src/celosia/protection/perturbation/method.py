@@ -24,7 +24,7 @@ _NOTHING: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Perturb:
-    """Publish values near the true ones, with their reach, so that all still adds up (Salazar 2003, section 6).
+    """Publish values near the true ones, with their reach, so that all still adds up (Salazar 2002, section 6).
 
     The reader of a value v with reach R knows that the truth lies in ``v - R .. v + R``. Sensitive cells are moved;
     the others as little as possible.

@@ -27,7 +27,7 @@ _NOTHING: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """Round every cell to a multiple of a base next to it, so that all still adds up (Salazar 2003, section 5).
+    """Round every cell to a multiple of a base next to it, so that all still adds up (Salazar 2002, section 5).
 
     The reader of a rounded value v knows the base b, the number K of extra multiples, and the unit u of the last
     decimal (1 for counts): the truth lies in ``v - (K + 1) b + u .. v + (K + 1) b - u``. Cells that happen to be

@@ -27,7 +27,7 @@ _FINEST = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suppress:
-    """Hide the sensitive cells, and as few others as safety needs (Salazar 2003, section 3).
+    """Hide the sensitive cells, and as few others as safety needs (Salazar 2002, section 3).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Suppress:
         At most so many cells are hidden, the sensitive ones included.
     width_if_hidden
         Widths by cell: *if* the cell is hidden, nobody must conclude a narrower range for it (conditional protection;
-        Salazar 2003, section 7).
+        Salazar 2002, section 7).
     zeros_known
         Every attacker knows which cells are zero, so that hiding them is of no use.
     """

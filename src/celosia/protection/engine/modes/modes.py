@@ -6,7 +6,7 @@ A mode of publication gives variables, and the slacks that they open are linear 
           \text{lower slack} = l_i + \sum_j L_{ij} v_j + \mathrm{LB}_i^k\, x_i,
 
 where :math:`x_i` is the variable that hides the column, if there is one, and :math:`\mathrm{UB}^k, \mathrm{LB}^k` are
-the rooms of attacker k (Salazar 2003, sections 3 to 6). A column may be offered in several modes, which add up.
+the rooms of attacker k (Salazar 2002, sections 3 to 6). A column may be offered in several modes, which add up.
 """
 
 from __future__ import annotations

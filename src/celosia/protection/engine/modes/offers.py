@@ -20,7 +20,7 @@ _NOTHING: Entries = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), n
 
 
 def hidden(columns: NDArray[np.int64], cost: NDArray[np.float64], forced: NDArray[np.bool_]) -> Offer:
-    """Return the offer to hide columns: x in {0, 1}, cost w x (Salazar 2003, section 3).
+    """Return the offer to hide columns: x in {0, 1}, cost w x (Salazar 2002, section 3).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def ranged(
     cost: tuple[NDArray[np.float64], NDArray[np.float64]],
     most: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> Offer:
-    """Return the offer to publish ranges: z-, z+ >= 0, cost w- z- + w+ z+ (Salazar 2003, section 4).
+    """Return the offer to publish ranges: z-, z+ >= 0, cost w- z- + w+ z+ (Salazar 2002, section 4).
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def rounded(
 ) -> Offer:
     """Return the offer to round: v = floor + r (x + p - m), and the truth within v - R + u .. v + R - u.
 
-    Zero-restricted rounding has R = r and no p and m; with K extra multiples R = (K + 1) r (Salazar 2003, section 5).
+    Zero-restricted rounding has R = r and no p and m; with K extra multiples R = (K + 1) r (Salazar 2002, section 5).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 r"""Ranges by splitting (ADMM): tables are projected on the relations, then clipped cell by cell.
 
 Ranges from :math:`-D_i` to :math:`U_i` around the truth are safe when every sensitive cell p has two tables
-:math:`X_p, X'_p` of moves in them (Salazar 2003, Figure 6) with
+:math:`X_p, X'_p` of moves in them (Salazar 2002, Figure 6) with
 
 .. math:: M X_p = M X'_p = 0, \qquad X_{pp} - X'_{pp} = s_p, \quad\text{or}\quad X_{pp} = u_p,\ X'_{pp} = -l_p,
 
