@@ -72,7 +72,7 @@ def search() -> None:
     """Draw the loop that finds a pattern, with the file of every step."""
     d = Drawing(760, 690, "How a pattern is found: master, subproblems, cuts, heuristics, tree, audit")
     left, wide, right = 30, 330, 430
-    d.step(left, 20, wide, ["the problem in arrays:", "cells, relations, slacks, requirements"], "engine/problem.py")
+    d.step(left, 20, wide, ["the problem in arrays:", "cells, relations, bounds, requirements"], "engine/problem.py")
     d.step(left, 116, wide, ["cuts that need no subproblem:", "single relations"], "engine/cuts/initial.py")
     d.step(left, 212, wide, ["relaxed master: a point x, 0 ≤ x ≤ 1,", "and a lower bound"], "engine/master.py", _BLUE)
     d.step(
