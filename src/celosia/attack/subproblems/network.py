@@ -1,7 +1,7 @@
 """Attacks on networks: how far a cell can move is a maximum flow, and the flow is the proof.
 
 A cell is an arc from one relation to another; a table that agrees with everything published is a circulation. To push
-cell p up by f, f must flow back from its head to its tail through other cells (Cox 1980; Salazar 2002, section 2).
+cell p up by f, f must flow back from its head to its tail through other cells (Cox 1995; Salazar 2002, section 2).
 Everything is in whole numbers: the flow found is exact, and a flow that stops short comes with a cut that says why.
 """
 
