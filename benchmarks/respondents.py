@@ -136,6 +136,17 @@ def _pattern(made: _Constructed, plain: cz.Protection, target: str, promise: Pro
     )
 
 
+def _open_pairs(found: RespondentAudit) -> list[tuple[int, int]]:
+    """Return attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
+    pairs: set[tuple[int, int]] = set()
+    for part in found.parts:
+        numbers = part.respondents.numbers.tolist()
+        for one in part.open:
+            who = one.attackers or range(len(numbers))
+            pairs |= {(numbers[place], numbers[one.target]) for place in who if place != one.target}
+    return sorted(pairs)
+
+
 def _ratio(promise: Promise, wanted: int, plain: cz.Protection, found: RespondentAudit, took: float) -> Row:
     """Solve the program of the paper for some pairs with attacker and target fixed, open ones among them.
 
@@ -145,7 +156,7 @@ def _ratio(promise: Promise, wanted: int, plain: cz.Protection, found: Responden
     people = found.parts[0].respondents
     numbers, tops = people.numbers, np.asarray(people.sizes.argmax(axis=1)).ravel()
     rng = np.random.default_rng(0)
-    open_pairs = sorted(found.every_pair())
+    open_pairs = _open_pairs(found)
     pairs = [open_pairs[k] for k in rng.permutation(len(open_pairs))[: promise.sample // 2].tolist()]
     while len(pairs) < promise.sample:
         attacker, target = (int(numbers[place]) for place in rng.choice(tops, 2, replace=False))

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from celosia.attack.audit import MISSED, Audit, audit
-from celosia.pattern.release import Release
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import Release, publish
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
 from celosia.risk.rules.contributor_rules import PPercent
@@ -51,9 +52,8 @@ def said(table: Table, statuses: list[str]) -> Audit:
 
 
 def release_of(table: Table, statuses: list[str]) -> Release:
-    shown = table.amounts.texts()
-    values = ["x" if status in {PRIMARY, SECONDARY} else text for text, status in zip(shown, statuses, strict=True)]
-    return Release.of_values(table, values)
+    hidden = np.array([status in {PRIMARY, SECONDARY} for status in statuses])
+    return publish(Pattern.suppressing(table, hidden))
 
 
 def interval(said: Audit, **codes: str) -> tuple[object, object]:

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from tests.oracles.single_contributions import open_attacks
+from tests.oracles.aggregation_oracle import sensitivity
+from tests.oracles.single_contributions import every_pair, open_attacks
 
-from celosia.attack.aggregations.criterion import absolute_contributions, sensitivity
+from celosia.attack.aggregations.criterion import absolute_contributions
 from celosia.attack.aggregations.worst import worst_aggregation
 from celosia.attack.audit import audit
 from celosia.attack.respondents.audit import audit_respondents
@@ -54,7 +55,7 @@ def hidden(table: Table, *codes: Code) -> Pattern:
 def exposed(table: Table, pattern: Pattern, rule: PPercent | PriorPosterior) -> list[tuple[Code, Code]]:
     """Return the cells of attacker and target of every open pair, once the full audit says the same."""
     said = audit_respondents(pattern, table, rule=rule)
-    pairs = list(said.every_pair())
+    pairs = every_pair(said)
     assert pairs == [(one.attackers[0], one.target) for one in open_attacks(pattern, table, rule)]
     respondents = respondents_of(table)
     place = {int(number): k for k, number in enumerate(respondents.numbers)}
@@ -184,7 +185,7 @@ def test_5_4_a_tie_is_sensitive_in_the_paper_and_safe_here() -> None:
     assert found.excess == 0
     assert found.distance == 20
     full = open_attacks(pattern, table, TWENTY, ties="sensitive")
-    assert [(one.attackers[0], one.target) for one in full] == list(tied.every_pair())
+    assert [(one.attackers[0], one.target) for one in full] == every_pair(tied)
 
 
 COLUMN_2 = [[40, 30, 30], [40, 40, 40], [30, 30, 20]]

@@ -5,12 +5,25 @@ It shares no line with celosia's search: nothing is bounded together, nothing br
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+
+from celosia.risk.respondents.knowledge import Knowledge
+
+
+def sensitivity(contributions: Sequence[Fraction | int], knowledge: Knowledge) -> Fraction:
+    r"""Return :math:`S = (p X^{[1]} - q \sum_{r \ge 3} X^{[r]}) / 100` of absolute contributions, after (5.4).
+
+    Positive where the largest contributor is not protected against the second; zero is a tie.
+    """
+    ordered = sorted((Fraction(one) for one in contributions), reverse=True)
+    first = ordered[0] if ordered else Fraction(0)
+    return (knowledge.p * first - knowledge.q * sum(ordered[2:], Fraction(0))) / knowledge.unit
 
 
 def largest_excess(

@@ -18,6 +18,7 @@ from itertools import combinations, product
 import numpy as np
 import scipy.sparse as sp
 
+from celosia.attack.respondents.findings import RespondentAudit
 from celosia.errors import SolverError, SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
@@ -89,6 +90,17 @@ def open_attacks(
             left = [attackers for attackers in left if attackers not in set(hit)]
         found += [OpenAttack(attackers, target) for attackers in sorted(hit)]
     return found
+
+
+def every_pair(audit: RespondentAudit) -> list[tuple[int, int]]:
+    """Return attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
+    pairs: set[tuple[int, int]] = set()
+    for part in audit.parts:
+        numbers = part.respondents.numbers.tolist()
+        for one in part.open:
+            who = one.attackers or range(len(numbers))
+            pairs |= {(numbers[place], numbers[one.target]) for place in who if place != one.target}
+    return sorted(pairs, key=lambda pair: pair[::-1])
 
 
 def _sizes(table: Table, by: str) -> tuple[dict[tuple[int, int], Fraction], set[tuple[int, int]]]:

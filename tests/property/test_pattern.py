@@ -275,19 +275,6 @@ def test_the_loss_is_the_sum_over_cells_in_any_order(case: Case, data: st.DataOb
     assert case.pattern().loss(cost) == pytest.approx(float(expected), rel=1e-12)
 
 
-@settings(deadline=None)
-@given(st.lists(st.none() | st.integers(-(10**20), 10**20), min_size=1, max_size=8), st.integers(0, 5))
-def test_a_plain_column_is_the_release_of_suppression(values: list[int | None], decimals: int) -> None:
-    truth = [7 if value is None else value for value in values]
-    case = Case([Cell("shown", 0, 0)] * len(values), decimals, (), np.zeros((len(values), 0), np.int32), ("value",))
-    table = case.table(truth)
-    texts = [None if value is None else text for value, text in zip(values, table.amounts.texts(), strict=True)]
-    made = Release.of_values(table, texts)
-    hidden = np.array([value is None for value in values])
-    assert content(made) == content(publish(Pattern.suppressing(table, hidden)))
-    made.check(table)
-
-
 RUBBISH = ["", "x", "-1", "nan", "inf", "1e400", "1_0", ",", '"', "\n", "\r", "\0", "é", "shown", "hidden", "9" * 30]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.respondent_cases import case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
-from tests.oracles.single_contributions import open_attacks
+from tests.oracles.single_contributions import every_pair, open_attacks
 
 from celosia.attack.audit import audit
 from celosia.attack.respondents.audit import audit_respondents
@@ -60,7 +60,7 @@ def test_in_patterns_against_outsiders_alone_both_audits_find_the_same_pairs(see
     found = protect(risk, Suppress())
     fast = audit_respondents(found.pattern, case.table, rule=case.rule)
     full = open_attacks(found.pattern, case.table, case.rule)
-    assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+    assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
 @pytest.mark.parametrize("method", [Intervals(), Combined(), Mixed()], ids=["interval", "combined", "mixed"])

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.aggregation_oracle import sensitivity
 from tests.oracles.respondent_cases import Case, case_of
-from tests.oracles.single_contributions import OpenAttack, open_attacks
+from tests.oracles.single_contributions import OpenAttack, every_pair, open_attacks
 
-from celosia.attack.aggregations.criterion import Ties, sensitivity
+from celosia.attack.aggregations.criterion import Ties
 from celosia.attack.aggregations.worst import worst_aggregation
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
@@ -35,7 +36,7 @@ def test_the_fast_audit_finds_every_pair_that_the_full_one_finds_and_no_other(se
     found = both(case_of(seed))
     if found is not None:
         fast, full = found
-        assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+        assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
 @settings(max_examples=8, deadline=None)
@@ -44,7 +45,7 @@ def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
     found = both(case_of(seed), "sensitive")
     if found is not None:
         fast, full = found
-        assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+        assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
 @settings(max_examples=3, deadline=None)
@@ -67,7 +68,7 @@ def test_a_pair_has_a_sensitive_aggregation_where_it_is_open(seed: int) -> None:
     case = case_of(seed, intervals=False)
     if not 1 < len(np.unique(case.numbers)) <= MANY or len(case.table) > MOST_CELLS:
         return
-    pairs = set(audit_respondents(case.pattern, case.table, rule=case.rule).every_pair())
+    pairs = every_pair(audit_respondents(case.pattern, case.table, rule=case.rule))
     numbers = respondents_of(case.table).numbers.tolist()
     for attacker in numbers:
         for target in numbers:

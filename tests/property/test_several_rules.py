@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles.respondent_cases import Case, case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
-from tests.oracles.single_contributions import open_attacks
+from tests.oracles.single_contributions import every_pair, open_attacks
 
 from celosia.attack.audit import audit
 from celosia.attack.respondents.audit import audit_respondents
@@ -67,7 +67,7 @@ def test_exact_figures_are_found_pair_by_pair(seed: int, rule: RespondentRule) -
     case = small(seed, (rule,))
     fast = audit_respondents(case.pattern, case.table, rule=rule)
     full = open_attacks(case.pattern, case.table, rule)
-    assert list(fast.every_pair()) == [(one.attackers[0], one.target) for one in full]
+    assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
 @pytest.mark.parametrize("method", [Suppress(), Intervals(), Mixed()], ids=["suppress", "interval", "mixed"])

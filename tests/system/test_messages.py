@@ -11,6 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import celosia as cz
 from celosia.cli.bars import how_far
 from celosia.cli.main import status
 from celosia.risk.risk import Risk
+from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
 SINGLE = 7654321
@@ -196,9 +198,10 @@ def other_table(mistake: int) -> Table:
 def published(cell: int, value: int) -> cz.Release:
     """Return everything shown, of which one number is another."""
     release = cz.publish(cz.Pattern.suppressing(table(), []))
-    numbers = release.published.counts.copy()
-    numbers[cell] = value
-    return cz.Release.of_values(table(), numbers.tolist())
+    counts = release.published.counts.copy()
+    counts[cell] = value
+    numbers = Fixed(counts, 0)
+    return replace(release, published=numbers, lower=numbers, upper=numbers)
 
 
 DOORS: dict[str, Callable[[], object]] = {

@@ -15,7 +15,7 @@ from celosia.files import all_or_nothing, check_writable
 from celosia.formats.release import ENDINGS, write
 from celosia.job.methods.choice import DEFAULT, chosen
 from celosia.job.methods.section import MethodPart
-from celosia.job.pipeline import assess_file, inputs_of, is_bare
+from celosia.job.pipeline import inputs_of, is_bare
 from celosia.job.search import searched
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.sections.output import OutputPart
@@ -183,31 +183,6 @@ def _instead(part: PartT, given: Mapping[str, Any]) -> PartT:
     except ValidationError as error:
         raise SpecError(_problems(error)) from None
     return part.model_copy(update={name: getattr(other, name) for name in given})
-
-
-def protect_file(source: str | Path, progress: Progress = SILENT, **options: Mapping[str, Any]) -> Protection:
-    """Return the protection of what a job file or a bare problem describes; write nothing.
-
-    Parameters
-    ----------
-    source
-        A job file (``.toml``) or a bare problem (``.jj``).
-    progress
-        Hears about long steps.
-    options
-        What to do instead of what the job file says, by section: ``limits={"time_limit": 60}``.
-
-    Raises
-    ------
-    SpecError, DataError
-        Something is wrong with the job or the data.
-    InfeasibleError
-        No safe pattern exists.
-    OutOfTimeError
-        None was found in time.
-    """
-    what = plan(source, options)
-    return protect_risk(assess_file(what.source, progress), what, progress)
 
 
 def protect_risk(risk: Risk, what: Plan, progress: Progress = SILENT) -> Protection:

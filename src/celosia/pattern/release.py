@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,29 +11,24 @@ from numpy.typing import NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
-from celosia.pattern.arithmetic import endless, outside, placed, shortest, zeros
+from celosia.pattern.arithmetic import outside, placed, shortest, zeros
 from celosia.pattern.entries import (
-    HIDDEN,
     SHOWN,
     STATUS_TYPE,
     WITH_VALUE,
     Finding,
     contradictions,
     criterion,
-    first_of,
     of_status,
     problems_of,
     tally,
 )
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, STATUS, UPPER, Labels
-from celosia.pattern.numbers import quoted, read_numbers
 from celosia.pattern.pattern import Pattern
 from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
-
-_NOTHING = frozenset(("none", "nan", "<na>"))  # how Python, NumPy and pandas print what is missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,51 +78,6 @@ class Release:
         published = placed(zeros(len(self)), [(shown, self.published[shown])])
         for name, numbers in zip((PUBLISHED, LOWER, UPPER), shortest(published, self.lower, self.upper), strict=True):
             object.__setattr__(self, name, Fixed(numbers.counts.copy(), numbers.decimals))
-
-    @classmethod
-    def of_values(cls, table: Table, values: Iterable[object], *, hidden: Iterable[str] = ("x",)) -> Release:
-        """Return a release that others made as a plain column: a number is shown, anything that is missing is hidden.
-
-        Whether the numbers are those of the table is for `check` to say.
-
-        Parameters
-        ----------
-        table
-            The table that was published.
-        values
-            One entry per cell: a number or its text; None, not-a-number or one of the words for a hidden cell.
-        hidden
-            The words that stand for a hidden cell.
-
-        Raises
-        ------
-        DataError
-            There are more or fewer entries than cells, or entries that are neither numbers nor such words.
-        """
-        texts = [str(value).strip() for value in values]
-        if len(texts) != len(table):
-            raise DataError.one("values", f"has {len(texts)} entries for {len(table)} cells.", "Give one for each.")
-        words = _NOTHING.union(word.strip().lower() for word in hidden)
-        shown = np.array([place for place, text in enumerate(texts) if text.lower() not in words], dtype=np.int64)
-        given = [texts[place] for place in shown.tolist()]
-        numbers, unread = read_numbers(given, endless=False)
-        if unread:
-            found = [
-                Problem(table.label(int(shown[k])), f"{quoted(given[k])} {message}", "Write x for a hidden cell.")
-                for k, message in unread
-            ]
-            raise DataError(first_of(found))
-        status = np.full(len(table), HIDDEN, dtype=STATUS_TYPE)
-        status[shown] = SHOWN
-        lowest, highest = endless(len(table))
-        return cls(
-            Labels.of_table(table),
-            status,
-            placed(zeros(len(table)), [(shown, numbers)]),
-            placed(lowest, [(shown, numbers)]),
-            placed(highest, [(shown, numbers)]),
-            table.library,
-        )
 
     def __len__(self) -> int:
         return len(self.status)

@@ -19,7 +19,7 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecEr
 from celosia.job import protection
 from celosia.job.methods.hiding import IntervalPart
 from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan, protect_file, protect_risk, write_outputs
+from celosia.job.protection import plan, protect_risk, write_outputs
 from celosia.job.sections.limits import LimitsPart
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.pattern import Pattern
@@ -108,7 +108,8 @@ def test_the_caller_s_options_come_before_those_of_the_job(job: Path, seen: Seen
 
 
 def test_a_bare_problem_is_protected_the_same_way(job: Path, seen: Seen) -> None:  # noqa: ARG001
-    result = protect_file("problem.jj", limits={"time_limit": 5})
+    what = plan("problem.jj", {"limits": {"time_limit": 5}})
+    result = protect_risk(assess_file(what.source), what)
     assert result.audit.safe
     assert seen[0][1].time_limit == 5
     assert np.array_equal(np.asarray(seen[0][0].cost), result.risk.cost)
@@ -131,8 +132,9 @@ def test_everything_that_can_be_checked_is_checked_before_any_work(job: Path, se
 
 def test_wishes_that_the_table_refutes_are_told_with_the_job_s_name(job: Path, seen: Seen) -> None:
     job.write_text(JOB + '[method]\nmust_show = [{ industry = "11", region = "S" }]\n')
+    what = plan(job)
     with pytest.raises(SpecError, match=r"job\.toml, method\.must_show: 11 x S is sensitive"):
-        protect_file(job)
+        protect_risk(assess_file(what.source), what)
     assert not seen
 
 
@@ -148,7 +150,8 @@ def test_an_unsafe_pattern_is_never_written(job: Path, seen: Seen) -> None:
 
 def test_too_many_intervals_are_left_alone(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     monkeypatch.setattr(followed, "MOST_INTERVALS", 2)
-    result = protect_file(job)
+    what = plan(job)
+    result = protect_risk(assess_file(what.source), what)
     assert followed.with_intervals(result) is result.audit
 
 

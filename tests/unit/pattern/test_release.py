@@ -4,11 +4,9 @@ import gc
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -22,7 +20,7 @@ from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
-from celosia.table.fixed import INFINITE, Fixed
+from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 
@@ -230,7 +228,7 @@ def test_cells_are_named_by_their_labels_the_first_twenty(regions: Maker, bare: 
 
 
 def test_the_truth_is_compared_exactly(bare: Maker) -> None:
-    release = Release.of_values(bare([0, 0]), ["0.30000000000000001", "1e25"])
+    release = publish(Pattern.of(bare(["0.30000000000000001", "1e25"])))
     release.check(bare(["0.30000000000000001", "1e25"]))
     with pytest.raises(DataError, match="cell 0"):
         release.check(bare(["0.3", "1e25"]))
@@ -262,61 +260,6 @@ def test_the_alias_of_a_code_is_as_good_as_its_label(regions: Maker) -> None:
 def test_a_release_without_labels_is_compared_by_number(regions: Maker, bare: Maker) -> None:
     publish(Pattern.of(bare(range(9)))).check(regions(range(9)))
     publish(Pattern.of(regions(range(9)))).check(bare(range(9)))
-
-
-# Releases that others made
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1, None, "2.50", "x"],
-        ["1", " X ", Decimal("2.5"), float("nan")],
-        np.array([1, np.nan, 2.5, np.nan]),
-        np.array([1, "x", 2.5, None], dtype=object),
-        pd.Series([1, None, 2.5, None]),
-        pd.Series([1, pd.NA, 2.5, "x"], dtype=object),
-        pd.Series([1, None, 2.5, None], dtype="Float64"),
-        pl.Series([1.0, None, 2.5, float("nan")]),
-        pa.chunked_array([[1.0, None], [2.5, float("nan")]]),
-    ],
-)
-def test_a_plain_column_becomes_a_release(bare: Maker, values: Any) -> None:  # noqa: ANN401
-    release = Release.of_values(bare([1, 6, "2.5", 8]), values)
-    assert release.status.tolist() == ["shown", "hidden", "shown", "hidden"]
-    assert release.published.texts() == ["1", "0", "2.5", "0"]
-    assert release.lower.texts() == ["1", "-inf", "2.5", "-inf"]
-    assert release.upper.texts() == ["1", "inf", "2.5", "inf"]
-    release.check(bare([1, 6, "2.5", 8]))
-
-
-def test_a_plain_column_may_have_words_of_its_own_for_hidden_cells(bare: Maker) -> None:
-    assert Release.of_values(bare([1, 6]), [".", "6"], hidden=(".", "")).status.tolist() == ["hidden", "shown"]
-
-
-def test_what_is_no_number_in_a_plain_column_is_named(regions: Maker) -> None:
-    with pytest.raises(DataError) as caught:
-        Release.of_values(regions(range(9)), [1, "y", "1_0", "inf", "", "x", True, "1e999", str(INFINITE)])
-    assert [str(problem) for problem in caught.value.problems] == [
-        "old: 'y' is not a number of up to 100 digits. Write x for a hidden cell.",
-        "new: '1_0' is not a number of up to 100 digits. Write x for a hidden cell.",
-        "North: 'inf' is infinite. Write x for a hidden cell.",
-        "North x old: '' is not a number of up to 100 digits. Write x for a hidden cell.",
-        "South: 'True' is not a number of up to 100 digits. Write x for a hidden cell.",
-        "South x old: '1e999' is not a number of up to 100 digits. Write x for a hidden cell.",
-        f"South x new: '{INFINITE}' cannot be told from infinity. Write x for a hidden cell.",
-    ]
-
-
-def test_a_plain_column_has_one_entry_a_cell(bare: Maker) -> None:
-    with pytest.raises(DataError, match="values: has 1 entries for 2 cells"):
-        Release.of_values(bare([1, 2]), [1])
-
-
-def test_a_plain_column_may_be_wrong_until_it_is_checked(bare: Maker) -> None:
-    release = Release.of_values(bare([1, 2]), [1, 3])
-    with pytest.raises(DataError, match="cell 1: the number shown is not the table's"):
-        release.check(bare([1, 2]))
 
 
 # Frames

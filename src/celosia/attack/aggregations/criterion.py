@@ -103,16 +103,6 @@ def absolute_contributions(
     return total
 
 
-def sensitivity(contributions: Sequence[Fraction | int], knowledge: Knowledge) -> Fraction:
-    r"""Return :math:`S = (p X^{[1]} - q \sum_{r \ge 3} X^{[r]}) / 100` of absolute contributions, after (5.4).
-
-    Positive where the largest contributor is not protected against the second; zero is a tie.
-    """
-    ordered = sorted((Fraction(one) for one in contributions), reverse=True)
-    first = ordered[0] if ordered else Fraction(0)
-    return (knowledge.p * first - knowledge.q * sum(ordered[2:], Fraction(0))) / knowledge.unit
-
-
 def table_and_release(release: Release | Pattern | Protected, risk: Risk | Table | None) -> tuple[Table, Release]:
     """Return what an audit of respondents is about, checked."""
     if risk is None:

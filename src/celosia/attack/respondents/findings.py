@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,13 +56,6 @@ class RuleAudit:
     def exposed(self) -> list[int]:
         """The anonymous numbers of those to whom somebody comes too close, increasing."""
         return [int(self.respondents.numbers[place]) for place in sorted({one.target for one in self.open})]
-
-    def every_pair(self) -> Iterator[tuple[int, int]]:
-        """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
-        numbers = self.respondents.numbers
-        for one in self.open:
-            who = one.attackers or tuple(range(len(numbers)))
-            yield from ((int(numbers[place]), int(numbers[one.target])) for place in who if place != one.target)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one line per open pair: the rule, attackers, target, their cells, and how close they come."""
@@ -149,11 +141,6 @@ class RespondentAudit:
     def unjudged(self) -> int:
         """How many targets were left when time was up."""
         return sum(part.unjudged for part in self.parts)
-
-    def every_pair(self) -> Iterator[tuple[int, int]]:
-        """Yield attacker and target of every open pair by their anonymous numbers, for attackers that work alone."""
-        seen = {pair for part in self.parts for pair in part.every_pair()}
-        return iter(sorted(seen, key=lambda pair: (pair[1], pair[0])))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one line per open pair: the rule, attackers, target, their cells, and how close they come."""

@@ -27,17 +27,6 @@ _ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memo
 _HURRIED = 1  # and where there is a last moment, which is looked at between two times
 
 
-def flow_answers(system: System, parts: Parts, questions: Questions, executor: Executor | None = None) -> Answers:
-    """Return the answers to questions about cells of networks.
-
-    Guarantee: `reach` is the maximum over the kept rows of the component, so nobody gets further; its witness is a
-    flow in whole numbers, which `verified` checks against all rows.
-    """
-    found = list(flows(system, parts, questions, executor))
-    answers = Answers.joined([answers for _, answers in found])
-    return answers.take(np.argsort(np.concatenate([places for places, _ in found]), kind="stable"))
-
-
 def flows(
     system: System, parts: Parts, questions: Questions, executor: Executor | None = None
 ) -> Iterator[tuple[NDArray[np.int64], Answers]]:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DIMENSIONS = ("industry", "region")
-"""The dimensions of the demo's table; the data can also be tabulated by `size`."""
-
 SIZE_CLASSES = ("0-9", "10-49", "50-249", "250+")
 """Classes of employees, smallest first."""
 

@@ -6,13 +6,20 @@ from numpy.typing import NDArray
 from tests.unit.attack.conftest import MakeSystem
 
 from celosia.attack.subproblems import network as networks
-from celosia.attack.subproblems.network import flow_answers
+from celosia.attack.subproblems.network import flows
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import Parts, parts_of
 from celosia.attack.system.system import ENDLESS, System
 from celosia.attack.system.verification import shown, verified
 
 SQUARE = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+
+
+def flow_answers(system: System, parts: Parts, questions: Questions) -> Answers:
+    """Return the answers of `flows`, in the order of the questions."""
+    found = list(flows(system, parts, questions))
+    answers = Answers.joined([answers for _, answers in found])
+    return answers.take(np.argsort(np.concatenate([places for places, _ in found]), kind="stable"))
 
 
 def asked(system: System, limit: int = ENDLESS) -> Answers:

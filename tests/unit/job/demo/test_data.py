@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from celosia.errors import SpecError
-from celosia.job.demo.data import DIMENSIONS, SIZE_CLASSES, firms, industry, region, size
+from celosia.job.demo.data import SIZE_CLASSES, firms, industry, region, size
 
 if TYPE_CHECKING:
     from celosia.table.hierarchy import Hierarchy
@@ -36,7 +36,6 @@ def test_the_columns_are_those_of_a_business_register() -> None:
         "waiver": flag,
         "request": flag,
     }
-    assert set(DIMENSIONS) <= set(table.schema.names)
 
 
 def test_the_same_seed_gives_the_same_firms_on_every_machine() -> None:

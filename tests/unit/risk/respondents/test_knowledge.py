@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tests.oracles.single_contributions import open_attacks
+from tests.oracles.single_contributions import every_pair, open_attacks
 
 from celosia.attack.aggregations.worst import worst_aggregation
 from celosia.attack.respondents.audit import audit_respondents
@@ -114,7 +114,7 @@ def test_whoever_waived_his_protection_is_no_target_and_still_attacks() -> None:
     found = audit_respondents(pattern, told, rule=RULE)
     assert [told.label(one.cells[0]) for one in found.open] == ["A x III"]
     full = open_attacks(pattern, told, RULE)
-    assert list(found.every_pair()) == [(one.attackers[0], one.target) for one in full]
+    assert every_pair(found) == [(one.attackers[0], one.target) for one in full]
     with pytest.raises(SpecError, match="are waived in part"):
         worst_aggregation(pattern, told, rule=RULE)
 
