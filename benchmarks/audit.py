@@ -24,7 +24,8 @@ from benchmarks.instances import drawn, instance
 from benchmarks.measure import timed
 from benchmarks.plain import TOLERANCE, Plain
 from benchmarks.registry import Row, benchmark
-from celosia.attack.audit import MET, MISSED, Audit
+from celosia.attack.findings import MET, MISSED
+from celosia.attack.result import Audit
 from celosia.attack.system.decomposition import parts_of
 from celosia.pattern.entries import SHOWN
 from celosia.risk.risk import SAFE, Levels, Risk

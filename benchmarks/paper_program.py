@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.aggregations.criterion import Aggregation, Ties, aggregation_of, table_and_release
-from celosia.attack.protected import Protected
+from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
+from celosia.attack.protected import Protected, table_and_release
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
 from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram

@@ -11,6 +11,9 @@ from __future__ import annotations
 LARGEST_COUNT = 2**62
 """Sums of fixed-point counts stay below this, so that 64-bit integers hold them with room for one addition."""
 
+ENDLESS = LARGEST_COUNT >> 2
+"""Distances from here on, in counts, have no end; a sum of two of them still fits."""
+
 MOST_DECIMALS = 9
 """Real-valued data (no decimal representation) are read on a grid of at most this many decimals."""
 

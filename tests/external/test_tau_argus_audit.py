@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.audit import MISSED, Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MISSED
+from celosia.attack.result import Audit
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
 from celosia.risk.assess import assess

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.pattern import Pattern
 from celosia.risk.attacker import Attacker
 from celosia.risk.respondents.contributions import contributors

@@ -12,7 +12,8 @@ from tests.oracles.first_model import least_loss
 from tests.oracles.suppression_cases import lattice
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.pattern import Pattern
 from celosia.protection.intervals.method import Intervals

@@ -17,7 +17,8 @@ from benchmarks.instances import OPTIMA, instance
 from tests.oracles import suppression_oracle as oracle
 from tests.oracles.suppression_cases import lattice
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.pattern import Pattern
 from celosia.protection.protect import protect
 from celosia.protection.result import Protection

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from tests.oracles import attack_oracle as oracle
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed

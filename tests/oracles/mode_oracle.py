@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
 

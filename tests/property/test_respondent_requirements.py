@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.respondent_cases import case_of
 
-from celosia.attack.audit import MISSED, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MISSED
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import requiring
 from celosia.pattern.pattern import Pattern

@@ -11,27 +11,23 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.findings import MET as MET
-from celosia.attack.findings import MISSED as MISSED
-from celosia.attack.findings import OPEN as OPEN
-from celosia.attack.findings import Finding as Finding
-from celosia.attack.findings import Findings, Verdicts, in_counts, results
-from celosia.attack.findings import Verdict as Verdict
+from celosia.attack.findings import OPEN, Findings, Verdicts, in_counts, results
 from celosia.attack.protected import Protected
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import requiring
+from celosia.attack.result import Audit
 from celosia.attack.subproblems.dispatch import answers_of
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import Parts, parts_as_networks
 from celosia.attack.system.redundancy import implied
-from celosia.attack.system.system import ENDLESS, System, system_of
-from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.attack.system.system import System, system_of
+from celosia.errors import DataError, Problems, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
@@ -46,109 +42,8 @@ from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.frames import frame_of
 from celosia.table.whole_cells import broken_cells, settled, whole_cells
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """The result of an audit. Confidential: it holds tables that lead to true values.
-
-    Parameters
-    ----------
-    risk, release
-        What was audited.
-    verdicts
-        One per requirement.
-    intervals
-        What every attacker can conclude about every cell that is not shown, where that was asked for; with the tables
-        that show it for published ranges only.
-    systems
-        What each attacker had to solve.
-    integer
-        Which values attackers knew to be whole numbers: True for all, False for none, None for those of variables
-        that count (`whole`).
-    solver
-        What solved, by name and version.
-    unjudged
-        How many contributors there was no time to attack: then the release is not shown to be safe.
-    """
-
-    risk: Risk
-    release: Release
-    verdicts: Sequence[Verdict]
-    intervals: Findings
-    systems: tuple[System, ...]
-    integer: bool | None
-    solver: str
-    unjudged: int = 0
-
-    @property
-    def whole(self) -> NDArray[np.bool_]:
-        """Which cells attackers knew to be whole numbers, ``(n_cells,)``."""
-        return whole_cells(self.risk.table, self.integer)
-
-    @property
-    def safe(self) -> bool:
-        """Every requirement is met, and everybody was attacked who was to be."""
-        return self.count(MET) == len(self.verdicts) and not self.unjudged
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was not asked, in plain sentences."""
-        return self.risk.respondent_notes(self.integer)
-
-    def of_result(self, result: str) -> Sequence[Verdict]:
-        """Return the verdicts of one kind."""
-        if isinstance(self.verdicts, Verdicts):
-            return self.verdicts.of_result(result)
-        return [verdict for verdict in self.verdicts if verdict.result == result]
-
-    def count(self, result: str) -> int:
-        """Return how many verdicts of one kind there are."""
-        return len(self.of_result(result))
-
-    def columns(self) -> dict[str, Any]:
-        """Return one line per cell and attacker: his interval, what is required, and whether the cell is protected."""
-        found = self.intervals
-        if not len(found) and isinstance(self.verdicts, Verdicts):
-            found = self.verdicts.findings
-        truth, label = self.risk.table.amounts, self.risk.table.label
-        lines: dict[str, list[Any]] = {
-            "cell": found.cells.tolist(),
-            "label": [label(cell) for cell in found.cells.tolist()],
-            "attacker": [self.risk.attackers[number].name for number in found.attackers.tolist()],
-            "lower": found.lower(),
-            "upper": found.upper(),
-        }
-        lines |= {name: [None] * len(found) for name in _REQUIRED}
-        place_of = {key: place for place, key in enumerate(found.keys())}
-        for verdict in self.verdicts:
-            wanted = verdict.requirement
-            place, value = place_of.get((wanted.cell, wanted.attacker)), truth.fraction(wanted.cell)
-            if place is not None:
-                ends = (value - wanted.lower, value + wanted.upper, wanted.sliding)
-                for name, level, end in zip(
-                    _REQUIRED, (wanted.lower, wanted.upper, wanted.sliding), ends, strict=False
-                ):
-                    lines[name][place] = float(end) if level else None
-                lines["protected"][place] = verdict.result
-        return dict(lines)
-
-    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
-        """Return the same as a data frame."""
-        return frame_of(self.columns(), library or self.risk.table.library)
-
-    def __repr__(self) -> str:
-        said = "safe" if self.safe else "not safe"
-        left = f", {counted(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
-        return (
-            f"Audit({said}: {self.count(MET):,} of {len(self.verdicts):,} requirements met, "
-            f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe{left})"
-        )
-
-
-_REQUIRED = ("required_lower", "required_upper", "required_width", "protected")
+from celosia.tolerance import ENDLESS
 
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)

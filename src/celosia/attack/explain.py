@@ -18,7 +18,7 @@ from math import ceil, floor
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.attack.subproblems.duals import multipliers_of, rest_of
 from celosia.errors import SolverError, SpecError, nearest
 from celosia.solve.registry import backends

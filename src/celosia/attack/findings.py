@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.questions import Answer, Answers
-from celosia.attack.system.system import ENDLESS
 from celosia.risk.requirement import Requirement, Requirements
 from celosia.table.fixed import Fixed
+from celosia.tolerance import ENDLESS
 
 MET, MISSED, OPEN = "met", "missed", "not shown safe"
 _FLOAT_WHOLE = 2**53  # whole numbers below this are doubles

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.audit import Audit
 from celosia.attack.findings import MET, Findings, Verdicts
+from celosia.attack.result import Audit
 from celosia.attack.subproblems.questions import Answers
 from celosia.certificate.canonical import (
     ALL_REACHED,

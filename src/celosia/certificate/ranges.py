@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.attack.subproblems.dispatch import answers_of
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.system.system import ENDLESS
 from celosia.certificate.whole import Whole, compact, minus
 from celosia.certificate.witnesses import Witnesses
 from celosia.pattern.entries import INTERVAL
 from celosia.progress import Progress
 from celosia.solve.registry import backend
 from celosia.table.fixed import Fixed
+from celosia.tolerance import ENDLESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from celosia.attack.audit import Audit, Verdict
 from celosia.attack.explain import SIDES, Explanation, explain
+from celosia.attack.findings import Verdict
+from celosia.attack.result import Audit
 from celosia.errors import SolverError
 
 MOST_HIDDEN = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -26,11 +26,13 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.combined.method import Combined
 from celosia.protection.result import Protection
 from celosia.protection.trade_off import TradeOff, trade_off
-from celosia.protection.why import Why
 from celosia.report.followed import with_intervals
 from celosia.report.pages.beside import Beside
 from celosia.report.pages.seed import seed_of
 from celosia.risk.risk import Risk
+
+if TYPE_CHECKING:
+    from celosia.protection.why import Why
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "release": ENDINGS,

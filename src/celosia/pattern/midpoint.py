@@ -7,15 +7,16 @@ scaled to a width of 100 with the true value at 0, and a class says where their 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from celosia.arguments import takes
+from celosia.errors import MidpointWarning
 from celosia.pattern.arithmetic import shortest
 from celosia.pattern.entries import INTERVAL
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import HasPattern
+from celosia.pattern.pattern import HasPattern, Pattern
 
 HIGH = 0.2
 """More ranges than this share with the true value in the middle are too many."""
@@ -120,3 +121,10 @@ def midpoints(pattern: Pattern | HasPattern) -> Midpoints:
 def midpoint_share(pattern: Pattern | HasPattern) -> float:
     """Return the share of published ranges whose middle is the true value."""
     return midpoints(pattern).share
+
+
+def warn_of_midpoints(pattern: Pattern) -> None:
+    """Warn where too many published ranges have the true value in their middle."""
+    said = midpoints(pattern).warning
+    if said is not None:
+        warnings.warn(said, MidpointWarning, stacklevel=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,3 +146,12 @@ class Pattern:
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>"
+
+
+@runtime_checkable
+class HasPattern(Protocol):
+    """Anything that was made for the sake of a pattern, such as a `celosia.Protection`."""
+
+    @property
+    def pattern(self) -> Pattern:
+        """How every cell is published."""

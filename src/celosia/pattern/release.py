@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,10 @@ from numpy.typing import NDArray
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
 from celosia.pattern.arithmetic import outside, placed, shortest, zeros
-from celosia.pattern.entries import (
-    SHOWN,
-    STATUS_TYPE,
-    WITH_VALUE,
-    Finding,
-    contradictions,
-    criterion,
-    of_status,
-    problems_of,
-    tally,
-)
+from celosia.pattern.contradictions import contradictions
+from celosia.pattern.entries import SHOWN, STATUS_TYPE, WITH_VALUE, Finding, criterion, of_status, problems_of, tally
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, STATUS, UPPER, Labels
-from celosia.pattern.pattern import Pattern
+from celosia.pattern.pattern import HasPattern, Pattern
 from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
@@ -168,15 +159,6 @@ class Release:
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>"
-
-
-@runtime_checkable
-class HasPattern(Protocol):
-    """Anything that was made for the sake of a pattern, such as a `celosia.Protection`."""
-
-    @property
-    def pattern(self) -> Pattern:
-        """How every cell is published."""
 
 
 @takes(pattern=(HasPattern, Pattern))

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from celosia.protection.result import Protection
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, audit
-from celosia.attack.findings import Verdicts
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET, Verdicts
+from celosia.attack.result import Audit
 from celosia.errors import listed, roughly
 from celosia.pattern.pattern import Pattern
 from celosia.protection.suppression.method import Suppress

@@ -11,18 +11,17 @@ from typing import Any
 from celosia.arguments import takes, unexpected
 from celosia.errors import OutOfTimeError, SpecError
 from celosia.kernels import compile_kernels
+from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answered
 from celosia.progress import SILENT, Progress
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
 from celosia.protection.fallback import Fallback
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.intervals.publish.publish import warn_of_midpoints
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.named_cells import with_places
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.respondents.solve import protect_respondents
 from celosia.protection.result import Method, Protection
 from celosia.protection.rounding.method import Round
 from celosia.protection.run import Call
@@ -114,6 +113,9 @@ def protect(
     how = with_places(how, risk.table)
     whole = settled(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
+    # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
+    if rules and not isinstance(how, (*_BY_DISTANCE, RandomRound)):
+        engine = _against_respondents(engine)
     compile_kernels(progress, "celosia.attack", "celosia.protection")
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
@@ -138,18 +140,20 @@ def engine_of(kind: type[Any]) -> Engine:
 def load_engines() -> None:
     """Load the engines of all methods, for instance to compile what they need."""
     for kind in _METHODS:
-        engine_of(kind)
+        _against_respondents(engine_of(kind))
+
+
+def _against_respondents(engine: Engine) -> Engine:
+    """Return an engine that protects against respondents, too, by the one of a method; it is loaded now as well."""
+    protect_respondents = import_module("celosia.protection.respondents.solve").protect_respondents
+    return lambda risk, method, call: protect_respondents(risk, method, call, engine, risk.respondents)
 
 
 def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
     if isinstance(method, _BY_DISTANCE):
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    work: Callable[[Call], Protection] = lambda timed: engine(risk, method, timed)  # noqa: E731
-    # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
-    if risk.respondents and not isinstance(method, RandomRound):
-        work = lambda timed: protect_respondents(risk, method, timed, engine, risk.respondents)  # noqa: E731
-    found = _in_time(work, call)
+    found = _in_time(lambda timed: engine(risk, method, timed), call)
     return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.errors import SpecError, counted
 from celosia.late import late
 from celosia.pattern.entries import STATUSES

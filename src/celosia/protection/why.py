@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.audit import MET, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
 from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
 from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.modes.mode import Mode

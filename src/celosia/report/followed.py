@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.entries import SHOWN
 from celosia.progress import SILENT, Progress
 from celosia.protection.result import Protection

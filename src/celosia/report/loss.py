@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.errors import SpecError, nearest
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern

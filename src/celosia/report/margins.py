@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
-from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
-from celosia.table.table import Table
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
+    from celosia.risk.attacker import Attacker
     from celosia.risk.rules.contributor_rules import RespondentRule
+    from celosia.table.fixed import Fixed
+    from celosia.table.table import Table
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
 """What a cell is: safe, sensitive, safe but to be hidden, to be shown. The letters are those of JJ files."""

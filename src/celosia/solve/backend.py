@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Flag, auto
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.solve.problem import LinearProgram
-from celosia.solve.solution import Solution
+
+if TYPE_CHECKING:
+    from celosia.solve.problem import LinearProgram
+    from celosia.solve.solution import Solution
 
 Method = Literal["auto", "primal", "dual", "afresh", "interior"]
 """Which simplex method solves an LP: auto takes the primal where only costs changed since the last solve.

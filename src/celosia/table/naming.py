@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError, nearest
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.table.table import Table
 
 EVERY = "*"
 """Stands for every code of a dimension."""

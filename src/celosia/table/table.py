@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError, counted, nearest
-from celosia.table.dimension import Axis
-from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
-from celosia.table.relations import Relations
-from celosia.table.statistics import Contributions, Statistics
+
+if TYPE_CHECKING:
+    from celosia.table.dimension import Axis
+    from celosia.table.fixed import Fixed
+    from celosia.table.relations import Relations
+    from celosia.table.statistics import Contributions, Statistics
 
 
 @dataclass(frozen=True, slots=True, eq=False)

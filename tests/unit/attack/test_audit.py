@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.errors import DataError, SolverError, SpecError
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval

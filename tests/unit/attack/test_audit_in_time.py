@@ -10,7 +10,9 @@ import pytest
 from benchmarks.instances import instance
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TWENTY
 
-from celosia.attack.audit import MET, MISSED, OPEN, Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET, MISSED, OPEN
+from celosia.attack.result import Audit
 from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess

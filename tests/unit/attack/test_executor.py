@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
 from celosia.attack.findings import Findings, Verdicts
+from celosia.attack.result import Audit
 from celosia.attack.subproblems import lp as programs
 from celosia.attack.subproblems import network as networks
 from celosia.attack.subproblems.questions import Answers

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
 from celosia.attack.explain import explain
+from celosia.attack.result import Audit
 from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 

@@ -7,9 +7,9 @@ import pytest
 
 from celosia.attack.findings import Findings, Verdicts, in_counts, results
 from celosia.attack.subproblems.questions import Answer, Answers
-from celosia.attack.system.system import ENDLESS
 from celosia.risk.requirement import Requirements
 from celosia.table.fixed import Fixed
+from celosia.tolerance import ENDLESS
 
 NOTHING = np.zeros(0, dtype=np.int64)
 

@@ -15,7 +15,6 @@ import pytest
 import celosia as cz
 from celosia.attack.audit import audit
 from celosia.attack.subproblems.questions import Answer
-from celosia.attack.system.system import ENDLESS
 from celosia.certificate.certificate import certify
 from celosia.errors import DataError, SpecError
 from celosia.pattern.modes.adjusted import Adjusted
@@ -23,6 +22,7 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.pattern import Pattern
 from celosia.solve.registry import backend, backends
 from celosia.table.fixed import Fixed
+from celosia.tolerance import ENDLESS
 from celosia.version import __version__
 
 MakeCase = Callable[..., Any]

@@ -19,8 +19,9 @@ from benchmarks.instances import counts, instance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
 from celosia.attack.respondents.audit import audit_respondents
+from celosia.attack.result import Audit
 from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.progress import Silent

@@ -12,7 +12,8 @@ from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protection.conftest import GRID, make_risk
 
 import celosia as cz
-from celosia.attack.audit import MET, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
 from celosia.errors import SpecError
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.suppressed import Suppressed

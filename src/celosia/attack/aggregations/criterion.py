@@ -15,21 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.protected import Protected
-from celosia.errors import SpecError
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
-from celosia.risk.respondents.knowledge import Knowledge, Respondents
-from celosia.risk.risk import Risk
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties
 from celosia.table.table import Table
-
-Ties = Literal["safe", "sensitive"]
-"""What an aggregation is in which somebody comes within exactly p percent of somebody else."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,21 +92,6 @@ def absolute_contributions(
         for place, size in zip(part.indices.tolist(), part.data.tolist(), strict=True):
             total[place] += abs(factor) * size
     return total
-
-
-def table_and_release(release: Release | Pattern | Protected, risk: Risk | Table | None) -> tuple[Table, Release]:
-    """Return what an audit of respondents is about, checked."""
-    if risk is None:
-        if isinstance(release, Release):
-            raise SpecError.one("risk", "is missing.", "Say which table the release is about.")
-        risk = release.table if isinstance(release, Pattern) else release.risk
-    table = risk if isinstance(risk, Table) else risk.table
-    release = release if isinstance(release, Release) else publish(release)
-    release.check(table)
-    if release.criterion == "distance":
-        message = "moves values: what respondents conclude from them has no bounds, so nobody can be shown safe."
-        raise SpecError.one("release", message, "Respondents are protected by hiding or ranges.")
-    return table, release
 
 
 def aggregation_of(

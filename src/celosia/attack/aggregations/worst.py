@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.aggregations.criterion import Aggregation, Ties, aggregation_of, table_and_release
+from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
 from celosia.attack.aggregations.search import AggregationSearch
-from celosia.attack.protected import Protected
+from celosia.attack.protected import Protected, table_and_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.problem import Stage, stage_of
 from celosia.attack.respondents.targets import Target, largest_others, targets_of
@@ -20,7 +20,7 @@ from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
 from celosia.solve import deadline

@@ -19,8 +19,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.aggregations.criterion import Ties, table_and_release
-from celosia.attack.protected import Protected
+from celosia.attack.protected import Protected, table_and_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
 from celosia.attack.respondents.findings import RuleAudit
@@ -29,6 +28,7 @@ from celosia.attack.respondents.targets import targets_of
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
+from celosia.risk.respondents.knowledge import Ties
 from celosia.risk.respondents.rules import Criterion, as_rules, criteria_of
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule

@@ -19,14 +19,17 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.respondents.judgement import Coalition, Judgement
-from celosia.attack.respondents.problem import Stage
-from celosia.attack.respondents.push import Moves
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
+
+if TYPE_CHECKING:
+    from celosia.attack.respondents.problem import Stage
+    from celosia.attack.respondents.push import Moves
 
 _MOST_PROGRAMS = 4096  # for one coalition against a target in many cells; beyond, he is not shown safe
 

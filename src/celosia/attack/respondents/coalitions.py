@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from celosia.attack.respondents.judgement import Coalition, Judgement, Proof
-from celosia.attack.respondents.problem import Stage
 from celosia.attack.respondents.targets import Target, largest_others
 from celosia.solve.deadline import DeadlineError
+
+if TYPE_CHECKING:
+    from celosia.attack.respondents.judgement import Coalition, Judgement, Proof
+    from celosia.attack.respondents.problem import Stage
 
 _FEW = 2  # suspects that are judged one by one
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.attack.respondents.coalitions import OpenPair
 from celosia.errors import counted
-from celosia.pattern.release import Release
-from celosia.risk.respondents.knowledge import Knowledge, Respondents
-from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.table.frames import frame_of
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.attack.respondents.coalitions import OpenPair
+    from celosia.pattern.release import Release
+    from celosia.risk.respondents.knowledge import Knowledge, Respondents
+    from celosia.risk.rules.contributor_rules import RespondentRule
+    from celosia.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,12 @@ from celosia.attack.respondents.sparing import Sparing
 from celosia.attack.system.decomposition import Parts, adjacency
 from celosia.attack.system.exact import whole_moves
 from celosia.attack.system.fractions import Whole, exact_product
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.kernels import kernel
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
+from celosia.tolerance import ENDLESS
 
 
 @dataclass(frozen=True, eq=False)

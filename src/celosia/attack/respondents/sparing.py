@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
+from celosia.tolerance import ENDLESS
 
 _WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished room, and beyond
 _MANY = 3  # relations of a cell: a table of three dimensions

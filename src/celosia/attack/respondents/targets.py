@@ -8,16 +8,18 @@ than the table leaves open; so only those who contribute to leaves where it does
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.respondents.boxes import BoxTarget
 from celosia.attack.respondents.judgement import Coalition, Judgement
-from celosia.attack.respondents.problem import Stage
-from celosia.attack.respondents.push import Moves
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
+
+if TYPE_CHECKING:
+    from celosia.attack.respondents.problem import Stage
+    from celosia.attack.respondents.push import Moves
 
 
 class Target(Protocol):

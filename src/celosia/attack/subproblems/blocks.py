@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import Parts
 from celosia.attack.system.exact import proved_reach, whole_moves
 from celosia.attack.system.fractions import Whole, exact_product
-from celosia.attack.system.system import ENDLESS, System
-from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
+from celosia.tolerance import ENDLESS
+
+if TYPE_CHECKING:
+    from celosia.attack.system.decomposition import Parts
+    from celosia.attack.system.system import System
+    from celosia.solve.backend import Backend, Model
 
 _NEAR = 1e-6  # a number that is closer than this to a whole one may be it: exact arithmetic decides
 _SMALL = 2.0**52  # floating-point sums below this tell that whole ones do not overflow

@@ -12,9 +12,9 @@ from celosia.attack.subproblems.integer.integer import whole_answers
 from celosia.attack.subproblems.lp import program_answers
 from celosia.attack.subproblems.network import flows
 from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.subproblems.verification import shown, verified
 from celosia.attack.system.decomposition import Parts, parts_of
 from celosia.attack.system.system import System
-from celosia.attack.system.verification import shown, verified
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
 from celosia.solve.deadline import DeadlineError
@@ -34,7 +34,7 @@ def answers_of(
     """Return the answers to all questions.
 
     Guarantee: every witness has been verified in whole numbers outside of what found it, and moves its cell as far as
-    the answer says (`celosia.attack.system.verification`); one that fails is thrown away and its answer left
+    the answer says (`celosia.attack.subproblems.verification`); one that fails is thrown away and its answer left
     open. That holds for witnesses that are not kept, too. When the last moment comes (`celosia.solve.deadline`), all
     questions that are not answered are left open.
 

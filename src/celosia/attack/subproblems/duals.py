@@ -15,13 +15,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.exact import proved_reach, whole_moves
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.errors import SolverError
 from celosia.library import OnFirstUse
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
 from celosia.table.table import Table
+from celosia.tolerance import ENDLESS
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 

@@ -21,9 +21,10 @@ from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.random_objectives import Sheet, harvest
 from celosia.attack.subproblems.rays import endless_cells
 from celosia.attack.system.decomposition import Parts
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.solve import deadline
 from celosia.solve.backend import Backend, Model
+from celosia.tolerance import ENDLESS
 
 _TOGETHER = 4_096  # columns of components that go into one model, unless one component has more
 

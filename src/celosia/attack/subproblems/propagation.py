@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.kernels import inner, kernel
-from celosia.tolerance import LARGEST_COUNT
+from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 _VISITS = 20
 """How often a relation is looked at, on average, at most: bounds may come closer by ever smaller steps."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole, compact
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class Questions:
     upward
         Up or down, ``(q,)``.
     limits
-        How far is far enough, ``(q,)``; `celosia.attack.system.system.ENDLESS` where nothing is.
+        How far is far enough, ``(q,)``; `celosia.tolerance.ENDLESS` where nothing is.
     """
 
     columns: NDArray[np.int64]

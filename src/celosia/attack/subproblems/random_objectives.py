@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, Vertex, rooms, solution, vertex_at
 from celosia.attack.subproblems.questions import Answers
 from celosia.attack.system.fractions import Whole, compact
-from celosia.attack.system.system import ENDLESS
 from celosia.solve.backend import Model
+from celosia.tolerance import ENDLESS
 
 _SEED = 20_031  # of the directions; fixed, so that two audits are alike
 _ROUNDS = 40

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, solution
-from celosia.attack.system.system import ENDLESS
 from celosia.solve.backend import Backend, Model
+from celosia.tolerance import ENDLESS
 
 _MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import System
 from celosia.kernels import kernel
+
+if TYPE_CHECKING:
+    from celosia.attack.system.system import System
 
 
 @dataclass(frozen=True, slots=True, eq=False)

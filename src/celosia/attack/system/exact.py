@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole, common_denominator, exact_product, exact_solution
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
 
 _NEAR = 1e-6  # what a solver may miss a whole number or a bound by,
 _NEAR_SHARE = 1e-9  # and a large bound

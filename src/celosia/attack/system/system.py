@@ -21,10 +21,7 @@ from celosia.attack.system.redundancy import implied
 from celosia.errors import DataError
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
-from celosia.tolerance import LARGEST_COUNT
-
-ENDLESS = LARGEST_COUNT >> 2
-"""A room without an end."""
+from celosia.tolerance import ENDLESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

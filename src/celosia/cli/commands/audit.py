@@ -13,8 +13,9 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from celosia.attack.audit import MET, MISSED, OPEN, Audit, Verdict
 from celosia.attack.audit import audit as audited
+from celosia.attack.findings import MET, MISSED, OPEN, Verdict
+from celosia.attack.result import Audit
 from celosia.certificate.certificate import certify
 from celosia.cli.bars import progress_shown
 from celosia.cli.explaining import MOST_HIDDEN, as_object, explanations, in_full, in_short

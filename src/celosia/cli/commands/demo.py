@@ -11,7 +11,8 @@ import click
 import numpy as np
 import pyarrow.parquet
 
-from celosia.attack.audit import MET, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
 from celosia.certificate.verify import verify
 from celosia.cli.bars import progress_shown
 from celosia.cli.commands.protect import summary_of

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, MidpointWarning
 from celosia.job.demo.data import industry, region
 from celosia.progress import SILENT, Progress

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,12 @@ from celosia.pattern.csv.file import read_release
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.labels import Labels
 from celosia.pattern.release import Release
-from celosia.protection.result import Method
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.protection.result import Method
 
 _OURS = frozenset(("name", "factors", "keep"))
 """Options of a job that no method has: they make its costs."""

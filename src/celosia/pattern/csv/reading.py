@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from celosia.errors import nearest
 from celosia.pattern.arithmetic import endless, placed, zeros
+from celosia.pattern.contradictions import contradictions
 from celosia.pattern.csv.sheet import Sheet
-from celosia.pattern.entries import STATUS_TYPE, STATUSES, WITH_BOUNDS, WITH_VALUE, contradictions, of_status
+from celosia.pattern.entries import STATUS_TYPE, STATUSES, WITH_BOUNDS, WITH_VALUE, of_status
 from celosia.pattern.labels import CELL, LOWER, OWN, PUBLISHED, SENSITIVE, STATUS, UPPER, Labels
 from celosia.pattern.numbers import quoted, read_numbers
 from celosia.table.fixed import Fixed

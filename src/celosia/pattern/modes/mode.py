@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import DataError, Problems, SpecError, listed
 from celosia.pattern.arithmetic import minus
 from celosia.pattern.entries import Finding, problems_of
-from celosia.table.fixed import Fixed
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.table.fixed import Fixed
+    from celosia.table.table import Table
 
 
 class Mode(Protocol):

@@ -13,13 +13,12 @@ The inequality is computed from the multipliers, so it holds whatever the accura
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arrays import taken
-from celosia.attack.system.system import ENDLESS
 from celosia.kernels import kernel
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING

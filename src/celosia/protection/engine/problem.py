@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import implied
-from celosia.attack.system.system import ENDLESS, System, system_of
+from celosia.attack.system.system import System, system_of
 from celosia.pattern.pattern import Pattern
 from celosia.protection.suppression.method import width_decimals
 from celosia.risk.requirement import Requirements

@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import parts_of
-from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.problem import ProtectionProblem

@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.errors import InfeasibleError
 from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.run import Call
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
+from celosia.tolerance import ENDLESS
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 

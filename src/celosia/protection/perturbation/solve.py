@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.result import Audit
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.random_rounding.formulation import Sets

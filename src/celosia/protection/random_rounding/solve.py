@@ -11,7 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.attack.system.redundancy import implied
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
 from celosia.pattern.modes.rounded import rounded_modes

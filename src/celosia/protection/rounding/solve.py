@@ -10,7 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, counted, listed, rounded_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.attack.system.decomposition import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
 from celosia.pattern.pattern import Pattern

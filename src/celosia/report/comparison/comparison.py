@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.errors import Problem
 from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN
 from celosia.pattern.release import Release, publish

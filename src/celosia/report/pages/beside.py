@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.pattern.release import publish
 from celosia.protection.result import Protection
 from celosia.report.loss import Loss, loss

@@ -9,17 +9,17 @@ import math
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
 
-from celosia.attack.audit import MET, Audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
 from celosia.protection.result import Protection
-from celosia.protection.trade_off import TradeOff
-from celosia.protection.why import Why
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
 from celosia.report.method_words import PROMISE, WORDS
@@ -31,6 +31,10 @@ from celosia.report.plots.search import intervals_plot, margins_plot, progress_p
 from celosia.report.summary import summary
 from celosia.solve.registry import backends
 from celosia.version import __version__
+
+if TYPE_CHECKING:
+    from celosia.protection.trade_off import TradeOff
+    from celosia.protection.why import Why
 
 MOST_BARS = 30
 """So many intervals are drawn as bars, the tightest ones."""

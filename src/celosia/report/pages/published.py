@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.release import Release
 from celosia.report.moves import Moves

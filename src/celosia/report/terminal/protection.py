@@ -13,7 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.attack.audit import MET, Audit
+from celosia.attack.findings import MET
+from celosia.attack.result import Audit
 from celosia.errors import counted
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
 from celosia.pattern.release import publish

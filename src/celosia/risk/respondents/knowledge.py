@@ -8,6 +8,7 @@ in a cell and again in its total would take two things for independent that are 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,9 @@ from celosia.table.table import Table
 _TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
 FEWEST = 2  # contributors, or nobody attacks anybody
 _DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
+
+Ties = Literal["safe", "sensitive"]
+"""What an aggregation is in which somebody comes within exactly p percent of somebody else."""
 
 
 @dataclass(frozen=True, slots=True)

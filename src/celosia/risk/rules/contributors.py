@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from celosia.errors import DataError, SpecError
 from celosia.risk.rules.exact import divided_up, roomy, spread
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import NO_SHADOW, Contributors, Statistics
-from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
+
+if TYPE_CHECKING:
+    from celosia.table.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import Problems
 from celosia.risk.rules.exact import divided_up, roomy, spread, whole
-from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
+
+if TYPE_CHECKING:
+    from celosia.errors import Problems
+    from celosia.table.fixed import Fixed
+    from celosia.table.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

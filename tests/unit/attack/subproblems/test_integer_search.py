@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from celosia.attack.subproblems.integer.search import MOST_CELLS, Search, search
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
 
 
 def every_move(matrix: sp.csr_array, lower: list[int], upper: list[int]) -> bool:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from celosia.attack.subproblems.blocks import UnsolvedError
 from celosia.attack.subproblems.lp import program_answers
 from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.subproblems.verification import shown, verified
 from celosia.attack.system.decomposition import parts_of
-from celosia.attack.system.system import ENDLESS, System
-from celosia.attack.system.verification import shown, verified
+from celosia.attack.system.system import System
 from celosia.solve.registry import backends
+from celosia.tolerance import ENDLESS
 
 
 def cubes(sides: list[int], seed: int) -> System:

@@ -8,9 +8,10 @@ from tests.unit.attack.conftest import MakeSystem
 from celosia.attack.subproblems import network as networks
 from celosia.attack.subproblems.network import flows
 from celosia.attack.subproblems.questions import Answers, Questions
+from celosia.attack.subproblems.verification import shown, verified
 from celosia.attack.system.decomposition import Parts, parts_of
-from celosia.attack.system.system import ENDLESS, System
-from celosia.attack.system.verification import shown, verified
+from celosia.attack.system.system import System
+from celosia.tolerance import ENDLESS
 
 SQUARE = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from tests.oracles import attack_oracle as oracle
 
 from celosia.attack.subproblems.propagation import propagated
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
 
 Numbers = Sequence[int | None]
 

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from celosia.attack.subproblems.lp import program_answers
 from celosia.attack.subproblems.questions import Answer, Answers, Questions
+from celosia.attack.subproblems.verification import verified
 from celosia.attack.system.decomposition import parts_of
 from celosia.attack.system.fractions import Whole
-from celosia.attack.system.system import ENDLESS, System
-from celosia.attack.system.verification import verified
+from celosia.attack.system.system import System
 from celosia.solve.highs.backend import HighsBackend
+from celosia.tolerance import ENDLESS
 
 LARGE = 2**80
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from celosia.attack.system.exact import proved_reach, whole_moves
 from celosia.attack.system.fractions import common_denominator, exact_product, exact_solution
-from celosia.attack.system.system import ENDLESS
+from celosia.tolerance import ENDLESS
 
 Numbers = NDArray[np.int64]
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from tests.unit.attack.conftest import MakeAttacker, MakeTable
 
-from celosia.attack.system.system import ENDLESS, system_of
+from celosia.attack.system.system import system_of
 from celosia.errors import DataError
 from celosia.table.fixed import INFINITE, Fixed
+from celosia.tolerance import ENDLESS
 
 SUM = [[-1, 1, 1]]
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import make_risk
 
-from celosia.attack.audit import MET, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET
 from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern

@@ -11,7 +11,8 @@ import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_4, TABLE_6, TABLE_7, TWENTY
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.audit import MISSED, audit
+from celosia.attack.audit import audit
+from celosia.attack.findings import MISSED
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.certificate.canonical import digests
 from celosia.certificate.certificate import certify

@@ -23,11 +23,12 @@ from celosia.attack.subproblems.integer.search import Search, search
 from celosia.attack.subproblems.questions import Answer, Answers, Questions
 from celosia.attack.system.decomposition import Parts
 from celosia.attack.system.exact import proved_reach, whole_moves
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.deadline import DeadlineError, check
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
+from celosia.tolerance import ENDLESS
 
 _PATIENCE = 5.0  # seconds for one integer program
 _TABLES = 64  # that are kept of each component for later questions

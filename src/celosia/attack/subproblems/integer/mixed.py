@@ -21,10 +21,11 @@ from celosia.attack.subproblems.integer.question import Bounds, Question, opened
 from celosia.attack.subproblems.questions import Answer
 from celosia.attack.system.exact import proved_bound, whole_moves
 from celosia.attack.system.fractions import Whole
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
+from celosia.tolerance import ENDLESS
 
 _MOST_CASES = 200  # that are looked at for one question
 _NEAR = 1e-6  # what a solver may miss a whole number by: exact arithmetic decides

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole
-from celosia.attack.system.system import ENDLESS
 from celosia.solve.backend import Model
+from celosia.tolerance import ENDLESS
 
 _BEYOND = 1_000_000  # how far past the limit a whole table is looked for: tables may jump over it
 

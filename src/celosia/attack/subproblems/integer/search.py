@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.arrays import plain
-from celosia.attack.system.system import ENDLESS
 from celosia.kernels import inner, kernel
-from celosia.tolerance import LARGEST_COUNT
+from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 MOST_CELLS = 400
 """Larger components are not searched."""

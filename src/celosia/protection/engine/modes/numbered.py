@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import Audit
+from celosia.attack.result import Audit
 from celosia.attack.system.decomposition import parts_of
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern

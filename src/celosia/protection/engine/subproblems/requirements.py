@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.problem import Goals
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import Goals
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,6 +22,7 @@ from celosia.protection.intervals.formulation import Prices
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
+from celosia.tolerance import ENDLESS
 
 FLOOR = 1e-3
 """Splitting comes within this share of the bound in reasonable time; for less there are cuts."""

@@ -15,8 +15,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.audit import MET, Audit, audit
-from celosia.attack.findings import Findings
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET, Findings
+from celosia.attack.result import Audit
 from celosia.errors import SolverError, SpecError, counted, listed
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, InfeasibleError, MidpointWarning
+from celosia.errors import CelosiaError, InfeasibleError
 from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL
-from celosia.pattern.midpoint import midpoints
+from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.intervals.formulation import Prices
@@ -218,10 +217,3 @@ class Publishing:
     def _loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs."""
         return pattern.loss(self.asked.cost)
-
-
-def warn_of_midpoints(pattern: Pattern) -> None:
-    """Warn where too many published ranges have the true value in their middle."""
-    said = midpoints(pattern).warning
-    if said is not None:
-        warnings.warn(said, MidpointWarning, stacklevel=3)

@@ -20,12 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.publish.placement import Slacks
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
+from celosia.tolerance import ENDLESS
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 

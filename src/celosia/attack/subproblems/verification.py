@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.fractions import Whole
-from celosia.attack.system.system import ENDLESS, System
+from celosia.attack.system.system import System
 from celosia.kernels import kernel
-from celosia.tolerance import LARGEST_COUNT
+from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 
 def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
