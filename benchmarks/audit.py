@@ -26,7 +26,7 @@ from benchmarks.plain import TOLERANCE, Plain
 from benchmarks.registry import Row, benchmark
 from celosia.attack.findings import MET, MISSED
 from celosia.attack.result import Audit
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.pattern.entries import SHOWN
 from celosia.risk.risk import SAFE, Levels, Risk
 from celosia.table.fixed import Fixed
@@ -214,7 +214,7 @@ def measured(case: Case) -> Measured:
         undecided = sum(verdict.result not in {MET, MISSED} for verdict in found[-1].verdicts)
     agreed = int(agree(found[-1], places, plain).sum())
     memory = cost.peak - before
-    largest = int(np.diff(parts_of(found[-1].systems[0]).starts).max(initial=0))
+    largest = int(np.diff(decompose(found[-1].systems[0]).starts).max(initial=0))
     return Measured(len(cells), cost.cpu, seconds / len(places), len(places), agreed, undecided, memory, largest)
 
 

@@ -16,7 +16,7 @@ from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia.attack.audit import audit
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.errors import InfeasibleError
 from celosia.pattern.entries import WITH_VALUE, of_status
 from celosia.pattern.modes.mode import Mode
@@ -53,7 +53,7 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     risk, _ = put(drawn(chance, kind, wishes=False))
     task = problem_of(risk, integer=False)
     n = len(task)
-    follows = parts_of(task.system(np.arange(n))).component[task.goals.columns] < 0
+    follows = decompose(task.system(np.arange(n))).component[task.goals.columns] < 0
     if bool(task.beyond.any() or follows.any()) or not len(task.goals):
         return None
     units, step = steps_of(task, risk, integer=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
-from celosia.attack.system.redundancy import implied
+from celosia.attack.system.redundancy import find_implied_rows
 from celosia.protection.adjustment.method import kept_totals
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.nearest import nearest_of
@@ -56,7 +56,7 @@ def outcomes(values: NDArray[np.int64], base: int, arcs: Any) -> Iterator[tuple[
 
 
 def network(relations: Relations) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    arcs = arcs_of(sp.csr_array(relations.matrix[~implied(relations.matrix)]))
+    arcs = arcs_of(sp.csr_array(relations.matrix[~find_implied_rows(relations.matrix)]))
     assert arcs is not None
     return arcs
 

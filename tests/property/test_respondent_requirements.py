@@ -12,7 +12,7 @@ from tests.oracles.respondent_cases import case_of
 from celosia.attack.audit import audit
 from celosia.attack.findings import MISSED
 from celosia.attack.respondents.audit import audit_respondents
-from celosia.attack.respondents.requirements import requiring
+from celosia.attack.respondents.requirements import add_requirements
 from celosia.pattern.pattern import Pattern
 from celosia.risk.assess import assess
 from celosia.risk.respondents.knowledge import respondents_of
@@ -39,7 +39,7 @@ def test_a_requirement_is_missed_where_its_pair_is_open_and_met_where_it_is_clos
     if len(np.unique(case.numbers)) == 1:
         return
     found = audit_respondents(case.pattern, case.table, rule=case.rule)
-    risk = requiring(assess(case.table, case.rule), found)
+    risk = add_requirements(assess(case.table, case.rule), found)
     if risk.further is None:
         assert found.safe
         return
@@ -70,7 +70,7 @@ def test_a_pattern_that_meets_them_leaves_none_of_these_pairs_open(seed: int) ->
     if len(np.unique(case.numbers)) == 1:
         return
     found = audit_respondents(case.pattern, case.table, rule=case.rule)
-    risk = requiring(replace(assess(case.table, case.rule)), found)
+    risk = add_requirements(replace(assess(case.table, case.rule)), found)
     everything = Pattern.suppressing(case.table, np.ones(len(case.table), dtype=bool))
     if risk.further is None or any(told(risk, everything).values()):
         return

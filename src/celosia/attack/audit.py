@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.findings import OPEN, Findings, Verdicts, in_counts, results
+from celosia.attack.findings import OPEN, Conclusions, Verdicts, judge_requirements, levels_in_counts
 from celosia.attack.protected import Protected
 from celosia.attack.respondents.audit import audit_respondents
-from celosia.attack.respondents.requirements import requiring
+from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.result import Audit
-from celosia.attack.subproblems.dispatch import answers_of
+from celosia.attack.subproblems.dispatch import solve_questions
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.system.decomposition import Parts, parts_as_networks
-from celosia.attack.system.redundancy import implied
-from celosia.attack.system.system import System, system_of
+from celosia.attack.system.decomposition import Parts, decompose_into_networks
+from celosia.attack.system.redundancy import find_implied_rows
+from celosia.attack.system.system import System, attacker_system
 from celosia.errors import DataError, Problems, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import INTERVAL, SHOWN
@@ -107,7 +107,7 @@ def audit(
         risk = replace(risk, attackers=who, further=None, respondents=(), unasked=NAMED_WITHOUT)
     elif risk.respondents and release.criterion != "distance":
         contributors = audit_respondents(release, risk, solver=solver, progress=progress)
-        risk, unjudged = requiring(risk, contributors), contributors.unjudged
+        risk, unjudged = add_requirements(risk, contributors), contributors.unjudged
         who = risk.attackers
     whole = whole_cells(risk.table, integer)
     _check(risk, whole)
@@ -115,34 +115,34 @@ def audit(
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
     judged, seen, systems = [], [], []
     relations = risk.table.relations.matrix
-    none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(implied, relations))
+    none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(find_implied_rows, relations))
     for number, attacker in enumerate(who):
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         names = ["release", f"attacker {attacker.name!r}"]
-        system, parts = system_of(risk.table, known, names=names, whole=whole, redundant=none), None
+        system, parts = attacker_system(risk.table, known, names=names, whole=whole, redundant=none), None
         if deadline.left() > 0:
-            system, parts = parts_as_networks(system, redundant)
+            system, parts = decompose_into_networks(system, redundant)
         systems.append(system)
-        room = _Room(system, parts, risk, number, backend, progress, executor)
+        room = _AttackerProblem(system, parts, risk, number, backend, progress, executor)
         asked = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
             needed = (release.status[hidden] == INTERVAL) | np.isin(hidden, asked.cells)
-            seen.append(room.findings(hidden, endless, endless, needed))
-            judged.append(room.judged_by(asked, seen[-1]))
+            seen.append(room.conclude(hidden, endless, endless, needed))
+            judged.append(room.judge_by_intervals(asked, seen[-1]))
         else:
-            judged.append(room.judged(asked))
-    found = Findings.joined(judged)
-    verdicts = Verdicts(wanted, found, results(wanted, found, by_distance=release.criterion == "distance"))
+            judged.append(room.judge(asked))
+    found = Conclusions.join(judged)
+    verdicts = Verdicts(wanted, found, judge_requirements(wanted, found, by_distance=release.criterion == "distance"))
     nobody = found.take(np.zeros(0, dtype=np.int64))
-    found = _known(Findings.joined(seen)) if seen else nobody
+    found = _keep_answered(Conclusions.join(seen)) if seen else nobody
     name = f"{backend.name} {backend.version}"
     told = settled(risk.table, integer)
     return Audit(risk, release, verdicts, found, tuple(systems), told, name, unjudged)
 
 
-def _known(seen: Findings) -> Findings:
-    """Return the intervals of cells that were asked about in time: that the others do not move is not known."""
+def _keep_answered(seen: Conclusions) -> Conclusions:
+    """Return the intervals that were computed in time; for the other cells nothing is known."""
     if deadline.left() > 0:
         return seen
     asked = [answers.furthest | np.asarray(answers.reach > 0, dtype=bool) for answers in (seen.down, seen.up)]
@@ -164,8 +164,8 @@ def _check(risk: Risk, whole: NDArray[np.bool_]) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Room:
-    """One attacker at work; the system is not taken apart where there is no time to ask anything."""
+class _AttackerProblem:
+    """The problem of one attacker: his system and its components, None where there is no time to solve anything."""
 
     system: System
     parts: Parts | None
@@ -175,39 +175,41 @@ class _Room:
     progress: Progress
     executor: Executor | None
 
-    def far(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
-        """Return how far requirements make it necessary to follow their cells, in counts, ``(k,)``."""
+    def required_reach(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
+        """Return how far cells must be able to move by their requirements, in counts, ``(k,)``."""
         decimals = self.system.digits_of(wanted.cells)
         level = wanted.lower if side == "lower" else wanted.upper
-        return np.maximum(in_counts(level, decimals), in_counts(wanted.sliding, decimals))
+        return np.maximum(levels_in_counts(level, decimals), levels_in_counts(wanted.sliding, decimals))
 
-    def judged(self, wanted: Requirements) -> Findings:
-        """Return what the attacker can conclude about cells, followed only as far as the requirements go."""
+    def judge(self, wanted: Requirements) -> Conclusions:
+        """Return what the attacker can conclude about the cells of requirements, up to the required reach."""
         every = np.ones(len(wanted), dtype=bool)
-        return self.findings(wanted.cells, self.far(wanted, "lower"), self.far(wanted, "upper"), every)
+        return self.conclude(
+            wanted.cells, self.required_reach(wanted, "lower"), self.required_reach(wanted, "upper"), every
+        )
 
-    def judged_by(self, wanted: Requirements, seen: Findings) -> Findings:
-        """Return the same, from intervals as far as they decide and come with tables; the rest is asked."""
+    def judge_by_intervals(self, wanted: Requirements, seen: Conclusions) -> Conclusions:
+        """Return the same; known intervals with witnesses that decide a requirement are not computed again."""
         place = np.minimum(np.searchsorted(seen.cells, wanted.cells), max(len(seen) - 1, 0))
         known = np.flatnonzero(seen.cells[place] == wanted.cells) if len(seen) else place[:0]
         found = seen.take(place[known])
         ends = (found.down.reach < ENDLESS) & (found.up.reach < ENDLESS)
-        decides = ends & (results(wanted.take(known), found, by_distance=False) != OPEN)
+        decides = ends & (judge_requirements(wanted.take(known), found, by_distance=False) != OPEN)
         sure = known[decides]
         if len(sure) == len(wanted):
             return found
         rest = np.setdiff1d(np.arange(len(wanted)), sure)
-        both = Findings.joined([found.take(np.flatnonzero(decides)), self.judged(wanted.take(rest))])
+        both = Conclusions.join([found.take(np.flatnonzero(decides)), self.judge(wanted.take(rest))])
         return both.take(np.argsort(np.concatenate([sure, rest]), kind="stable"))
 
-    def findings(
+    def conclude(
         self,
         cells: NDArray[np.int64],
         far_down: NDArray[np.int64],
         far_up: NDArray[np.int64],
         keep: NDArray[np.bool_],
-    ) -> Findings:
-        """Return what the attacker can conclude about some cells, each followed only so far."""
+    ) -> Conclusions:
+        """Return the interval of every cell, up to a reach down and up; with witnesses where `keep` says so."""
         system, n = self.system, len(cells)
         column_of = np.full(system.n_cells, -1, dtype=np.int64)
         column_of[system.cells] = np.arange(len(system))
@@ -216,7 +218,7 @@ class _Room:
         limits = np.concatenate([far_down[unknown], far_up[unknown]])
         found = Answers.of_nothing(2 * len(unknown), furthest=False)
         if self.parts is not None:
-            found = answers_of(
+            found = solve_questions(
                 system,
                 Questions(np.tile(column_of[cells[unknown]], 2), upward, limits),
                 self.backend,
@@ -226,9 +228,9 @@ class _Room:
                 keep=np.tile(keep[unknown], 2),
                 executor=self.executor,
             )
-        answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
+        answers = Answers.join([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
         place = np.zeros((2, n), dtype=np.int64)
         place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)
         down, up = (answers.take(side) for side in place)  # both with the same witnesses
         who, decimals = np.full(n, self.attacker, dtype=np.int32), system.digits_of(cells)
-        return Findings(cells, who, self.risk.table.amounts[cells], decimals, down, up)
+        return Conclusions(cells, who, self.risk.table.amounts[cells], decimals, down, up)

@@ -19,7 +19,7 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.attack.result import Audit
-from celosia.attack.subproblems.duals import multipliers_of, rest_of
+from celosia.attack.subproblems.duals import prove_end, subtract_relations
 from celosia.errors import SolverError, SpecError, nearest
 from celosia.solve.registry import backends
 from celosia.table.naming import CellName, cell_called
@@ -31,8 +31,8 @@ _MOST_TERMS = 12  # cells or relations that are named one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """A cell that stands in the sum, and what is known about it.
+class ProofTerm:
+    """A term of the sum: a cell times its multiplier, at a bound that is known.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Explanation:
     whole
         The attacker knows values to be whole numbers: the sum is rounded where that of the cell is one of them.
     exact
-        A table that agrees with everything published and reaches the end is known: nobody gets closer. Without one
+        A table that agrees with everything published and reaches the end is known: no attacker gets closer. Without one
         the end holds all the same, but whole numbers, say, may narrow the interval further.
     """
 
@@ -84,7 +84,7 @@ class Explanation:
     side: str
     end: Fraction
     relations: tuple[tuple[int, Fraction], ...]
-    cells: tuple[Used, ...]
+    cells: tuple[ProofTerm, ...]
     whole: bool
     exact: bool
 
@@ -102,13 +102,13 @@ class Explanation:
         most = "at most" if self.side == "upper" else "at least"
         if not self.relations:
             (used,) = self.cells
-            return [f"{label} is {self._known(used)}."]
-        said = [f"{label} is {most} {_text(self.end)}:", f"  {self._sum()} = {_text(self.total)}"]
+            return [f"{label} is {self._bound_text(used)}."]
+        said = [f"{label} is {most} {_number_text(self.end)}:", f"  {self._sum()} = {_number_text(self.total)}"]
         if self.total != self.end:
-            said.append(f"  rounded to {_text(self.end)}, because values are whole numbers")
+            said.append(f"  rounded to {_number_text(self.end)}, because values are whole numbers")
         if self.whole and not self.exact:
             said.append("  (whole numbers may narrow it further than any sum shows)")
-        equations = [f"{_times(factor)}{self.table.equation(row)}" for row, factor in self.relations]
+        equations = [f"{_factor_text(factor)}{self.table.equation(row)}" for row, factor in self.relations]
         if len(equations) == 1:
             return [*said, f"by {equations[0]}"]
         said += ["by these relations, added up:", *(f"  {equation}" for equation in equations[:_MOST_TERMS])]
@@ -128,19 +128,23 @@ class Explanation:
         right = self.table.relations.right
         constants = sum((factor * int(right[row]) for row, factor in self.relations), Fraction(0))
         if constants:
-            parts.append(("+", _text(constants / 10**self.table.decimals)))
+            parts.append(("+", _number_text(constants / 10**self.table.decimals)))
         for used in self.cells[:_MOST_TERMS]:
-            said = f"{self.table.label(used.cell)} ({self._known(used)})"
+            said = f"{self.table.label(used.cell)} ({self._bound_text(used)})"
             size = abs(used.multiplier)
-            parts.append(("-" if used.multiplier < 0 else "+", said if size == 1 else f"{_text(size)} * {said}"))
+            parts.append(("-" if used.multiplier < 0 else "+", said if size == 1 else f"{_number_text(size)} * {said}"))
         if len(self.cells) > _MOST_TERMS:
             parts.append(("+", f"{len(self.cells) - _MOST_TERMS:,} more"))
         (sign, first), *others = parts or [("+", "0")]
         return " ".join(["- " + first if sign == "-" else first, *(f"{sign} {said}" for sign, said in others)])
 
-    def _known(self, used: Used) -> str:
+    def _bound_text(self, used: ProofTerm) -> str:
         who = "" if used.source == "release" else f" for {used.source}"
-        return f"{_text(used.bound)}{who}" if used.side == "value" else f"{used.side} {_text(used.bound)}{who}"
+        return (
+            f"{_number_text(used.bound)}{who}"
+            if used.side == "value"
+            else f"{used.side} {_number_text(used.bound)}{who}"
+        )
 
 
 @takes(audit=Audit)
@@ -174,14 +178,14 @@ def explain(audit: Audit, cell: CellName, side: str = "upper", *, attacker: int 
     here, from the table's relations and not from what the solver saw. No tolerance.
     """
     place = cell_called(audit.risk.table, cell)
-    number = _place(audit, side, attacker)
+    number = _attacker_place(audit, side, attacker)
     upward = side == "upper"
-    proof = multipliers_of(audit.risk.table, audit.systems[number], place, backends()[0], upward=upward)
-    return None if proof is None else _stated(audit, number, place, *proof, upward=upward)
+    proof = prove_end(audit.risk.table, audit.systems[number], place, backends()[0], upward=upward)
+    return None if proof is None else _state_explanation(audit, number, place, *proof, upward=upward)
 
 
-def _place(audit: Audit, side: str, attacker: int | str) -> int:
-    """Return the attacker's place in the list, having checked what was asked for."""
+def _attacker_place(audit: Audit, side: str, attacker: int | str) -> int:
+    """Return the attacker's place in the list; refuse unknown sides and attackers."""
     names = [known.name for known in audit.risk.attackers]
     if side not in SIDES:
         raise SpecError.one("side", f"must be lower or upper, not {side!r}.")
@@ -194,18 +198,21 @@ def _place(audit: Audit, side: str, attacker: int | str) -> int:
     return attacker
 
 
-def _stated(
+def _state_explanation(
     audit: Audit, number: int, cell: int, found: dict[int, Fraction], reached: Fraction | None, *, upward: bool
 ) -> Explanation:
-    """Return the explanation that multipliers give, in the table's own numbers."""
+    """Return the explanation that multipliers of relations give, in units of the table."""
     table, attacker = audit.risk.table, audit.risk.attackers[number]
-    rest = rest_of(table, cell, found)
+    rest = subtract_relations(table, cell, found)
     if found:  # the cell may have come back with a share of its own: y = s y + ..., so y = (...) / (1 - s)
         share = 1 - rest.pop(cell, Fraction(0))
         found = {relation: factor / share for relation, factor in found.items()}
         rest = {other: factor / share for other, factor in rest.items()}
     cells = sorted(
-        (_used(audit, number, other, factor, above=(factor > 0) == upward) for other, factor in rest.items()),
+        (
+            _best_known_bound(audit, number, other, factor, above=(factor > 0) == upward)
+            for other, factor in rest.items()
+        ),
         key=lambda used: (used.multiplier < 0, used.side != "value", used.cell),
     )
     side = "upper" if upward else "lower"
@@ -226,8 +233,8 @@ def _stated(
     return replace(stated, end=end, exact=moved == reached)
 
 
-def _used(audit: Audit, number: int, cell: int, multiplier: Fraction, *, above: bool) -> Used:
-    """Return the best that release or attacker know about a cell on one side."""
+def _best_known_bound(audit: Audit, number: int, cell: int, multiplier: Fraction, *, above: bool) -> ProofTerm:
+    """Return the term of a cell with the tightest bound that the release or the attacker knows on one side."""
     attacker = audit.risk.attackers[number]
     ends = []
     for source, lower, upper in (
@@ -242,14 +249,14 @@ def _used(audit: Audit, number: int, cell: int, multiplier: Fraction, *, above: 
     if not ends:
         raise SolverError.one("explain", f"{audit.risk.table.label(cell)} has no bound where one is needed.")
     end, source, side = (min if above else max)(ends, key=lambda known: known[0])
-    return Used(cell, multiplier, end, side, source)
+    return ProofTerm(cell, multiplier, end, side, source)
 
 
-def _times(factor: Fraction) -> str:
-    return "" if factor == 1 else f"{_text(factor)} times  "
+def _factor_text(factor: Fraction) -> str:
+    return "" if factor == 1 else f"{_number_text(factor)} times  "
 
 
-def _text(value: Fraction) -> str:
+def _number_text(value: Fraction) -> str:
     """Return a number as a decimal where it is one with few places, as a fraction elsewhere."""
     for places in range(10):
         if (value * 10**places).denominator == 1:

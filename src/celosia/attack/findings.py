@@ -1,4 +1,4 @@
-"""What an audit finds, in arrays; single findings and verdicts are made when somebody looks at them."""
+"""Conclusions of attackers and verdicts on requirements, in arrays; single ones are made on access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FLOAT_DECIMALS = 22  # powers of ten up to this are doubles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Finding:
+class Conclusion:
     """What an attacker can conclude about a cell.
 
     Parameters
@@ -29,9 +29,9 @@ class Finding:
     cell, attacker
         Places in the table and in the list of attackers.
     lower, upper
-        The ends of his interval, None where there is none; as far as it was asked for.
+        The ends of his interval, None where there is none; not further than it was computed.
     exact
-        Nobody gets closer: both ends are proved to be ends.
+        Both ends are proved: no attacker with this knowledge gets closer.
     down, up
         The tables that reach them; kept for requirements and published ranges only.
     """
@@ -46,13 +46,13 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings(Sequence[Finding]):
-    """Many findings.
+class Conclusions(Sequence[Conclusion]):
+    """Many conclusions, in arrays.
 
     Parameters
     ----------
     cells, attackers
-        As in `Finding`, ``(k,)`` each.
+        As in `Conclusion`, ``(k,)`` each.
     truth
         The true values, ``(k,)``.
     decimals
@@ -69,8 +69,8 @@ class Findings(Sequence[Finding]):
     up: Answers
 
     @classmethod
-    def joined(cls, parts: Sequence[Findings]) -> Findings:
-        """Return the findings about several attackers of one table."""
+    def join(cls, parts: Sequence[Conclusions]) -> Conclusions:
+        """Return the conclusions of several attackers of one table, one after the other."""
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -78,18 +78,18 @@ class Findings(Sequence[Finding]):
             np.concatenate([part.attackers for part in parts]),
             Fixed(np.concatenate([part.truth.counts for part in parts]), parts[0].truth.decimals),
             np.concatenate([part.decimals for part in parts]),
-            Answers.joined([part.down for part in parts]),
-            Answers.joined([part.up for part in parts]),
+            Answers.join([part.down for part in parts]),
+            Answers.join([part.up for part in parts]),
         )
 
     def __len__(self) -> int:
         return len(self.cells)
 
     @overload
-    def __getitem__(self, place: int) -> Finding: ...
+    def __getitem__(self, place: int) -> Conclusion: ...
     @overload
-    def __getitem__(self, place: slice) -> Findings: ...
-    def __getitem__(self, place: int | slice) -> Finding | Findings:
+    def __getitem__(self, place: slice) -> Conclusions: ...
+    def __getitem__(self, place: int | slice) -> Conclusion | Conclusions:
         if isinstance(place, slice):
             return self.take(np.arange(len(self))[place])
         if not -len(self) <= place < len(self):
@@ -98,14 +98,14 @@ class Findings(Sequence[Finding]):
         lower = None if down.endless else truth - Fraction(down.reach, down.denominator * unit)
         upper = None if up.endless else truth + Fraction(up.reach, up.denominator * unit)
         exact = down.furthest and up.furthest
-        return Finding(int(self.cells[place]), int(self.attackers[place]), lower, upper, exact, down, up)
+        return Conclusion(int(self.cells[place]), int(self.attackers[place]), lower, upper, exact, down, up)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[Conclusion]:
         return (self[place] for place in range(len(self)))
 
-    def take(self, places: NDArray[np.int64]) -> Findings:
-        """Return some of the findings."""
-        return Findings(
+    def take(self, places: NDArray[np.int64]) -> Conclusions:
+        """Return some of the conclusions."""
+        return Conclusions(
             self.cells[places],
             self.attackers[places],
             self.truth[places],
@@ -115,7 +115,7 @@ class Findings(Sequence[Finding]):
         )
 
     def keys(self) -> list[tuple[int, int]]:
-        """Return cell and attacker of every finding."""
+        """Return cell and attacker of every conclusion."""
         return list(zip(self.cells.tolist(), self.attackers.tolist(), strict=True))
 
     @property
@@ -165,13 +165,13 @@ class Verdict:
     """
 
     requirement: Requirement
-    finding: Finding
+    finding: Conclusion
     result: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts(Sequence[Verdict]):
-    """Many verdicts.
+    """Many verdicts, in arrays.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Verdicts(Sequence[Verdict]):
     """
 
     requirements: Requirements
-    findings: Findings
+    findings: Conclusions
     results: NDArray[np.str_]
 
     def __len__(self) -> int:
@@ -210,7 +210,7 @@ class Verdicts(Sequence[Verdict]):
         return self.take(np.flatnonzero(self.results == result))
 
 
-def results(asked: Requirements, found: Findings, *, by_distance: bool) -> NDArray[np.str_]:
+def judge_requirements(asked: Requirements, found: Conclusions, *, by_distance: bool) -> NDArray[np.str_]:
     """Return which requirements are met, exactly, ``(k,)``.
 
     Values that are protected by their distance from the truth (`by_distance`), which no interval shows, are never
@@ -221,28 +221,28 @@ def results(asked: Requirements, found: Findings, *, by_distance: bool) -> NDArr
     required = np.logical_or.reduce([np.asarray(level.counts != 0, dtype=bool) for level in levels])
     if by_distance:
         return out
-    met, plain = _met_in_counts(levels, found)
+    met, plain = _compare_in_counts(levels, found)
     for place in np.flatnonzero(~plain).tolist():
-        met[place] = _met_in_fractions(asked[place], found[place], found.truth.fraction(place))
+        met[place] = _meets_in_fractions(asked[place], found[place], found.truth.fraction(place))
     out[required & found.exact] = MISSED
     out[required & met] = MET
     return out
 
 
-def _met_in_counts(levels: tuple[Fixed, ...], found: Findings) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _compare_in_counts(levels: tuple[Fixed, ...], found: Conclusions) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which requirements are met, and for which of them counts of 64 bits can say so."""
     down, up = found.down.reach, found.up.reach
     plain = np.asarray((found.down.denominator == 1) & (found.up.denominator == 1), dtype=bool)
     met = np.ones(len(found), dtype=bool)
     both = np.where(found.down.endless | found.up.endless, ENDLESS, down + up)
     for level, reach in zip(levels, (down, up, both), strict=True):
-        needed = in_counts(level, found.decimals)
+        needed = levels_in_counts(level, found.decimals)
         plain &= np.asarray(needed < ENDLESS, dtype=bool)
         met &= np.asarray(reach >= needed, dtype=bool)
     return met, plain
 
 
-def in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:
+def levels_in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return levels in counts of some decimals, rounded up, at most `ENDLESS`, ``(k,)``."""
     out = np.empty(len(level), dtype=np.int64)
     for own in range(int(decimals.min(initial=0)), int(decimals.max(initial=-1)) + 1):
@@ -252,7 +252,7 @@ def in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:
     return out
 
 
-def _met_in_fractions(wanted: Requirement, finding: Finding, truth: Fraction) -> bool:
+def _meets_in_fractions(wanted: Requirement, finding: Conclusion, truth: Fraction) -> bool:
     up = None if finding.upper is None else finding.upper - truth
     down = None if finding.lower is None else truth - finding.lower
     wide = up is None or down is None or up + down >= wanted.sliding

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.findings import MET, MISSED, OPEN, Findings, Verdict, Verdicts
+from celosia.attack.findings import MET, MISSED, OPEN, Conclusions, Verdict, Verdicts
 from celosia.errors import counted
 from celosia.table.frames import frame_of
 from celosia.table.whole_cells import whole_cells
@@ -33,7 +33,7 @@ class Audit:
     verdicts
         One per requirement.
     intervals
-        What every attacker can conclude about every cell that is not shown, where that was asked for; with the tables
+        What every attacker can conclude about every cell that is not shown, where that was computed; with the tables
         that show it for published ranges only.
     systems
         What each attacker had to solve.
@@ -49,7 +49,7 @@ class Audit:
     risk: Risk
     release: Release
     verdicts: Sequence[Verdict]
-    intervals: Findings
+    intervals: Conclusions
     systems: tuple[System, ...]
     integer: bool | None
     solver: str
@@ -62,12 +62,12 @@ class Audit:
 
     @property
     def safe(self) -> bool:
-        """Every requirement is met, and everybody was attacked who was to be."""
+        """Every requirement is met, and all contributors were attacked that had to be."""
         return self.count(MET) == len(self.verdicts) and not self.unjudged
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not asked, in plain sentences."""
+        """What the audit leaves out, in plain sentences."""
         return self.risk.respondent_notes(self.integer)
 
     def of_result(self, result: str) -> Sequence[Verdict]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.findings import MET, Findings, Verdicts
+from celosia.attack.findings import MET, Conclusions, Verdicts
 from celosia.attack.result import Audit
 from celosia.attack.subproblems.questions import Answers
 from celosia.certificate.canonical import (
@@ -198,7 +198,7 @@ def _proofs(audit: Audit, witnesses: Witnesses) -> tuple[NDArray[np.int64], NDAr
     return down, up
 
 
-def _judged(audit: Audit) -> tuple[Findings, NDArray[np.bool_]]:
+def _judged(audit: Audit) -> tuple[Conclusions, NDArray[np.bool_]]:
     """Return what was found about the requirements, and which are met."""
     if isinstance(audit.verdicts, Verdicts):
         return audit.verdicts.findings, np.asarray(audit.verdicts.results == MET)
@@ -210,7 +210,7 @@ def _judged(audit: Audit) -> tuple[Findings, NDArray[np.bool_]]:
         decimals[attackers == number] = system.digits_of(cells[attackers == number])
     down, up = (Answers.of_list([getattr(finding, side) for finding in findings]) for side in ("down", "up"))
     met = np.array([verdict.result == MET for verdict in audit.verdicts], dtype=bool)
-    return Findings(cells, attackers, audit.risk.table.amounts[cells], decimals, down, up), met
+    return Conclusions(cells, attackers, audit.risk.table.amounts[cells], decimals, down, up), met
 
 
 def _columns(down: NDArray[np.int64], up: NDArray[np.int64]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.result import Audit
-from celosia.attack.subproblems.dispatch import answers_of
+from celosia.attack.subproblems.dispatch import solve_questions
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.certificate.whole import Whole, compact, minus
 from celosia.certificate.witnesses import Witnesses
@@ -113,8 +113,8 @@ def _answers(
     unknown = np.flatnonzero(column_of[cells] >= 0)
     questions = Questions(column_of[cells[unknown]], np.full(len(unknown), upward), far[unknown])
     solver = backend(audit.solver.split(" ")[0])
-    found = answers_of(system, questions, solver, progress, time_limit=time_limit)
-    answers = Answers.joined([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
+    found = solve_questions(system, questions, solver, progress, time_limit=time_limit)
+    answers = Answers.join([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
     order = np.zeros(len(cells), dtype=np.int64)
     order[unknown] = 1 + np.arange(len(unknown))
     return answers.take(order)

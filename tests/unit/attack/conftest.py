@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.attack.system.system import System, system_of
+from celosia.attack.system.system import System, attacker_system
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import INFINITE, Fixed
@@ -98,6 +98,6 @@ def system() -> MakeSystem:
     def make(rows: Sequence[Sequence[int]], down: Sequence[int | None], up: Sequence[int | None]) -> System:
         table = make_table(rows, [0] * len(down))
         knows = make_attacker([None if room is None else -room for room in down], list(up))
-        return system_of(table, [(knows.lower, knows.upper)], names=["somebody"])
+        return attacker_system(table, [(knows.lower, knows.upper)], names=["somebody"])
 
     return make

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import celosia as cz
-from celosia.attack.system.system import system_of
+from celosia.attack.system.system import attacker_system
 from celosia.certificate.canonical import digests
 from celosia.certificate.certificate import Certificate, certify
 from celosia.certificate.verify import verify
@@ -104,7 +104,7 @@ def test_amounts_are_not_whole_beside_counts(tables: tuple[Table, Table]) -> Non
 def test_whole_cells_count_in_ones_and_others_in_decimals(tables: tuple[Table, Table]) -> None:
     _, linked = tables
     knows = cz.Attacker.external(linked)
-    system = system_of(linked, [(knows.lower, knows.upper)], names=["knows"], whole=linked.is_count)
+    system = attacker_system(linked, [(knows.lower, knows.upper)], names=["knows"], whole=linked.is_count)
     assert system.decimals == linked.decimals == 2
     own = system.whole
     assert (system.down[own] == linked.amounts.counts[linked.is_count] // 100).all()

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from celosia.attack.audit import audit
-from celosia.attack.findings import Findings, Verdicts
+from celosia.attack.findings import Conclusions, Verdicts
 from celosia.attack.result import Audit
 from celosia.attack.subproblems import lp as programs
 from celosia.attack.subproblems import network as networks
@@ -69,7 +69,7 @@ def executors() -> Iterator[Executor]:
     yield ProcessPoolExecutor(2, mp_context=get_context("spawn"))
 
 
-def arrays(found: Findings) -> list[object]:
+def arrays(found: Conclusions) -> list[object]:
     sides = [getattr(side, name) for side in (found.down, found.up) for name in Answers.__slots__]
     return [part.tolist() for part in (found.cells, found.attackers, found.truth.counts, found.decimals, *sides)]
 

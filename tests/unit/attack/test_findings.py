@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.attack.findings import Findings, Verdicts, in_counts, results
+from celosia.attack.findings import Conclusions, Verdicts, judge_requirements, levels_in_counts
 from celosia.attack.subproblems.questions import Answer, Answers
 from celosia.risk.requirement import Requirements
 from celosia.table.fixed import Fixed
@@ -19,10 +19,10 @@ def answers(*reaches: Fraction | None, furthest: bool = True) -> Answers:
     return Answers.of_list([Answer(r.numerator, r.denominator, furthest, NOTHING, NOTHING) for r in said])
 
 
-def findings(down: Answers, up: Answers, *, decimals: int = 0) -> Findings:
+def findings(down: Answers, up: Answers, *, decimals: int = 0) -> Conclusions:
     n = len(down)
     who = np.zeros(n, dtype=np.int32)
-    return Findings(np.arange(n), who, Fixed(np.full(n, 50), 1), np.full(n, decimals), down, up)
+    return Conclusions(np.arange(n), who, Fixed(np.full(n, 50), 1), np.full(n, decimals), down, up)
 
 
 def required(*levels: tuple[int, int, int], decimals: int = 0) -> Requirements:
@@ -49,8 +49,8 @@ def test_a_long_numerator_is_not_a_reach_without_end() -> None:
     close = Fraction(2**80 + 1, 2**80)
     found = findings(answers(close), answers(close))
     assert found[0].upper == 5 + close
-    assert results(required((2, 2, 0)), found, by_distance=False).tolist() == ["missed"]
-    assert results(required((1, 1, 2)), found, by_distance=False).tolist() == ["met"]
+    assert judge_requirements(required((2, 2, 0)), found, by_distance=False).tolist() == ["missed"]
+    assert judge_requirements(required((1, 1, 2)), found, by_distance=False).tolist() == ["met"]
 
 
 @pytest.mark.parametrize("level", [(1, 1, 0), (0, 0, 2), (10**30, 0, 0), (0, 0, 10**30), (ENDLESS, 0, 0)])
@@ -58,7 +58,7 @@ def test_results_are_those_of_fractions(level: tuple[int, int, int]) -> None:
     ends = [Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(ENDLESS - 1), None]
     pairs = [(down, up) for down in ends for up in ends]
     found = findings(answers(*(down for down, _ in pairs)), answers(*(up for _, up in pairs)))
-    said = results(required(*[level] * len(pairs)), found, by_distance=False)
+    said = judge_requirements(required(*[level] * len(pairs)), found, by_distance=False)
     for (down, up), result in zip(pairs, said.tolist(), strict=True):
         wide = down is None or up is None or down + up >= level[2]
         good = (down is None or down >= level[0]) and (up is None or up >= level[1]) and wide
@@ -67,21 +67,21 @@ def test_results_are_those_of_fractions(level: tuple[int, int, int]) -> None:
 
 def test_what_is_not_proved_or_has_no_level_is_open() -> None:
     found = findings(answers(Fraction(1), furthest=False), answers(Fraction(1)))
-    assert results(required((2, 0, 0)), found, by_distance=False).tolist() == ["not shown safe"]
-    assert results(required((1, 0, 0)), found, by_distance=True).tolist() == ["not shown safe"]
-    assert results(required((0, 0, 0)), found, by_distance=False).tolist() == ["not shown safe"]
+    assert judge_requirements(required((2, 0, 0)), found, by_distance=False).tolist() == ["not shown safe"]
+    assert judge_requirements(required((1, 0, 0)), found, by_distance=True).tolist() == ["not shown safe"]
+    assert judge_requirements(required((0, 0, 0)), found, by_distance=False).tolist() == ["not shown safe"]
 
 
 def test_levels_are_rounded_up_to_counts() -> None:
     level = Fixed.of_counts(np.array([15, 20, 10**30], dtype=object), 1)
-    assert in_counts(level, np.array([0, 0, 0])).tolist() == [2, 2, ENDLESS]
-    assert in_counts(level, np.array([1, 2, 2])).tolist() == [15, 200, ENDLESS]
+    assert levels_in_counts(level, np.array([0, 0, 0])).tolist() == [2, 2, ENDLESS]
+    assert levels_in_counts(level, np.array([1, 2, 2])).tolist() == [15, 200, ENDLESS]
 
 
 def test_verdicts_are_a_sequence() -> None:
     found = findings(answers(Fraction(1), Fraction(3)), answers(Fraction(1), Fraction(3)))
     asked = required((2, 2, 0), (2, 2, 0))
-    verdicts = Verdicts(asked, found, results(asked, found, by_distance=False))
+    verdicts = Verdicts(asked, found, judge_requirements(asked, found, by_distance=False))
     assert [verdict.result for verdict in verdicts] == ["missed", "met"]
     assert [verdict.finding.cell for verdict in verdicts.of_result("met")] == [1]
     assert verdicts[-1:][0].requirement.cell == 1

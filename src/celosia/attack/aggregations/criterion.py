@@ -4,7 +4,7 @@ An aggregation is a linear combination :math:`\sum_i \lambda_i x_i` of hidden ce
 published. Respondent r contributes :math:`X^r = \sum_i |\lambda_i x_i^r|` to it in absolute terms, and respondent s
 comes within p percent of what t contributes if :math:`q \sum_{r \ne s,t} X^r` is less than :math:`p\,X^t` (5.3). Where
 the two are equal the paper calls the aggregation sensitive; here a level that is reached is enough, unless ties are
-asked for.
+to count.
 
 Combinations are of leaf cells: in a hidden total every contribution would be counted twice. Cells that are shown are
 aggregations by themselves, and matter alone: what they add to another is known.
@@ -25,7 +25,7 @@ from celosia.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregation:
-    r"""A linear combination of leaf cells that everybody can compute, with one attacker and one target. Confidential.
+    r"""A linear combination of leaf cells whose value is known to all, with one attacker and one target. Confidential.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Aggregation:
         )
 
     def _where(self, place: int) -> str:
-        """Return the cells of the aggregation to which somebody contributes."""
+        """Return in words to which cells of the aggregation a respondent contributes."""
         rows = self.respondents.sizes[:, [place]].nonzero()[0]
         inside = np.intersect1d(self.respondents.leaves[rows], self.cells)
         return "in " + ", ".join(self.table.label(cell) for cell in inside.tolist()) if len(inside) else "elsewhere"
@@ -84,7 +84,7 @@ class Aggregation:
 def absolute_contributions(
     respondents: Respondents, cells: NDArray[np.int64], coefficients: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the absolute contribution of everybody to an aggregation of leaf cells, in counts (section 5)."""
+    """Return the absolute contribution of every respondent to an aggregation of leaf cells, in counts (section 5)."""
     total = [Fraction(0)] * len(respondents)
     rows = np.searchsorted(respondents.leaves, cells)
     for row, factor in zip(rows.tolist(), coefficients, strict=True):

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.fractions import Whole, exact_product, exact_solution
+from celosia.attack.system.fractions import Whole, multiply_exactly, solve_exactly
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
@@ -27,7 +27,7 @@ _NOTHING = 1e-7  # coefficients and multipliers up to this may be zero
 
 
 class AggregationProgram:
-    """Hidden cells that hang together, and the cheapest combination of relations among them.
+    """Hidden cells of one component, and the cheapest combination of relations among them.
 
     Columns of the program are the multipliers of relations, then for every leaf cell how far its coefficient is above
     and below zero.
@@ -133,7 +133,7 @@ class AggregationProgram:
         totals = np.ones(len(self._cells), dtype=bool)
         totals[self._inner] = False
         for numbers, denominator in self._near(multipliers, int(self._inner[main])):
-            weights = exact_product(sp.csr_array(self._matrix.T), numbers)
+            weights = multiply_exactly(sp.csr_array(self._matrix.T), numbers)
             if weights.any() and not weights[totals].any():
                 used = np.flatnonzero(weights).tolist()
                 return {int(self._cells[k]): Fraction(int(weights[k]), denominator) for k in used}
@@ -154,7 +154,7 @@ class AggregationProgram:
         basic = np.append(basic, main)
         equations = sp.csr_array(flipped[basic])
         for free in (np.abs(multipliers - start) > _NOTHING, np.abs(multipliers) > _NOTHING):
-            if (found := exact_solution(equations, goal[basic], start, free)) is not None:
+            if (found := solve_exactly(equations, goal[basic], start, free)) is not None:
                 yield found
         yield from guesses
 

@@ -52,7 +52,7 @@ class _Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Searched:
+class SearchResult:
     """What a search came to.
 
     Parameters
@@ -72,7 +72,7 @@ class Searched:
 
 
 class AggregationSearch:
-    """Looks for aggregations among hidden cells.
+    """A best-first search for the most sensitive aggregation of hidden cells.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class AggregationSearch:
         self._cells = np.flatnonzero(hidden)
         matrix = sp.csr_array(table.relations.matrix[:, self._cells])
         self._matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-        self._label = _labels(self._matrix)
+        self._label = _component_labels(self._matrix)
         self._leaf = np.full(len(self._cells), -1, dtype=np.int64)
         own = np.isin(self._cells, respondents.leaves)
         self._leaf[own] = np.searchsorted(respondents.leaves, self._cells[own])
@@ -109,7 +109,7 @@ class AggregationSearch:
         self._programs: dict[tuple[int, ...], AggregationProgram] = {}
         self._nodes = 0
 
-    def search(self, targets: Collection[int], attacker: int | None, offer: Offer) -> Searched:
+    def search(self, targets: Collection[int], attacker: int | None, offer: Offer) -> SearchResult:
         """Return the most sensitive aggregation about some targets, by their places, of one attacker or of all."""
         best: Aggregation | None = None
         missed = False
@@ -123,9 +123,9 @@ class AggregationSearch:
             least = -2 * near if best is None else float(best.excess * self._unit)
             if -node.negative_bound <= least + near:
                 continue
-            solved = self._solved(node)
+            solved = self._solve(node)
             if solved is None:
-                return Searched(best, settled=False, late=True)
+                return SearchResult(best, settled=False, late=True)
             bound, weights = solved
             found = offer(weights, node.target) if weights else None
             if found is not None and (best is None or found.excess > best.excess):
@@ -138,7 +138,7 @@ class AggregationSearch:
                     heappush(waiting, self._node(bound, node.target, node.main, part))
             else:
                 missed = True
-        return Searched(best, settled=not missed)
+        return SearchResult(best, settled=not missed)
 
     def _node(self, bound: float, target: int, main: int, attackers: tuple[int, ...]) -> _Node:
         self._nodes += 1
@@ -168,13 +168,13 @@ class AggregationSearch:
         return out
 
     def _holdings(self, place: int) -> dict[int, int]:
-        """Return what somebody contributes to which leaf."""
+        """Return what a respondent contributes to each of his leaves."""
         sizes = self._by_respondent
         part = slice(sizes.indptr[place], sizes.indptr[place + 1])
         return dict(zip(sizes.indices[part].tolist(), sizes.data[part].tolist(), strict=True))
 
     def _program(self, target: int) -> AggregationProgram:
-        """Return the hidden cells that hang together with those of a target."""
+        """Return the program of the components in which a target has hidden cells."""
         own = np.isin(self._leaf, list(self._holdings(target)))
         labels = tuple(np.unique(self._label[own]).tolist())
         if labels not in self._programs:
@@ -186,7 +186,7 @@ class AggregationSearch:
             )
         return self._programs[labels]
 
-    def _solved(self, node: _Node) -> tuple[float, dict[int, Fraction] | None] | None:
+    def _solve(self, node: _Node) -> tuple[float, dict[int, Fraction] | None] | None:
         """Return a bound on the excess, in counts of what is known, with leaf cells and coefficients; None if late."""
         here, own, p, q = self._program(node.target), self._holdings(node.target), self._knowledge.p, self._knowledge.q
         rest = self._respondents.totals[here.leaves].astype(object)
@@ -210,7 +210,7 @@ class AggregationSearch:
         return -bound * q * size, None if multipliers is None else here.exact(multipliers, place[node.main])
 
 
-def _labels(matrix: sp.csr_array) -> NDArray[np.int64]:
+def _component_labels(matrix: sp.csr_array) -> NDArray[np.int64]:
     """Return the number of the component of every column of a matrix."""
     ones = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
     _, label = csgraph.connected_components(

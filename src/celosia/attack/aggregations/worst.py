@@ -10,10 +10,10 @@ import numpy as np
 from celosia.arguments import takes
 from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
 from celosia.attack.aggregations.search import AggregationSearch
-from celosia.attack.protected import Protected, table_and_release
+from celosia.attack.protected import Protected, checked_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
-from celosia.attack.respondents.problem import Stage, stage_of
-from celosia.attack.respondents.targets import Target, largest_others, targets_of
+from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
+from celosia.attack.respondents.targets import Target, find_targets, largest_others
 from celosia.errors import OutOfTimeError, SolverError, SpecError, counted
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import HIDDEN, SHOWN
@@ -90,18 +90,18 @@ def worst_aggregation(
     OutOfTimeError
         Time was up before a sensitive aggregation was found, or before it was proved that there is none.
     SolverError
-        Somebody comes too close by less than the solver can tell from nothing.
+        A respondent is exposed, but by less than the solver's tolerance.
     """
-    table, release = table_and_release(release, risk)
+    table, release = checked_release(release, risk)
     knowledge = Knowledge.of(rule)
-    respondents = _checked(table, release, knowledge)
+    respondents = _checked_respondents(table, release, knowledge)
     pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
     backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
     compile_kernels(progress, "celosia.attack")
     clock = Clock(time_limit)
     asked = knowledge.beyond() if ties == "sensitive" else knowledge
-    stage = stage_of(table, release, respondents, asked, backend, clock.share(_FOR_THE_AUDIT))
-    exposed, unjudged = _exposed(stage, pair, progress)
+    problem = respondent_problem(table, release, respondents, asked, backend, clock.share(_FOR_THE_AUDIT))
+    exposed, unjudged = _find_exposed(problem, pair, progress)
     found = _worst_shown(table, release, respondents, knowledge, ties, pair)
 
     def offer(weights: dict[int, Fraction], of: int) -> Aggregation | None:
@@ -121,8 +121,8 @@ def worst_aggregation(
     return None
 
 
-def _checked(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
-    """Return the respondents of a table whose release can be asked about."""
+def _checked_respondents(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
+    """Return the respondents of a table; refuse rules and releases for which aggregations are not defined."""
     if knowledge.coalition > 1:
         raise SpecError.one("rule", "is about coalitions, aggregations are not.", _FAST)
     if knowledge.least:
@@ -152,14 +152,14 @@ def _place(respondents: Respondents, number: int | None, name: str) -> int | Non
     return place
 
 
-def _exposed(stage: Stage, pair: Pair, progress: Progress) -> tuple[set[int], int]:
-    """Return to whom somebody, or the attacker, comes too close, and how many targets were left when time was up."""
-    groups = targets_of(stage, 1)
-    search = CoalitionSearch(stage, 1, 1)
+def _find_exposed(problem: RespondentProblem, pair: Pair, progress: Progress) -> tuple[set[int], int]:
+    """Return the places of exposed targets, and how many targets were not judged in time."""
+    groups = find_targets(problem, 1)
+    search = CoalitionSearch(problem, 1, 1)
     exposed: set[int] = set()
     unjudged = 0
     progress.start("attacking respondents", len(groups))
-    with deadline.before(deadline.Until(lambda: stage.clock.left)):
+    with deadline.before(deadline.Until(lambda: problem.clock.left)):
         for group in groups:
             wanted = [one for one in group if pair[1] in (None, one.place)]
             if not wanted:
@@ -167,22 +167,22 @@ def _exposed(stage: Stage, pair: Pair, progress: Progress) -> tuple[set[int], in
             elif pair[0] is None:
                 unjudged += not search.attack(wanted)
             else:
-                unjudged += _attacked_by(stage, wanted, pair[0], exposed)
+                unjudged += _attack_alone(problem, wanted, pair[0], exposed)
             progress.advance(1)
     progress.done()
     return exposed | {one.target for one in search.found}, unjudged
 
 
-def _attacked_by(stage: Stage, group: list[Target], attacker: int, exposed: set[int]) -> bool:
-    """Note to whom one attacker comes too close; return whether time was up before all were judged."""
+def _attack_alone(problem: RespondentProblem, group: list[Target], attacker: int, exposed: set[int]) -> bool:
+    """Add the targets that one attacker exposes; return whether time was up before all were judged."""
     alone = frozenset({attacker})
     for target in group:
         if target.place == attacker:
             continue
-        if stage.late:
+        if problem.late:
             return True
         try:
-            judged = target.judged(alone, 0, largest_others(stage, target, alone, 0))
+            judged = target.judge(alone, 0, largest_others(problem, target, alone, 0))
         except deadline.DeadlineError:
             return True
         if judged.late:

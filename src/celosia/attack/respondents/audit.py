@@ -19,12 +19,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.protected import Protected, table_and_release
+from celosia.attack.protected import Protected, checked_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
 from celosia.attack.respondents.findings import RuleAudit
-from celosia.attack.respondents.problem import stage_of
-from celosia.attack.respondents.targets import targets_of
+from celosia.attack.respondents.problem import respondent_problem
+from celosia.attack.respondents.targets import find_targets
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
@@ -55,9 +55,9 @@ def audit_respondents(
     """Return who comes too close to whom: every coalition of contributors against every other contributor.
 
     Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
-    relation, agrees with everything published, with what the coalition contributes and with everybody else's
+    relation, agrees with everything published, with what the coalition contributes and with all other
     contributions within q percent, and in which the target's is p percent off; in both directions, and for every
-    combination of them where he contributes to several cells that hang together.
+    combination of them where he contributes to several cells of a component.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ def audit_respondents(
         The table with single contributions, or its risk; the result of a protection brings its own.
     rule
         What respondents know, how close they may come, how many work together, and whether respondents or holdings do:
-        `PPercent` or `PriorPosterior`; by `MinFrequency` and `Dominance` nobody may compute another's contribution
-        exactly. Of several all hold. By default the rules of the risk.
+        `PPercent` or `PriorPosterior`; by `MinFrequency` and `Dominance` no respondent may compute another's
+        contribution exactly. Of several all hold. By default the rules of the risk.
     ties
         ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
         as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
     again
-        An audit by the same rules that found exposed respondents: only those are attacked again. By default everybody.
+        An audit by the same rules that found exposed respondents: only those are attacked again. By default all.
     most
-        Look no further where so many coalitions come too close to a target.
+        Stop the search for a target when this number of coalitions come too close to it.
     solver
         The name of a solver; by default the best that is installed.
     clock
@@ -91,18 +91,18 @@ def audit_respondents(
         Contributions do not add up, or the release does not belong to the table.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
-    table, release = table_and_release(release, risk)
+    table, release = checked_release(release, risk)
     criteria = criteria_of(table, rules)
     backend = backend_named(solver) if solver else backends()[0]
     when = clock or Clock(None)
     parts = []
     for place, one in enumerate(criteria):
         exposed = None if again is None else again.parts[place].exposed
-        parts.append(_by_one_rule(table, release, one, ties, exposed, most, backend, when, progress))
+        parts.append(_audit_rule(table, release, one, ties, exposed, most, backend, when, progress))
     return RespondentAudit(rules, tuple(parts))
 
 
-def _by_one_rule(
+def _audit_rule(
     table: Table,
     release: Release,
     one: Criterion,
@@ -116,9 +116,9 @@ def _by_one_rule(
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
     people = one.respondents
     knowledge = one.knowledge.beyond() if ties == "sensitive" else one.knowledge
-    stage = stage_of(table, release, people, knowledge, backend, clock)
-    groups = targets_of(stage, knowledge.coalition)
-    search = CoalitionSearch(stage, min(knowledge.coalition, len(people) - 1), most)
+    problem = respondent_problem(table, release, people, knowledge, backend, clock)
+    groups = find_targets(problem, knowledge.coalition)
+    search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))
     wanted = None if targets is None else set(np.flatnonzero(np.isin(people.numbers, list(targets))).tolist())
     unjudged = 0

@@ -1,4 +1,4 @@
-r"""One respondent under attack in several leaves that hang together: no corner of his box may be excluded.
+r"""A target with contributions to several leaves of a component: no corner of his box may be excluded.
 
 An aggregation with coefficients :math:`\lambda` is sensitive (5.3) if :math:`q \sum_{r \ne s,t} \sum_l |\lambda_l
 x_l^r| < p \sum_l |\lambda_l x_l^t|`. The right side is the largest of :math:`\sum_l \sigma_l \lambda_l p\,x_l^t` over
@@ -6,11 +6,11 @@ all signs :math:`\sigma`; for each of them, by duality, no aggregation is sensit
 for the errors :math:`\sigma_l\,p\,x_l^t`. There are as many corners as combinations of signs, but few need a table of
 their own:
 
-- Where the others in a leaf make up for his error there, a table that does for both signs is asked for. That is exact:
+- Where the others in a leaf make up for his error there, one table must serve both signs. That is exact:
   where there is none, the multipliers that show it exclude the corner with the opposite signs.
 - Of the other leaves each is given a table of its own that moves it as far as it must, and no two of them use the same
-  room. Added up with signs, they are a table for every corner (`Cover`). Only where no such tables are found, the two
-  signs of a leaf are told apart.
+  capacity. Added up with signs, they are a table for every corner (`Cover`). Only where no such tables are found, the
+  search branches on the sign of a leaf.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from celosia.attack.respondents.judgement import Coalition, Judgement
 from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
-    from celosia.attack.respondents.problem import Stage
-    from celosia.attack.respondents.push import Moves
+    from celosia.attack.respondents.problem import RespondentProblem
+    from celosia.attack.respondents.push import WitnessMoves
 
 _MOST_PROGRAMS = 4096  # for one coalition against a target in many cells; beyond, he is not shown safe
 
@@ -49,8 +49,8 @@ class Cover:
     """
 
     signs: dict[int, int]
-    table: Moves
-    steps: dict[int, Moves]
+    table: WitnessMoves
+    steps: dict[int, WitnessMoves]
 
     @cached_property
     def denominator(self) -> int:
@@ -72,7 +72,7 @@ class Cover:
                 spread += abs(move)
         return middle - spread, middle + spread
 
-    def _scaled(self, table: Moves, column: int) -> int:
+    def _scaled(self, table: WitnessMoves, column: int) -> int:
         return table.of(column) * (self.denominator // table.denominator)
 
 
@@ -98,9 +98,9 @@ class BoxProof:
         return np.unique(np.concatenate([table.columns for table in tables]))
 
     def fails(self, leaf: int, taken: int, level: int | None) -> bool:
-        """Return whether some table needs more of a leaf than is left."""
+        """Return whether some table moves a leaf further than its bounds when attackers contribute `taken` to it."""
         del level
-        column = int(self.target.stage.column[leaf])
+        column = int(self.target.problem.column[leaf])
         if column < 0:
             return False
         for cover in self.covers:
@@ -114,55 +114,55 @@ class BoxProof:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxTarget:
-    r"""Somebody to be protected in several leaves of a component.
+    r"""A target with contributions to several leaves of a component.
 
     Parameters
     ----------
-    stage, place, leaves
+    problem, place, leaves
         Who and where.
     known
         The last table that was found for each leaf: against another coalition it may do, too.
     """
 
-    stage: Stage
+    problem: RespondentProblem
     place: int
     leaves: tuple[int, ...]
-    known: dict[int, Moves] = field(default_factory=dict)
+    known: dict[int, WitnessMoves] = field(default_factory=dict)
 
     def level(self, members: Coalition) -> None:
         """Return nothing: there is no single level."""
         del members
 
-    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
+    def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables for all corners, or a corner that a coalition can exclude."""
         del spare
-        component = int(self.stage.component[self.leaves[0]])
-        near = {leaf for place in members for leaf in self.stage.together(place, component)}
-        search = _Corners(self, {leaf: self.stage.taken(members, leaf) for leaf in near}, most)
+        component = int(self.problem.component[self.leaves[0]])
+        near = {leaf for place in members for leaf in self.problem.leaves_of(place, component)}
+        search = _Corners(self, {leaf: self.problem.contributed(members, leaf) for leaf in near}, most)
         covers = search.covers()
         if covers is None:
             return Judgement(None, signs=tuple(search.excluded.items()), late=search.late)
         return Judgement(BoxProof(self, tuple(covers)), 1)
 
-    def cleared(self, most: dict[int, int]) -> bool:
-        """Return whether one set of tables is found for all corners with so much taken of every leaf."""
+    def clears(self, most: dict[int, int]) -> bool:
+        """Return whether tables for all corners are found when attackers contribute at most `most` to every leaf."""
         return _Corners(self, most, most).cover() is not None
 
     def between(self, leaf: int, taken: int, signs: dict[int, int]) -> tuple[int, int]:
-        """Return between what a leaf can move with some signs and so much taken; it may be nothing."""
-        stage, column = self.stage, int(self.stage.column[leaf])
-        own = stage.holdings[self.place][leaf] if leaf in self.leaves else 0
-        rest = int(stage.capacity[leaf]) - stage.q * (taken + own)
-        middle = signs.get(leaf, 0) * stage.error(own)
-        spread = rest - (stage.error(own) if leaf in self.leaves and leaf not in signs else 0)
+        """Return the bounds of a leaf's move for some signs when attackers contribute `taken`; they may cross."""
+        problem, column = self.problem, int(self.problem.column[leaf])
+        own = problem.holdings[self.place][leaf] if leaf in self.leaves else 0
+        rest = int(problem.capacity[leaf]) - problem.q * (taken + own)
+        middle = signs.get(leaf, 0) * problem.error(own)
+        spread = rest - (problem.error(own) if leaf in self.leaves and leaf not in signs else 0)
         return (
-            max(middle - spread, -int(stage.published_down[column])),
-            min(middle + spread, int(stage.published_up[column])),
+            max(middle - spread, -int(problem.published_down[column])),
+            min(middle + spread, int(problem.published_up[column])),
         )
 
 
 class _Corners:
-    """Looks for tables for all corners of a target's box.
+    """The search for tables for all corners of a target's box.
 
     Parameters
     ----------
@@ -175,14 +175,14 @@ class _Corners:
     """
 
     def __init__(self, target: BoxTarget, taken: dict[int, int], wished: dict[int, int]) -> None:
-        self._target, self._stage = target, target.stage
+        self._target, self._problem = target, target.problem
         self._taken = taken
-        self._component = int(target.stage.component[target.leaves[0]])
-        self._up, self._down = target.stage.rooms(taken)
-        self._wished = np.minimum(*target.stage.rooms(wished))
+        self._component = int(target.problem.component[target.leaves[0]])
+        self._up, self._down = target.problem.bounds(taken)
+        self._wished = np.minimum(*target.problem.bounds(wished))
         self._either = {leaf: self._between(leaf) for leaf in target.leaves}
         self._one = {(leaf, sign): self._between(leaf, sign) for leaf in target.leaves for sign in (-1, 1)}
-        self._size = {leaf: target.stage.holdings[target.place][leaf] for leaf in target.leaves}
+        self._size = {leaf: target.problem.holdings[target.place][leaf] for leaf in target.leaves}
         self._asked = 0
         self.late = False
         self.excluded: dict[int, int] = {}
@@ -194,7 +194,7 @@ class _Corners:
         return self._cover({}, [leaf for leaf in self._target.leaves if self._is_tight(leaf)])[0]
 
     def covers(self) -> list[Cover] | None:
-        """Return tables for all corners; None where some have none, which `excluded` tells, or time is up."""
+        """Return tables for all corners; None where a corner has none, which is then `excluded`, or time is up."""
         for (leaf, sign), (low, high) in self._one.items():
             if low > high:
                 self.excluded = {leaf: sign}
@@ -209,7 +209,7 @@ class _Corners:
                 found.append(cover)
                 continue
             left = tight or [leaf for leaf in self._target.leaves if leaf not in signs]
-            self.late = self._stage.late
+            self.late = self._problem.late
             if self.late or not left or self._asked > _MOST_PROGRAMS:
                 return None
             if tight and self._nothing(signs, tight):
@@ -219,7 +219,7 @@ class _Corners:
                 if not left:
                     return None
             split = stuck if stuck in left else max(left, key=self._size.__getitem__)
-            both = (1,) if self._stage.symmetric and not signs else (-1, 1)  # opposite corners have opposite tables
+            both = (1,) if self._problem.symmetric and not signs else (-1, 1)  # opposite corners have opposite tables
             waiting += [signs | {split: sign} for sign in both]
         return found
 
@@ -239,9 +239,9 @@ class _Corners:
             return None, None
         wished = _less(self._wished, table)
         room = _left(lower, upper, table)
-        steps: dict[int, Moves] = {}
+        steps: dict[int, WitnessMoves] = {}
         for leaf in sorted(tight, key=self._size.__getitem__, reverse=True):
-            need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._stage.column[leaf])
+            need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._problem.column[leaf])
             if need > min(self._one[leaf, 1][1], -self._one[leaf, -1][0]):
                 return None, leaf
             step = self._step(leaf, need, room, wished)
@@ -252,9 +252,9 @@ class _Corners:
             room[column] = 0
         return Cover(signs, table, steps), None
 
-    def _step(self, leaf: int, need: int, room: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+    def _step(self, leaf: int, need: int, room: NDArray[np.int64], wished: NDArray[np.int64]) -> WitnessMoves | None:
         """Return a table that moves a leaf as far as it must."""
-        column = int(self._stage.column[leaf])
+        column = int(self._problem.column[leaf])
         lower, upper = -room, room.copy()
         lower[column] = upper[column] = need
         known = self._target.known.get(leaf)
@@ -274,17 +274,19 @@ class _Corners:
         lower, upper = -self._down, self._up.copy()
         for leaf in self._target.leaves:
             own = self._one[leaf, signs[leaf]] if leaf in signs else self._either[leaf]
-            column = self._stage.column[leaf]
+            column = self._problem.column[leaf]
             lower[column], upper[column] = ends.get(leaf, own)
         return lower, upper
 
-    def _table(self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]) -> Moves | None:
+    def _table(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
+    ) -> WitnessMoves | None:
         self._asked += 1
-        return self._stage.pushes.between(self._component, lower, upper, wished)
+        return self._problem.pushes.between(self._component, lower, upper, wished)
 
 
-def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: Moves) -> NDArray[np.int64]:
-    """Return how far all columns can still move either way, ``(n,)``."""
+def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: WitnessMoves) -> NDArray[np.int64]:
+    """Return the capacity that a table leaves in every column, either way, ``(n,)``."""
     above, below = upper.copy(), -lower
     columns, moves = table.columns, table.moves
     above[columns] -= (-(-moves // table.denominator)).astype(np.int64)
@@ -293,8 +295,8 @@ def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: Moves) -> N
     return np.minimum(above, below)
 
 
-def _less(room: NDArray[np.int64], step: Moves) -> NDArray[np.int64]:
-    """Return what a step leaves of rooms either way, ``(n,)``."""
+def _less(room: NDArray[np.int64], step: WitnessMoves) -> NDArray[np.int64]:
+    """Return capacities less what a step uses, either way, ``(n,)``."""
     out = room.copy()
     out[step.columns] -= (-(-np.abs(step.moves) // step.denominator)).astype(np.int64)
     return np.where(room >= ENDLESS, room, out)

@@ -15,7 +15,7 @@ from celosia.solve.deadline import DeadlineError
 
 if TYPE_CHECKING:
     from celosia.attack.respondents.judgement import Coalition, Judgement, Proof
-    from celosia.attack.respondents.problem import Stage
+    from celosia.attack.respondents.problem import RespondentProblem
 
 _FEW = 2  # suspects that are judged one by one
 
@@ -28,7 +28,7 @@ class OpenPair:
     ----------
     attackers
         Who attacks, as places in `RespondentAudit.respondents`. Where they are fewer than the coalition could be,
-        anybody may join them; nobody at all stands for everybody.
+        any respondent may join them; without attackers every respondent comes too close.
     target
         Who is attacked.
     cells
@@ -52,10 +52,10 @@ class OpenPair:
 
 
 class CoalitionSearch:
-    """Looks for coalitions that come too close, and notes them."""
+    """The search for coalitions that come too close, which it collects."""
 
-    def __init__(self, stage: Stage, coalition: int, enough: int | None) -> None:
-        self._stage, self._most, self._enough = stage, coalition, enough
+    def __init__(self, problem: RespondentProblem, coalition: int, enough: int | None) -> None:
+        self._problem, self._most, self._enough = problem, coalition, enough
         self.found: list[OpenPair] = []
         self.programs = self.pairs = 0
         self._last: tuple[Target, Coalition] | None = None
@@ -68,16 +68,16 @@ class CoalitionSearch:
         """
         for target in group:
             before = len(self.found)
-            if self._stage.late:
+            if self._problem.late:
                 return target is not group[0]
-            self.pairs += len(self._stage.respondents) - 1
-            if not self._attacked_in_time(target, implied=target is not group[0]):
+            self.pairs += len(self._problem.respondents) - 1
+            if not self._attack_in_time(target, implied=target is not group[0]):
                 return len(self.found) > before or target is not group[0]
             if len(self.found) == before:
                 break
         return True
 
-    def _attacked_in_time(self, target: Target, *, implied: bool) -> bool:
+    def _attack_in_time(self, target: Target, *, implied: bool) -> bool:
         """Note who comes too close to a target; return whether there was time for all."""
         try:
             return self._attack_one(target, implied=implied)
@@ -88,7 +88,7 @@ class CoalitionSearch:
         """Note who comes too close to a target; return whether there was time for all."""
         nobody: Coalition = frozenset()
         self.programs += 1
-        if target.cleared(largest_others(self._stage, target, nobody, self._most)):
+        if target.clears(largest_others(self._problem, target, nobody, self._most)):
             return True
         seen: set[Coalition] = set()
         waiting: list[Coalition] = [nobody]
@@ -103,41 +103,41 @@ class CoalitionSearch:
             spare = self._most - len(members)
             if spare == 0 and any(self._covers(proof, target, members) for proof in reversed(proofs)):
                 continue
-            if self._stage.late:
+            if self._problem.late:
                 return False
             self.programs += 1
-            judged = target.judged(members, spare, self._most_taken(target, members, spare))
+            judged = target.judge(members, spare, self._most_taken(target, members, spare))
             if judged.late:
                 return False
             proof = judged.proof
             if proof is None:
                 self._note(target, members, judged, implied=implied or members in smaller)
-                after = [other for other in self._smaller(target, members) if other not in seen]
+                after = [other for other in self._smaller_coalitions(target, members) if other not in seen]
                 smaller |= set(after)
                 waiting += after
                 continue
             proofs.append(proof)
             suspects = self._suspects(target, proof, members, spare) if spare else []
             if spare == 1:
-                suspects = self._cleared_together(target, members, suspects)
+                suspects = self._clear_in_groups(target, members, suspects)
             waiting += [members | {place} for place in suspects]
         return True
 
     def _most_taken(self, target: Target, members: Coalition, spare: int) -> dict[int, int]:
         """Return what members and the largest of those who may still join take of every leaf."""
-        out = largest_others(self._stage, target, members, spare)
+        out = largest_others(self._problem, target, members, spare)
         for place in members:
-            for leaf, size in self._stage.holdings[place].items():
+            for leaf, size in self._problem.holdings[place].items():
                 if leaf in out:
                     out[leaf] += size
         return out
 
-    def _cleared_together(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
+    def _clear_in_groups(self, target: Target, members: Coalition, suspects: list[int]) -> list[int]:
         """Return who is left when suspects are cleared in groups: as if one of them took what any of them takes."""
         waiting, left = [suspects], []
         while waiting:
             group = waiting.pop()
-            if len(group) <= _FEW or self._stage.late:
+            if len(group) <= _FEW or self._problem.late:
                 left += group
                 continue
             taken: dict[int, int] = {}
@@ -145,7 +145,7 @@ class CoalitionSearch:
                 for leaf, sizes in self._near(target, members | {place}):
                     taken[leaf] = max(taken.get(leaf, 0), sizes)
             self.programs += 1
-            if not target.cleared(taken):
+            if not target.clears(taken):
                 half = len(group) // 2
                 waiting += [group[:half], group[half:]]
         return left
@@ -165,9 +165,9 @@ class CoalitionSearch:
     def _near(self, target: Target, members: Coalition) -> list[tuple[int, int]]:
         """Return what members take of their leaves, and of the target's."""
         if self._last != (target, members):
-            stage, component = self._stage, int(self._stage.component[target.leaves[0]])
-            near = {leaf for place in members for leaf in stage.together(place, component)} | set(target.leaves)
-            self._last, self._taken = (target, members), [(leaf, stage.taken(members, leaf)) for leaf in near]
+            problem, component = self._problem, int(self._problem.component[target.leaves[0]])
+            near = {leaf for place in members for leaf in problem.leaves_of(place, component)} | set(target.leaves)
+            self._last, self._taken = (target, members), [(leaf, problem.contributed(members, leaf)) for leaf in near]
         return self._taken
 
     def _suspects(self, target: Target, proof: Proof, members: Coalition, spare: int) -> list[int]:
@@ -175,57 +175,57 @@ class CoalitionSearch:
 
         Of those who contribute to one leaf only the largest is named: the next comes after him.
         """
-        stage = self._stage
-        more = largest_others(stage, target, members, spare)
-        some = largest_others(stage, target, members, spare - 1)
+        problem = self._problem
+        more = largest_others(problem, target, members, spare)
+        some = largest_others(problem, target, members, spare - 1)
         own = target.leaves[0]
         raised, most = target.level(members), target.level(members)
         if raised is not None and most is not None:
-            raised, most = raised + stage.q * some[own], most + stage.q * more[own]
-        inside = [place for _, place in stage.contributors[own] if place != target.place and place not in members]
-        # Who is in the target's cell and elsewhere raises the level and takes rooms at once.
-        suspects = dict.fromkeys(place for place in inside if not stage.alone(place, own))
-        for leaf in sorted({*target.leaves, *stage.leaf_of[proof.columns].tolist()} & more.keys()):
+            raised, most = raised + problem.q * some[own], most + problem.q * more[own]
+        inside = [place for _, place in problem.contributors[own] if place != target.place and place not in members]
+        # Who is in the target's cell and elsewhere raises the level and uses capacity at once.
+        suspects = dict.fromkeys(place for place in inside if not problem.is_single(place, own))
+        for leaf in sorted({*target.leaves, *problem.leaf_of[proof.columns].tolist()} & more.keys()):
             size = more[leaf]
-            taken = stage.taken(members, leaf) + size
+            taken = problem.contributed(members, leaf) + size
             if size and proof.fails(leaf, taken, most if leaf == own else raised):
-                suspects |= dict.fromkeys(self._next(target, members, leaf))
+                suspects |= dict.fromkeys(self._next_contributors(target, members, leaf))
         return list(suspects)
 
-    def _next(self, target: Target, members: Coalition, leaf: int) -> Iterator[int]:
+    def _next_contributors(self, target: Target, members: Coalition, leaf: int) -> Iterator[int]:
         """Yield who may be next to take something of a leaf: the largest who is alone in it, and all who are not."""
         single = False
-        for _, place in self._stage.contributors[leaf]:
+        for _, place in self._problem.contributors[leaf]:
             if place == target.place or place in members:
                 continue
-            if not self._stage.alone(place, leaf):
+            if not self._problem.is_single(place, leaf):
                 yield place
             elif not single:
                 single = True
                 yield place
 
-    def _smaller(self, target: Target, members: Coalition) -> Iterator[Coalition]:
+    def _smaller_coalitions(self, target: Target, members: Coalition) -> Iterator[Coalition]:
         """Yield the coalitions with the next smaller contributor to the same leaf in the place of one."""
-        component = int(self._stage.component[target.leaves[0]])
+        component = int(self._problem.component[target.leaves[0]])
         for place in members:
-            leaves = self._stage.together(place, component)
+            leaves = self._problem.leaves_of(place, component)
             if len(leaves) != 1:
                 continue
-            own = [other for _, other in self._stage.contributors[leaves[0]]]
+            own = [other for _, other in self._problem.contributors[leaves[0]]]
             for other in own[own.index(place) + 1 :]:
-                if other != target.place and other not in members and self._stage.alone(other, leaves[0]):
+                if other != target.place and other not in members and self._problem.is_single(other, leaves[0]):
                     yield (members - {place}) | {other}
                     break
 
     def _cells(self, target: Target) -> tuple[int, ...]:
-        return tuple(int(self._stage.respondents.leaves[leaf]) for leaf in target.leaves)
+        return tuple(int(self._problem.respondents.leaves[leaf]) for leaf in target.leaves)
 
     def _note(self, target: Target, members: Coalition, judged: Judgement, *, implied: bool) -> None:
-        stage, cells = self._stage, self._cells(target)
+        problem, cells = self._problem, self._cells(target)
         shares: tuple[float | None, float | None] = (None, None)
         signs: tuple[int, ...] = ()
         if len(target.leaves) == 1:
-            unit = stage.holdings[target.place][target.leaves[0]] * stage.scale * stage.knowledge.unit
+            unit = problem.holdings[target.place][target.leaves[0]] * problem.scale * problem.knowledge.unit
             shares = (judged.reach / unit, judged.level / unit)
         else:
             excluded = dict(judged.signs)

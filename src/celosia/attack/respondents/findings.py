@@ -31,7 +31,7 @@ class RuleAudit:
     open
         Who comes too close to whom; of coalitions of several not all.
     targets, pairs
-        How many targets there are whom somebody might come too close to, and how many pairs with attackers.
+        How many targets some coalition might come too close to, and how many pairs with attackers.
     programs
         How many coalitions were judged by a program.
     unjudged
@@ -51,12 +51,12 @@ class RuleAudit:
 
     @property
     def safe(self) -> bool:
-        """Nobody comes too close to anybody, and everybody was asked about."""
+        """No respondent comes too close to another, and all targets were judged."""
         return not self.open and not self.unjudged
 
     @property
     def exposed(self) -> list[int]:
-        """The anonymous numbers of those to whom somebody comes too close, increasing."""
+        """The anonymous numbers of exposed respondents, increasing."""
         return [int(self.respondents.numbers[place]) for place in sorted({one.target for one in self.open})]
 
     def columns(self) -> dict[str, list[Any]]:
@@ -101,9 +101,9 @@ class RespondentAudit:
     Parameters
     ----------
     rules
-        All rules that were asked about.
+        All rules of the audit.
     parts
-        What was found, by rule; what another rule implies anyway was not asked again.
+        What was found, by rule; rules that another one implies are left out.
     """
 
     rules: tuple[RespondentRule, ...]
@@ -116,7 +116,7 @@ class RespondentAudit:
 
     @property
     def safe(self) -> bool:
-        """By no rule anybody comes too close to anybody, and everybody was asked about."""
+        """By no rule a respondent comes too close to another, and all targets were judged."""
         return all(part.safe for part in self.parts)
 
     @property
@@ -126,7 +126,7 @@ class RespondentAudit:
 
     @property
     def targets(self) -> int:
-        """How many targets there are whom somebody might come too close to."""
+        """How many targets some coalition might come too close to."""
         return sum(part.targets for part in self.parts)
 
     @property

@@ -19,7 +19,7 @@ class Proof(Protocol):
         """Which columns of the system it moves; it fails nowhere else but in the target's leaves."""
 
     def fails(self, leaf: int, taken: int, level: int | None) -> bool:
-        """Return whether it shows nothing for coalitions that take so much of a leaf."""
+        """Return whether it shows nothing against coalitions that contribute `taken` to a leaf."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

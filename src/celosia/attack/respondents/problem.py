@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.push import Pushes
-from celosia.attack.system.decomposition import Parts, parts_of
-from celosia.attack.system.system import System, system_of
+from celosia.attack.respondents.push import PushSolver
+from celosia.attack.system.decomposition import Parts, decompose
+from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.release import Release
 from celosia.risk.respondents.knowledge import Knowledge, Respondents
 from celosia.solve import deadline
@@ -28,15 +28,15 @@ from celosia.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    r"""A release, and everybody who contributes to it. Leaves are places in `Respondents.leaves`.
+class RespondentProblem:
+    r"""The attackers' system of a release and its contributors. Leaves are places in `Respondents.leaves`.
 
     Parameters
     ----------
     table, respondents, knowledge
         What the attacks are about.
     system, parts, pushes
-        The cells that somebody who contributes nothing does not know.
+        The cells that an attacker without contributions does not know.
     q, scale
         As whole numbers: a contribution of n counts of the table is known within ``q * n`` counts of the system, of
         which `scale` make one count of what respondents know.
@@ -57,7 +57,7 @@ class Stage:
     knowledge: Knowledge
     system: System
     parts: Parts
-    pushes: Pushes
+    pushes: PushSolver
     q: int
     scale: int
     column: NDArray[np.int64]
@@ -69,7 +69,7 @@ class Stage:
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     def error(self, size: int) -> int:
-        """Return how close nobody may come to a contribution of so many counts, in counts of the system."""
+        """Return how close no attacker may come to a contribution, in counts of the system."""
         return self.scale * self.knowledge.error(size)
 
     @property
@@ -104,7 +104,7 @@ class Stage:
 
     @cached_property
     def holdings(self) -> list[dict[int, int]]:
-        """What everybody contributes to which leaf."""
+        """What each respondent contributes, by leaf."""
         out: list[dict[int, int]] = [{} for _ in range(len(self.respondents))]
         for leaf, own in enumerate(self.contributors):
             for size, place in own:
@@ -113,31 +113,31 @@ class Stage:
 
     @cached_property
     def claims(self) -> list[set[int]]:
-        """In which leaves everybody is to be protected."""
+        """In which leaves each respondent is to be protected."""
         protected = self.respondents.protected.tocsc()
         return [
             set(protected.indices[protected.indptr[place] : protected.indptr[place + 1]].tolist())
             for place in range(len(self.respondents))
         ]
 
-    def claimed(self, place: int, component: int) -> list[int]:
-        """Return the leaves of one component in which somebody is to be protected."""
-        return [leaf for leaf in self.together(place, component) if leaf in self.claims[place]]
+    def protected_leaves(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component in which a respondent is to be protected."""
+        return [leaf for leaf in self.leaves_of(place, component) if leaf in self.claims[place]]
 
-    def together(self, place: int, component: int) -> list[int]:
-        """Return the leaves of one component to which somebody contributes."""
+    def leaves_of(self, place: int, component: int) -> list[int]:
+        """Return the leaves of one component to which a respondent contributes."""
         return [leaf for leaf in self.holdings[place] if self.component[leaf] == component]
 
-    def alone(self, place: int, leaf: int) -> bool:
-        """Return whether somebody contributes to no other leaf of the component."""
-        return len(self.together(place, int(self.component[leaf]))) == 1
+    def is_single(self, place: int, leaf: int) -> bool:
+        """Return whether a respondent contributes to no other leaf of the component."""
+        return len(self.leaves_of(place, int(self.component[leaf]))) == 1
 
-    def taken(self, members: Collection[int], leaf: int) -> int:
-        """Return what some contribute to a leaf together."""
+    def contributed(self, members: Collection[int], leaf: int) -> int:
+        """Return what some respondents contribute to a leaf together."""
         return sum(self.holdings[place].get(leaf, 0) for place in members)
 
-    def rooms(self, taken: dict[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rooms up and down of all columns when so much is taken from some leaves, ``(n,)`` each."""
+    def bounds(self, taken: dict[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bounds of all moves, up and down, when attackers contribute `taken` to leaves, ``(n,)`` each."""
         up, down = self.system.up.copy(), self.system.down.copy()
         leaves = np.fromiter(taken, dtype=np.int64, count=len(taken))
         sizes = np.fromiter(taken.values(), dtype=np.int64, count=len(taken))
@@ -155,18 +155,18 @@ class Stage:
         numbers, starts = np.unique(self.component[order], return_index=True)
         return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
-    def largest(self, number: int) -> NDArray[np.int64]:
-        """Return what the largest so many contribute to every leaf, ``(k,)``."""
+    def largest_sums(self, number: int) -> NDArray[np.int64]:
+        """Return what the largest contributors, this number of them, contribute to every leaf, ``(k,)``."""
         if number not in self._largest:
             sums = [sum(size for size, _ in own[:number]) for own in self.contributors]
             self._largest[number] = np.array(sums, dtype=np.int64)
         return self._largest[number]
 
 
-def stage_of(
+def respondent_problem(
     table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend, clock: Clock
-) -> Stage:
-    """Return the stage for a release.
+) -> RespondentProblem:
+    """Return the problem for a release.
 
     Raises
     ------
@@ -182,9 +182,11 @@ def stage_of(
         counts[leaves] = middle + sign * knowledge.q * totals
         ends.append(Fixed.of_counts(counts, decimals))
     said = [release.bounds(), (ends[0], ends[1])]
-    system = system_of(table, said, names=["release", "knowledge of the respondents"])
-    parts = parts_of(system)
-    published = system_of(table, [release.bounds(), _nothing(len(table), system.decimals)], names=["release", ""])
+    system = attacker_system(table, said, names=["release", "knowledge of the respondents"])
+    parts = decompose(system)
+    published = attacker_system(
+        table, [release.bounds(), _unbounded(len(table), system.decimals)], names=["release", ""]
+    )
     scale = 10 ** (system.decimals - decimals)
     place_of = np.full(len(table), -1, dtype=np.int64)
     place_of[system.cells] = np.arange(len(system))
@@ -193,8 +195,8 @@ def stage_of(
     known = np.flatnonzero(component < 0)
     component[known] = len(parts) + np.arange(len(known))
     also = np.searchsorted(published.cells, system.cells)  # whatever is open to respondents is not published
-    return Stage(
-        *(table, respondents, knowledge, system, parts, Pushes(system, parts, backend)),
+    return RespondentProblem(
+        *(table, respondents, knowledge, system, parts, PushSolver(system, parts, backend)),
         *(knowledge.q * scale, scale, column, component),
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
@@ -202,5 +204,5 @@ def stage_of(
     )
 
 
-def _nothing(n: int, decimals: int) -> tuple[Fixed, Fixed]:
+def _unbounded(n: int, decimals: int) -> tuple[Fixed, Fixed]:
     return Fixed(np.full(n, -INFINITE), decimals), Fixed(np.full(n, INFINITE), decimals)

@@ -1,7 +1,7 @@
-"""How far one cell can be pushed when the rooms of others change from question to question.
+"""How far one cell can move when the bounds of other cells change from question to question.
 
 `celosia.attack.subproblems.dispatch` answers many questions about one attacker; here every question has an attacker of
-its own who differs from the others in a few rooms. In networks a push is a maximum flow; elsewhere it is a linear
+its own who differs from the others in a few bounds. In networks a push is a maximum flow; elsewhere it is a linear
 program in a model that stays open, and its vertex is made exact. Every table that comes back has been checked in whole
 numbers.
 """
@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.sparing import Sparing
+from celosia.attack.respondents.sparing import SparingModel
 from celosia.attack.system.decomposition import Parts, adjacency
-from celosia.attack.system.exact import whole_moves
-from celosia.attack.system.fractions import Whole, exact_product
+from celosia.attack.system.exact import find_exact_moves
+from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.attack.system.system import System
 from celosia.kernels import kernel
 from celosia.solve.backend import Backend, Model
@@ -28,7 +28,7 @@ from celosia.tolerance import ENDLESS
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class WitnessMoves:
     """A table that satisfies every relation, as moves of some columns of a system.
 
     Parameters
@@ -63,16 +63,16 @@ class Moves:
         return dict(zip(self.columns.tolist(), self.moves.tolist(), strict=True))
 
 
-_STILL = Moves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
+_STILL = WitnessMoves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
 
 
-class Pushes:
+class PushSolver:
     """A system in which cells are pushed.
 
     Parameters
     ----------
     system, parts
-        The system, with the largest rooms that anybody leaves, taken apart.
+        The system, with the widest bounds over all attackers, and its components.
     backend
         Solves where there is no network.
     """
@@ -86,10 +86,12 @@ class Pushes:
         self._queue = np.empty(n_nodes, dtype=np.int32)
         self._programs: dict[int, _Component] = {}
 
-    def pushed(self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> Moves:
+    def push(
+        self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
+    ) -> WitnessMoves:
         """Return a table in which a column moves as far as it can, up to a limit.
 
-        Guarantee: the table satisfies all relations of the system and the given rooms exactly. Where nothing better is
+        Guarantee: the table satisfies all relations of the system and the given bounds exactly. Where nothing better is
         found, or what is found does not pass, nothing moves.
 
         Parameters
@@ -97,9 +99,9 @@ class Pushes:
         column
             Of the system.
         limit
-            How far is far enough, in counts; its own room is not asked.
+            How far is far enough, in counts; the column's own bound does not count.
         up, down
-            The rooms of all columns, ``(n,)`` each.
+            The bounds of all columns, ``(n,)`` each.
         upward
             Up or down.
         """
@@ -107,33 +109,33 @@ class Pushes:
         if component < 0 or limit <= 0:
             return _STILL
         if self._parts.network[component]:
-            found: Moves | None = self._flowed(column, limit, up, down, upward=upward)
+            found: WitnessMoves | None = self._push_by_flow(column, limit, up, down, upward=upward)
         else:
-            found = self._program(component).pushed(column, limit, up, down, upward=upward)
+            found = self._program(component).push(column, limit, up, down, upward=upward)
         own = slice(None) if found is None else np.flatnonzero(found.columns != column)
-        if found is None or not _inside(found, own, up, down) or self._broken(found):
+        if found is None or not _keeps_bounds(found, own, up, down) or self._violates(found):
             return _STILL
         return found
 
     def moves(self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> bool:
-        """Return whether a table is found in which a column moves by an amount; see `pushed`."""
+        """Return whether a table is found in which a column moves by an amount; see `push`."""
         component = int(self._parts.component[column])
         if component < 0 or amount <= 0:
             return amount <= 0
         if self._parts.network[component]:
-            found: Moves | None = self.pushed(column, amount, up, down, upward=upward)
+            found: WitnessMoves | None = self.push(column, amount, up, down, upward=upward)
         else:
             lower, upper = -down, up.copy()
             lower[column] = upper[column] = amount if upward else -amount
-            found = self._checked(component, self._program(component).between(lower, upper, None), lower, upper)
+            found = self._verify(component, self._program(component).between(lower, upper, None), lower, upper)
         return found is not None and abs(found.of(column)) >= amount * found.denominator
 
     def between(
         self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
-    ) -> Moves | None:
+    ) -> WitnessMoves | None:
         """Return a table whose moves lie between bounds, None where none is found.
 
-        Guarantee: as in `pushed`.
+        Guarantee: as in `push`.
 
         Parameters
         ----------
@@ -149,11 +151,11 @@ class Pushes:
             return None
         if bool(((lower[columns] <= 0) & (upper[columns] >= 0)).all()):
             return _STILL
-        return self._checked(component, self._program(component).between(lower, upper, wished), lower, upper)
+        return self._verify(component, self._program(component).between(lower, upper, wished), lower, upper)
 
-    def _checked(
-        self, component: int, found: Moves | None, lower: NDArray[np.int64], upper: NDArray[np.int64]
-    ) -> Moves | None:
+    def _verify(
+        self, component: int, found: WitnessMoves | None, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> WitnessMoves | None:
         """Return a table if it lies between the bounds and satisfies all relations, in whole numbers."""
         if found is None:
             return None
@@ -162,12 +164,12 @@ class Pushes:
         moved[found.columns] = True
         rest = columns[~moved[columns]]
         still = bool(((lower[rest] <= 0) & (upper[rest] >= 0)).all())
-        inside = _inside(found, slice(None), upper, -lower)
-        return found if still and inside and not self._broken(found) else None
+        inside = _keeps_bounds(found, slice(None), upper, -lower)
+        return found if still and inside and not self._violates(found) else None
 
-    def _flowed(
+    def _push_by_flow(
         self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
-    ) -> Moves:
+    ) -> WitnessMoves:
         parts = self._parts
         tail, head = int(parts.tail[column]), int(parts.head[column])
         source, sink = (head, tail) if upward else (tail, head)
@@ -177,7 +179,7 @@ class Pushes:
         )
         self._flow[column] = got if upward else -got
         columns = np.flatnonzero(self._flow)
-        found = Moves(columns, self._flow[columns], 1)
+        found = WitnessMoves(columns, self._flow[columns], 1)
         self._flow[columns] = 0
         return found
 
@@ -186,14 +188,16 @@ class Pushes:
             self._programs[component] = _Component(self._system, np.sort(self._parts.members(component)), self._backend)
         return self._programs[component]
 
-    def _broken(self, found: Moves) -> bool:
+    def _violates(self, found: WitnessMoves) -> bool:
         whole: Whole = np.zeros(len(self._system), dtype=np.int64)
         whole = whole if found.moves.dtype == np.int64 else whole.astype(object)
         whole[found.columns] = found.moves
-        return bool(exact_product(self._system.matrix, whole).any())
+        return bool(multiply_exactly(self._system.matrix, whole).any())
 
 
-def _inside(found: Moves, places: slice | NDArray[np.int64], up: NDArray[np.int64], down: NDArray[np.int64]) -> bool:
+def _keeps_bounds(
+    found: WitnessMoves, places: slice | NDArray[np.int64], up: NDArray[np.int64], down: NDArray[np.int64]
+) -> bool:
     moves, columns = found.moves[places], found.columns[places]
     room_up, room_down = up[columns], down[columns]
     below = (room_up >= ENDLESS) | (-(-moves // found.denominator) <= room_up)
@@ -210,19 +214,19 @@ class _Component:
         self._columns = columns
         zero = np.zeros(self._matrix.shape[0])
         rows = sp.csr_array(self._matrix, dtype=np.float64)
-        self._lower, self._upper = -_rooms(system.down[columns]), _rooms(system.up[columns])
+        self._lower, self._upper = -_solver_bounds(system.down[columns]), _solver_bounds(system.up[columns])
         problem = LinearProgram(rows, zero, zero, self._lower.copy(), self._upper.copy(), np.zeros(len(columns)))
         self._model: Model = backend.open(problem)
         self._last: tuple[int, bool] | None = None
         self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
 
     @cached_property
-    def _sparing(self) -> Sparing:
-        return Sparing(self._matrix, self._finite, self._backend)
+    def _sparing(self) -> SparingModel:
+        return SparingModel(self._matrix, self._finite, self._backend)
 
-    def pushed(
+    def push(
         self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
-    ) -> Moves | None:
+    ) -> WitnessMoves | None:
         """Return a table in which a column moves as far as it can."""
         target = int(np.searchsorted(self._columns, column))
         above, below = up[self._columns], down[self._columns]
@@ -232,12 +236,12 @@ class _Component:
                 self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
             self._model.change_costs(np.array([target]), np.array([-1.0 if upward else 1.0]))
             self._last = (target, upward)
-        x = self._solved(-_rooms(below), _rooms(above))
-        return None if x is None else self._exact(x, above, below)
+        x = self._solve(-_solver_bounds(below), _solver_bounds(above))
+        return None if x is None else self._exact_moves(x, above, below)
 
     def between(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64] | None
-    ) -> Moves | None:
+    ) -> WitnessMoves | None:
         """Return a table between bounds: any, or one that uses little beyond what is wished."""
         above, below = upper[self._columns], -lower[self._columns]
         if wished is not None:
@@ -246,10 +250,10 @@ class _Component:
             if self._last is not None:
                 self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
                 self._last = None
-            x = self._solved(-_rooms(below), _rooms(above))
-        return None if x is None else self._exact(x, above, below)
+            x = self._solve(-_solver_bounds(below), _solver_bounds(above))
+        return None if x is None else self._exact_moves(x, above, below)
 
-    def _solved(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _solve(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if len(changed):
             self._model.change_bounds(changed, lower[changed], upper[changed])
@@ -257,16 +261,18 @@ class _Component:
         found = self._model.solve(method="dual", duals=False)
         return found.x if found.status is Status.OPTIMAL else None
 
-    def _exact(self, x: NDArray[np.float64], up: NDArray[np.int64], down: NDArray[np.int64]) -> Moves | None:
-        found = whole_moves(x, self._matrix, up, down)
+    def _exact_moves(
+        self, x: NDArray[np.float64], up: NDArray[np.int64], down: NDArray[np.int64]
+    ) -> WitnessMoves | None:
+        found = find_exact_moves(x, self._matrix, up, down)
         if found is None:
             return None
         moves, denominator = found
         used = np.flatnonzero(moves)
-        return Moves(self._columns[used], moves[used], denominator)
+        return WitnessMoves(self._columns[used], moves[used], denominator)
 
 
-def _rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 

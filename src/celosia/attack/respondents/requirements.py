@@ -1,15 +1,15 @@
-r"""From open pairs to requirements: what a pattern must reach so that nobody comes too close to anybody.
+r"""From open pairs to requirements: what a pattern must reach so that no respondent comes too close to another.
 
 A coalition S that attacks a target in one cell is an attacker like any other (Salazar 2002b): it knows every leaf cell
 within :math:`q \sum_{r \notin S} |x_l^r|`, totals follow, and the target's cell must be able to move by
 :math:`p\,|x^t| - q \sum_{r \notin S, r \ne t} |x_{i_0}^r|` up and down. So the engine that protects cells protects
 respondents, once it has been told of those who come too close.
 
-A target in several cells that hang together needs a table for every corner of his box, p percent more here and less
+A target in several cells of a component needs a table for every corner of his box, p percent more here and less
 there. Where others in a cell make up for his error there, nothing has to move; so a corner in which that is so for all
 of his cells but one is a requirement about that one, in which the others may move a little further to one side. Where
 several cells of a corner must move, each must be able to while the others need not; that is needed, and mostly enough.
-Where it is not, the corner itself is what is needed (`corners`); methods that cannot take it are told that each must be
+Where it is not, the corner itself is what is needed (`find_corners`); for methods that cannot take it each must be
 able to move alone by what all of them need together: the tables that do, weighed by what each cell needs, add up to one
 for the corner. That asks for more than is needed.
 """
@@ -31,7 +31,7 @@ from celosia.table.fixed import INFINITE, Fixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wanted:
+class _PairRequirement:
     """One attacker, between what he knows every leaf cell, and how far a cell must move down and up, in counts."""
 
     name: str
@@ -41,7 +41,7 @@ class _Wanted:
     levels: tuple[int, int]
 
 
-def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: bool = True) -> Risk:
+def add_requirements(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: bool = True) -> Risk:
     """Return the risk with requirements against the open pairs of an audit.
 
     Guarantee: a pattern meets the requirement of a pair with a target in one cell if and only if the pair is not open.
@@ -60,19 +60,21 @@ def requiring(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: 
         Ask for enough, and perhaps for more than is needed; otherwise for no more than is needed.
     """
     for part in found.parts:
-        risk = _requiring_by_rule(risk, part, _suffix(found, part), hide=hide, enough=enough)
+        risk = _add_requirements_of_rule(risk, part, _suffix(found, part), hide=hide, enough=enough)
     return risk
 
 
 def _suffix(found: RespondentAudit, part: RuleAudit) -> str:
-    """Return what tells attackers of one rule from those of another: the same people know more or less."""
+    """Return what distinguishes attackers of one rule from those of another: the same respondents know more or less."""
     return f", {part.rule.words}" if len(found.parts) > 1 else ""
 
 
-def _requiring_by_rule(risk: Risk, found: RuleAudit, suffix: str, *, hide: bool, enough: bool) -> Risk:
+def _add_requirements_of_rule(risk: Risk, found: RuleAudit, suffix: str, *, hide: bool, enough: bool) -> Risk:
     """Return the risk with requirements against the open pairs of one rule."""
     pairs = (pair for pair in found.open if not pair.implied)
-    wanted = [replace(one, name=one.name + suffix) for pair in pairs for one in _wanted_of(found, pair, enough=enough)]
+    wanted = [
+        replace(one, name=one.name + suffix) for pair in pairs for one in _pair_requirements(found, pair, enough=enough)
+    ]
     if not wanted:
         return risk
     decimals = risk.table.decimals + found.knowledge.decimals
@@ -130,7 +132,7 @@ class Corner:
     decimals: int
 
 
-def corners(found: RespondentAudit) -> list[Corner]:
+def find_corners(found: RespondentAudit) -> list[Corner]:
     """Return the corners in which several cells must move together, of the open pairs of an audit, and their opposites.
 
     Guarantee: such a corner is possible if and only if some table moves every needed cell as far as is said, and every
@@ -175,21 +177,21 @@ class _Sizes:
 
 
 def _needs(found: RuleAudit, pair: OpenPair) -> dict[int, int]:
-    """Return how far leaf cells of the target must move because nobody in them makes up for his error."""
+    """Return how far leaf cells of the target must move because no other contributor makes up for his error."""
     sizes, knowledge = _Sizes.of(found, pair), found.knowledge
     leaves = np.searchsorted(found.respondents.leaves, pair.cells).tolist()
     needed = {leaf: knowledge.error(int(sizes.own[leaf])) - knowledge.q * int(sizes.rest[leaf]) for leaf in leaves}
     return {leaf: level for leaf, level in needed.items() if level > 0}
 
 
-def _wanted_of(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Iterator[_Wanted]:
+def _pair_requirements(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Iterator[_PairRequirement]:
     """Yield the attackers by whom a pair is described."""
     people, knowledge, sizes = found.respondents, found.knowledge, _Sizes.of(found, pair)
     needs = _needs(found, pair)
     if len(pair.cells) == 1:
         room = knowledge.q * (sizes.rest + sizes.own)
         for level in needs.values():
-            yield _Wanted(_who(found, pair), room, room, pair.cells[0], (level, level))
+            yield _PairRequirement(_who(found, pair), room, room, pair.cells[0], (level, level))
         return
     said, down, up = _box(found, pair)
     leaves = np.searchsorted(people.leaves, pair.cells).tolist()
@@ -203,7 +205,7 @@ def _wanted_of(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Iterator[_W
         side = above if sign > 0 else below
         side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.error(int(sizes.own[leaf]))
         cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
-        yield _Wanted(f"{said} {words} {label}", below, above, cell, (0, far) if sign > 0 else (far, 0))
+        yield _PairRequirement(f"{said} {words} {label}", below, above, cell, (0, far) if sign > 0 else (far, 0))
 
 
 def _who(found: RuleAudit, pair: OpenPair) -> str:
@@ -227,7 +229,7 @@ def _box(found: RuleAudit, pair: OpenPair) -> tuple[str, NDArray[np.object_], ND
     return f"{_who(found, pair)} against {people.name(pair.target)} ({corner})", down, up
 
 
-def _attacker(risk: Risk, found: RuleAudit, one: _Wanted, decimals: int) -> Attacker:
+def _attacker(risk: Risk, found: RuleAudit, one: _PairRequirement, decimals: int) -> Attacker:
     leaves, unit = found.respondents.leaves, found.knowledge.unit
     middle = risk.table.amounts.counts[leaves].astype(object) * unit
     ends = []

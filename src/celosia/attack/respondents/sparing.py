@@ -1,9 +1,9 @@
-"""Tables that use no more than they must of some rooms.
+"""Tables that use little of the capacity that other attackers take.
 
-Of two respondents the one takes this room away, the other that. A table that leaves alone what any of them would take
-is a proof against all of them; where there is none, one that uses little of it leaves few suspects. So every cell has
-a wished room beside its room: what a table uses beyond costs as much as it is, and a little is to be paid for the rest,
-so that room is left for other tables, too.
+Of two respondents the one takes away this capacity, the other that. A table that leaves alone what any of them would
+take is a proof against all of them; where there is none, one that uses little of it leaves few suspects. So every cell
+has a wished bound beside its bound: what a table uses beyond costs as much as it is, and a little is to be paid for the
+rest, so that capacity is left for other tables, too.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 from celosia.tolerance import ENDLESS
 
-_WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished room, and beyond
+_WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished bound, and beyond
 _MANY = 3  # relations of a cell: a table of three dimensions
 
 
-class Sparing:
+class SparingModel:
     """The relations of some columns, with what their moves cost, in a model that stays open.
 
-    A column with a finite room is the sum of four: up and down, within the wished room and beyond.
+    A column with finite bounds is the sum of four: up and down, within the wished bound and beyond.
 
     Parameters
     ----------
     matrix
         Relations, ``(m, n)``, of all columns.
     finite
-        Which columns have a room with an end, and a cost, ``(n,)``.
+        Which columns have finite bounds, and a cost, ``(n,)``.
     backend
         Solves.
     """
@@ -64,14 +64,16 @@ class Sparing:
         """
         low, high = (np.zeros(len(self._lower)) for _ in range(2))
         free, k = len(self._free), len(self._priced)
-        low[:free], high[:free] = -_rooms(-lower[self._free]), _rooms(upper[self._free])
+        low[:free], high[:free] = -_solver_bounds(-lower[self._free]), _solver_bounds(upper[self._free])
         under, over, wish = lower[self._priced], upper[self._priced], np.maximum(wished[self._priced], 0)
         up, down = np.maximum(over, 0), np.maximum(-under, 0)
         low[free : free + k] = np.maximum(under, 0)
         low[free + k : free + 2 * k] = np.maximum(-over, 0)
         forced = (under > 0) | (over < 0)
         within_up, within_down = (np.where(forced, room, np.minimum(room, wish)) for room in (up, down))
-        high[free:] = np.concatenate([_rooms(within_up), _rooms(within_down), up - within_up, down - within_down])
+        high[free:] = np.concatenate(
+            [_solver_bounds(within_up), _solver_bounds(within_down), up - within_up, down - within_down]
+        )
         changed = np.flatnonzero((low != self._lower) | (high != self._upper))
         if len(changed):
             self._model.change_bounds(changed, low[changed], high[changed])
@@ -86,5 +88,5 @@ class Sparing:
         return y
 
 
-def _rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))

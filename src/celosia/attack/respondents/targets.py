@@ -18,12 +18,12 @@ from celosia.attack.respondents.judgement import Coalition, Judgement
 from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
-    from celosia.attack.respondents.problem import Stage
-    from celosia.attack.respondents.push import Moves
+    from celosia.attack.respondents.problem import RespondentProblem
+    from celosia.attack.respondents.push import WitnessMoves
 
 
 class Target(Protocol):
-    """Somebody under attack, in the leaves of one component."""
+    """A respondent under attack, in the leaves of one component."""
 
     @property
     def place(self) -> int:
@@ -33,14 +33,14 @@ class Target(Protocol):
     def leaves(self) -> tuple[int, ...]:
         """Where."""
 
-    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
+    def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return whether a coalition comes too close.
 
         `spare` members may still join: where that costs nothing, a proof covers the level they would need.
         """
 
-    def cleared(self, most: dict[int, int]) -> bool:
-        """Return whether a coalition that takes so much of every leaf would not come too close."""
+    def clears(self, most: dict[int, int]) -> bool:
+        """Return whether coalitions that contribute at most `most` to every leaf do not come too close."""
 
     def level(self, members: Coalition) -> int | None:
         """Return how far the target's cell must move, None where there are several."""
@@ -52,7 +52,7 @@ class CellProof:
 
     Parameters
     ----------
-    stage, leaf
+    problem, leaf
         Where.
     tables
         One for each direction, or one for both.
@@ -60,9 +60,9 @@ class CellProof:
         How far the least of them pushes it, rounded down.
     """
 
-    stage: Stage
+    problem: RespondentProblem
     leaf: int
-    tables: tuple[Moves, ...]
+    tables: tuple[WitnessMoves, ...]
     reach: int
 
     @property
@@ -77,11 +77,11 @@ class CellProof:
             return False
         if leaf == self.leaf:
             return self.reach < level
-        column = int(self.stage.column[leaf])
+        column = int(self.problem.column[leaf])
         if column < 0:
             return False
-        room = int(self.stage.capacity[leaf]) - self.stage.q * taken
-        own = int(self.stage.column[self.leaf])
+        room = int(self.problem.capacity[leaf]) - self.problem.q * taken
+        own = int(self.problem.column[self.leaf])
         for table in self.tables:
             move, pushed = abs(table.of(column)), abs(table.of(own))
             if move and move * level > room * pushed:
@@ -91,17 +91,17 @@ class CellProof:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellTarget:
-    r"""Somebody to be protected in one leaf of a component: what he contributes is known as well as his cell.
+    r"""A target with a contribution to one leaf of a component: what he contributes is known as well as his cell.
 
     With a coalition S the cell must move by :math:`p\,x_t - q\,(T - x_t - \sum_S x_r)`, up and down.
 
     Parameters
     ----------
-    stage, place, leaf
+    problem, place, leaf
         Who and where.
     """
 
-    stage: Stage
+    problem: RespondentProblem
     place: int
     leaf: int
 
@@ -112,66 +112,68 @@ class CellTarget:
 
     def level(self, members: Coalition) -> int:
         """Return how far the cell must move."""
-        return self._level(self.stage.taken(members, self.leaf))
+        return self._level(self.problem.contributed(members, self.leaf))
 
     def _level(self, taken: int) -> int:
-        stage, own = self.stage, self.stage.holdings[self.place][self.leaf]
-        return stage.error(own) + stage.q * (own + taken) - int(stage.capacity[self.leaf])
+        problem, own = self.problem, self.problem.holdings[self.place][self.leaf]
+        return problem.error(own) + problem.q * (own + taken) - int(problem.capacity[self.leaf])
 
-    def judged(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
+    def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables that push the cell as far as is needed, and how far they do."""
-        stage = self.stage
-        inside = stage.taken(members, self.leaf)
+        problem = self.problem
+        inside = problem.contributed(members, self.leaf)
         level = self._level(inside)
-        others = [size for size, place in stage.contributors[self.leaf] if place != self.place and place not in members]
+        others = [
+            size for size, place in problem.contributors[self.leaf] if place != self.place and place not in members
+        ]
         limit = self._level(inside + sum(others[:spare]))
         if limit <= 0:
-            return Judgement(CellProof(stage, self.leaf, (), 0), 0, level)
+            return Judgement(CellProof(problem, self.leaf, (), 0), 0, level)
         taken = {
-            leaf: stage.taken(members, leaf)
+            leaf: problem.contributed(members, leaf)
             for place in members
-            for leaf in stage.holdings[place]
-            if leaf != self.leaf and stage.component[leaf] == stage.component[self.leaf]
+            for leaf in problem.holdings[place]
+            if leaf != self.leaf and problem.component[leaf] == problem.component[self.leaf]
         }
         outside = self._level(inside + sum(others[: max(spare - 1, 0)]))
-        tables, reach = self._spared(taken, limit, most, outside) or self._pushed(taken, limit)
+        tables, reach = self._push_sparingly(taken, limit, most, outside) or self._push_both_ways(taken, limit)
         if reach < level:
             return Judgement(None, reach, level)
-        return Judgement(CellProof(stage, self.leaf, tables, reach), reach, level)
+        return Judgement(CellProof(problem, self.leaf, tables, reach), reach, level)
 
-    def cleared(self, most: dict[int, int]) -> bool:
-        """Return whether the cell moves far enough with so much taken of every leaf."""
+    def clears(self, most: dict[int, int]) -> bool:
+        """Return whether the cell moves far enough when attackers contribute at most `most` to every leaf."""
         level = self._level(most.get(self.leaf, 0))
         if level <= 0:
             return True
-        column = int(self.stage.column[self.leaf])
+        column = int(self.problem.column[self.leaf])
         if column < 0:
             return False
-        up, down = self.stage.rooms({leaf: size for leaf, size in most.items() if leaf != self.leaf})
+        up, down = self.problem.bounds({leaf: size for leaf, size in most.items() if leaf != self.leaf})
         return all(
             level <= int((up if upward else down)[column])
-            and self.stage.pushes.moves(column, level, up, down, upward=upward)
+            and self.problem.pushes.moves(column, level, up, down, upward=upward)
             for upward in self._directions
         )
 
     @property
     def _directions(self) -> tuple[bool, ...]:
         """Up and down; up alone where down is the same."""
-        return (True,) if self.stage.symmetric else (True, False)
+        return (True,) if self.problem.symmetric else (True, False)
 
-    def _spared(
+    def _push_sparingly(
         self, taken: dict[int, int], limit: int, most: dict[int, int], level: int
-    ) -> tuple[tuple[Moves, ...], int] | None:
+    ) -> tuple[tuple[WitnessMoves, ...], int] | None:
         """Return tables that push the cell up and down and use little of what any coalition takes; None without.
 
         Scaled down to a level they are a proof against coalitions that are not in the cell.
         """
-        stage, column = self.stage, int(self.stage.column[self.leaf])
-        component = int(stage.component[self.leaf])
-        if column < 0 or component >= len(stage.parts) or stage.parts.network[component]:  # flows are quicker
+        problem, column = self.problem, int(self.problem.column[self.leaf])
+        component = int(problem.component[self.leaf])
+        if column < 0 or component >= len(problem.parts) or problem.parts.network[component]:  # flows are quicker
             return None
-        up, down = stage.rooms(taken)
-        wished = np.minimum(*stage.rooms(most))
+        up, down = problem.bounds(taken)
+        wished = np.minimum(*problem.bounds(most))
         if limit > level > 0:
             wished = np.minimum(wished * (limit / level), ENDLESS).astype(np.int64)
         tables = []
@@ -180,67 +182,69 @@ class CellTarget:
                 return None
             lower, upper = -down, up.copy()
             lower[column] = upper[column] = limit if upward else -limit
-            table = stage.pushes.between(component, lower, upper, wished)
+            table = problem.pushes.between(component, lower, upper, wished)
             if table is None:
                 return None
             tables.append(table)
         return tuple(tables), limit
 
-    def _pushed(self, taken: dict[int, int], limit: int) -> tuple[tuple[Moves, ...], int]:
+    def _push_both_ways(self, taken: dict[int, int], limit: int) -> tuple[tuple[WitnessMoves, ...], int]:
         """Return tables that push the cell up and down, and how far the least of them does, rounded down."""
-        stage, column = self.stage, int(self.stage.column[self.leaf])
+        problem, column = self.problem, int(self.problem.column[self.leaf])
         if column < 0:
             return (), 0
-        up, down = stage.rooms(taken)
+        up, down = problem.bounds(taken)
         tables, reach = [], limit
         for upward in self._directions:
             room = int(up[column] if upward else down[column])
-            table = stage.pushes.pushed(column, min(limit, room), up, down, upward=upward)
+            table = problem.pushes.push(column, min(limit, room), up, down, upward=upward)
             reach = min(reach, abs(table.of(column)) // table.denominator)
             tables.append(table)
         return tuple(tables), reach
 
 
-def targets_of(stage: Stage, coalition: int) -> list[list[Target]]:
+def find_targets(problem: RespondentProblem, coalition: int) -> list[list[Target]]:
     """Return the targets that some coalition of this size may come too close to, in groups, the worst of a group first.
 
-    Whoever contributes less to the same leaf, and nothing elsewhere, is attacked no better: a group ends with the first
-    that nobody comes too close to. Contributions that others in their leaf make up for, even without the largest of
-    them, are no targets.
+    A respondent who contributes less to the same leaf, and nothing elsewhere, is attacked no better: a group ends with
+    the first that no coalition comes too close to. Contributions that others in their leaf make up for, even without
+    the largest of them, are no targets.
     """
     groups: dict[int, list[Target]] = {}
     boxes: list[list[Target]] = []
-    for leaf, own in enumerate(stage.contributors):
+    for leaf, own in enumerate(problem.contributors):
         sizes = [size for size, _ in own[: coalition + 1]]
-        if not sizes or stage.error(sizes[0]) + stage.q * sum(sizes) <= int(stage.capacity[leaf]):
+        if not sizes or problem.error(sizes[0]) + problem.q * sum(sizes) <= int(problem.capacity[leaf]):
             continue
-        component = int(stage.component[leaf])
+        component = int(problem.component[leaf])
         for size, place in own:
-            leaves = stage.claimed(place, component)
+            leaves = problem.protected_leaves(place, component)
             if leaf not in leaves:
                 continue
-            if stage.alone(place, leaf):
-                groups.setdefault(leaf, []).append(CellTarget(stage, place, leaf))
+            if problem.is_single(place, leaf):
+                groups.setdefault(leaf, []).append(CellTarget(problem, place, leaf))
             elif len(leaves) == 1:
-                boxes.append([CellTarget(stage, place, leaf)])
-            elif _exposed(stage, place, leaf, size, coalition) and leaf == min(
-                other for other in leaves if _exposed(stage, place, other, stage.holdings[place][other], coalition)
+                boxes.append([CellTarget(problem, place, leaf)])
+            elif _may_be_exposed(problem, place, leaf, size, coalition) and leaf == min(
+                other
+                for other in leaves
+                if _may_be_exposed(problem, place, other, problem.holdings[place][other], coalition)
             ):
-                boxes.append([BoxTarget(stage, place, tuple(leaves))])
+                boxes.append([BoxTarget(problem, place, tuple(leaves))])
     return [*(groups[leaf] for leaf in sorted(groups)), *boxes]
 
 
-def _exposed(stage: Stage, place: int, leaf: int, size: int, coalition: int) -> bool:
+def _may_be_exposed(problem: RespondentProblem, place: int, leaf: int, size: int, coalition: int) -> bool:
     """Return whether the others in a leaf do not make up for a contribution, without the largest of them."""
-    others = [other for other, who in stage.contributors[leaf] if who != place][:coalition]
-    return stage.error(size) + stage.q * (size + sum(others)) > int(stage.capacity[leaf])
+    others = [other for other, who in problem.contributors[leaf] if who != place][:coalition]
+    return problem.error(size) + problem.q * (size + sum(others)) > int(problem.capacity[leaf])
 
 
-def largest_others(stage: Stage, target: Target, members: Coalition, number: int) -> dict[int, int]:
+def largest_others(problem: RespondentProblem, target: Target, members: Coalition, number: int) -> dict[int, int]:
     """Return what the largest of the others contribute to every leaf of the target's component, beside members."""
-    leaves = stage.members[int(stage.component[target.leaves[0]])]
-    out = dict(zip(leaves.tolist(), stage.largest(number)[leaves].tolist(), strict=True))
+    leaves = problem.members[int(problem.component[target.leaves[0]])]
+    out = dict(zip(leaves.tolist(), problem.largest_sums(number)[leaves].tolist(), strict=True))
     apart = {target.place, *members}
-    for leaf in {leaf for place in apart for leaf in stage.holdings[place]} & out.keys():
-        out[leaf] = sum([size for size, place in stage.contributors[leaf] if place not in apart][:number])
+    for leaf in {leaf for place in apart for leaf in problem.holdings[place]} & out.keys():
+        out[leaf] = sum([size for size, place in problem.contributors[leaf] if place not in apart][:number])
     return out

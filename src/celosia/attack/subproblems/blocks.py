@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.exact import proved_reach, whole_moves
-from celosia.attack.system.fractions import Whole, exact_product
+from celosia.attack.system.exact import find_exact_moves, prove_reach
+from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 from celosia.tolerance import ENDLESS
@@ -41,7 +41,7 @@ class Blocks:
     starts, row_starts
         Where the columns and rows of every block begin.
     down, up
-        The rooms, ``(n,)`` each.
+        The bounds of the moves, ``(n,)`` each.
     whole
         In which columns only whole numbers count, ``(n,)``.
     """
@@ -67,7 +67,7 @@ class Blocks:
         return sp.csr_array(self.matrix[rows][:, self.place(block)])
 
     def model(self, backend: Backend, down: NDArray[np.float64], up: NDArray[np.float64]) -> Model:
-        """Return a model of all blocks with some rooms, nothing to be gained yet."""
+        """Return a model of all blocks with these bounds and without an objective."""
         zero = np.zeros(self.matrix.shape[0])
         rows = sp.csr_array(self.matrix, dtype=np.float64)
         return backend.open(LinearProgram(rows, zero, zero, -down, up, np.zeros(len(self.columns))))
@@ -88,12 +88,12 @@ def blocks_of(system: System, parts: Parts, components: NDArray[np.int32]) -> Bl
     return Blocks(columns, matrix, starts, row_starts, *rooms_and_kinds)
 
 
-def rooms(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return rooms as a solver takes them."""
+def solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return bounds as doubles, infinite where there is no end."""
     return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
-def solution(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def solve_model(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the vertex at which a model's costs are least, and the duals.
 
     Raises
@@ -110,8 +110,8 @@ def solution(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Vertex:
-    """A table of every block, in whole numbers.
+class BlockVertex:
+    """A vertex as an exact table of every block.
 
     Parameters
     ----------
@@ -133,35 +133,35 @@ class Vertex:
         return self.broken[block] if block in self.broken else (self.whole[blocks.place(block)], 1)
 
 
-def vertex_at(x: NDArray[np.float64], blocks: Blocks, down: NDArray[np.int64], up: NDArray[np.int64]) -> Vertex:
-    """Return a solver's vertex of all blocks in whole numbers; a block in which that fails does not move.
+def exact_vertex(x: NDArray[np.float64], blocks: Blocks, down: NDArray[np.int64], up: NDArray[np.int64]) -> BlockVertex:
+    """Return a solver's vertex as exact tables, block by block; a block in which that fails does not move.
 
-    Guarantee: all relations hold, and all rooms; whole cells move by whole numbers.
+    Guarantee: all relations hold, and all bounds; whole cells move by whole numbers.
     """
     whole = np.rint(np.clip(x, -float(ENDLESS), float(ENDLESS))).astype(np.int64)
     off = (np.abs(x - whole) > _NEAR) | (whole > up) | (whole < -down)
     wrong = np.logical_or.reduceat(off, blocks.starts[:-1])
-    rest = np.asarray(exact_product(blocks.matrix, whole) != 0, dtype=bool)
+    rest = np.asarray(multiply_exactly(blocks.matrix, whole) != 0, dtype=bool)
     wrong |= np.bincount(_of_rows(blocks)[rest], minlength=len(blocks)) > 0
     broken: dict[int, tuple[Whole, int]] = {}
     for block in np.flatnonzero(wrong).tolist():
         place = blocks.place(block)
         whole[place] = 0
-        found = whole_moves(x[place], blocks.part(block), up[place], down[place], blocks.whole[place])
+        found = find_exact_moves(x[place], blocks.part(block), up[place], down[place], blocks.whole[place])
         if found is not None:
             broken[block] = found
     low, high = whole.copy(), whole.copy()
     for block, (moves, denominator) in broken.items():
         place = blocks.place(block)
         low[place], high[place] = (moves // denominator).astype(np.int64), (-(-moves // denominator)).astype(np.int64)
-    return Vertex(whole, broken, low, high)
+    return BlockVertex(whole, broken, low, high)
 
 
 def _of_rows(blocks: Blocks) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(blocks)), np.diff(blocks.row_starts))
 
 
-def proved(
+def prove_maxima(
     duals: NDArray[np.float64],
     blocks: Blocks,
     asked: NDArray[np.int64],
@@ -178,7 +178,7 @@ def proved(
     blocks
         The blocks.
     asked, sign
-        The places that were asked about, one of a block at most, and in which direction, ``(k,)`` each.
+        The places of the questions, one of a block at most, and their directions, ``(k,)`` each.
     reach, denominator
         How far they go, ``(k,)`` each.
     """
@@ -190,7 +190,7 @@ def proved(
         place, rows = blocks.place(number), slice(blocks.row_starts[number], blocks.row_starts[number + 1])
         rest, own = -duals[rows], int(asked[k] - blocks.starts[number])
         up, down = blocks.up[place], blocks.down[place]
-        found = proved_reach(rest, own, blocks.part(number), up, down, upward=bool(sign[k] > 0))
+        found = prove_reach(rest, own, blocks.part(number), up, down, upward=bool(sign[k] > 0))
         if found is not None:
             best = found[0] // 1 if blocks.whole[asked[k]] else found[0]
             out[k] = best * denominator[k] <= reach[k]

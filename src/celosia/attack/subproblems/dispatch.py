@@ -1,4 +1,4 @@
-"""Questions of any kind answered by whatever answers them: at once, by a flow, by a linear or an integer program."""
+"""The attackers' subproblems, each solved by what its component allows: a flow, a linear or an integer program."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.integer.integer import whole_answers
-from celosia.attack.subproblems.lp import program_answers
-from celosia.attack.subproblems.network import flows
+from celosia.attack.subproblems.integer.integer import solve_in_whole_numbers
+from celosia.attack.subproblems.lp import solve_by_programs
+from celosia.attack.subproblems.network import solve_by_flows
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.subproblems.verification import shown, verified
-from celosia.attack.system.decomposition import Parts, parts_of
+from celosia.attack.subproblems.verification import check_claims, verify_witnesses
+from celosia.attack.system.decomposition import Parts, decompose
 from celosia.attack.system.system import System
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
 from celosia.solve.deadline import DeadlineError
 
 
-def answers_of(
+def solve_questions(
     system: System,
     questions: Questions,
     backend: Backend,
@@ -31,7 +31,7 @@ def answers_of(
     keep: NDArray[np.bool_] | None = None,
     executor: Executor | None = None,
 ) -> Answers:
-    """Return the answers to all questions.
+    """Return how far cells move, with witnesses: the answers to all questions.
 
     Guarantee: every witness has been verified in whole numbers outside of what found it, and moves its cell as far as
     the answer says (`celosia.attack.subproblems.verification`); one that fails is thrown away and its answer left
@@ -51,31 +51,33 @@ def answers_of(
     time_limit
         Seconds for integer programs, all together.
     parts
-        The system taken apart, where that has been done.
+        The components of the system, where they are known.
     keep
         Whose witnesses come back, ``(q,)``; by default all.
     executor
         Takes flows and linear programs, where there is one; the answers are the same.
     """
-    parts = parts_of(system) if parts is None else parts
+    parts = decompose(system) if parts is None else parts
     kept = np.ones(len(questions), dtype=bool) if keep is None else keep
     component = parts.component[questions.columns]
-    book = _Book(system, questions, kept)
+    book = _BestAnswers(system, questions, kept)
     book.enter(np.flatnonzero(component < 0), Answers.of_nothing(int((component < 0).sum()), furthest=True))
     network = np.flatnonzero(_in_network(parts, component))
     with suppress(DeadlineError):
         progress.start("following flows", len(network))
-        for places, found in flows(system, parts, questions.take(network), executor):
+        for places, found in solve_by_flows(system, parts, questions.take(network), executor):
             book.enter(network[places], found)
             progress.advance(len(places))
         progress.done()
         left = np.flatnonzero(~book.known)
         progress.start("solving programs", len(left))
         asked = questions.take(left)
-        book.enter(left, program_answers(system, parts, asked, backend, executor=executor))
+        book.enter(left, solve_by_programs(system, parts, asked, backend, executor=executor))
         left = left[~book.settled[left] & _with_whole_cells(system, parts)[component[left]]]
         if len(left):
-            book.enter(left, whole_answers(system, parts, questions.take(left), backend, time_limit=time_limit))
+            book.enter(
+                left, solve_in_whole_numbers(system, parts, questions.take(left), backend, time_limit=time_limit)
+            )
     progress.done()
     return book.answers()
 
@@ -92,7 +94,7 @@ def _with_whole_cells(system: System, parts: Parts) -> NDArray[np.bool_]:
     return np.bincount(own[own >= 0], minlength=len(parts)) > 0
 
 
-class _Book:
+class _BestAnswers:
     """The best answer to every question so far: at first that nothing is known."""
 
     def __init__(self, system: System, questions: Questions, kept: NDArray[np.bool_]) -> None:
@@ -107,12 +109,12 @@ class _Book:
         """Enter the answers to some questions, those that are verified and better than what is known."""
         if not len(places):
             return
-        good = verified(self._system, found) & shown(self._questions.take(places), found)
+        good = verify_witnesses(self._system, found) & check_claims(self._questions.take(places), found)
         again = np.flatnonzero(good & self.known[places])
         if len(again):
-            good[again] = _no_worse(found.take(again), self.answers().take(places[again]))
+            good[again] = _reach_as_far(found.take(again), self.answers().take(places[again]))
         better = np.flatnonzero(good)
-        self._pages.append(found.keeping(self._kept[places] & good))
+        self._pages.append(found.keep_witnesses(self._kept[places] & good))
         self._place[places[better]] = self._n + better
         self._n += len(found)
         self.known[places[better]] = True
@@ -120,10 +122,10 @@ class _Book:
 
     def answers(self) -> Answers:
         """Return the answers."""
-        return Answers.joined(self._pages).take(self._place).keeping(self._kept)
+        return Answers.join(self._pages).take(self._place).keep_witnesses(self._kept)
 
 
-def _no_worse(found: Answers, known: Answers) -> NDArray[np.bool_]:
+def _reach_as_far(found: Answers, known: Answers) -> NDArray[np.bool_]:
     """Return which answers reach as far as others, ``(q,)``."""
     here, there = (found.reach, found.denominator), (known.reach, known.denominator)
     return np.asarray(here[0].astype(object) * there[1] >= there[0].astype(object) * here[1], dtype=bool)

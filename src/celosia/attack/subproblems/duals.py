@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.exact import proved_reach, whole_moves
+from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.system import System
 from celosia.errors import SolverError
 from celosia.library import OnFirstUse
@@ -29,7 +29,7 @@ csgraph = OnFirstUse("scipy.sparse.csgraph")
 _MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
 
 
-def multipliers_of(
+def prove_end(
     table: Table, system: System, cell: int, backend: Backend, *, upward: bool
 ) -> tuple[dict[int, Fraction], Fraction | None] | None:
     """Return multipliers of relations by which a cell cannot move further, and how far a known table moves it.
@@ -57,20 +57,20 @@ def multipliers_of(
     found: dict[int, Fraction] = {}
     reached: Fraction | None = Fraction(0)
     if peeling.step[target] < 0:
-        proof = _proof(system, peeling, target, backend, upward=upward)
+        proof = _prove_component(system, peeling, target, backend, upward=upward)
         if proof is None:
             return None
         found, reached = proof
         if not found:
             return found, reached
-    return _without_peeled(table, system, peeling, cell, found), reached
+    return _eliminate_peeled(table, system, peeling, cell, found), reached
 
 
-def rest_of(table: Table, cell: int, multipliers: dict[int, Fraction]) -> dict[int, Fraction]:
+def subtract_relations(table: Table, cell: int, multipliers: dict[int, Fraction]) -> dict[int, Fraction]:
     """Return what remains of a cell when multiplied relations are taken away: all coefficients that are not zero."""
     rest = {cell: Fraction(1)}
     for relation, factor in multipliers.items():
-        _take(rest, table, relation, factor)
+        _subtract(rest, table, relation, factor)
     return rest
 
 
@@ -107,7 +107,7 @@ def _peel(system: System) -> _Peeling:
     return _Peeling(step, origin)
 
 
-def _proof(
+def _prove_component(
     system: System, peeling: _Peeling, target: int, backend: Backend, *, upward: bool
 ) -> tuple[dict[int, Fraction], Fraction | None] | None:
     """Return multipliers of relations that bound a cell's move, and how far a known table moves it, in counts.
@@ -118,13 +118,13 @@ def _proof(
     matrix = sp.csr_array(system.matrix[rows][:, columns])
     up, down = system.up[columns], system.down[columns]
     place = int(np.searchsorted(columns, target))
-    if _endless(matrix, up, down, place, backend, upward=upward):
+    if _is_unbounded(matrix, up, down, place, backend, upward=upward):
         return None
-    solution = _solved(matrix, -_room(down), _room(up), place, backend, upward=upward)
+    solution = _solve_furthest(matrix, -_solver_bounds(down), _solver_bounds(up), place, backend, upward=upward)
     x, duals = np.asarray(solution.x), np.asarray(solution.duals)
-    moved = whole_moves(x, matrix, up, down, system.whole[columns])
+    moved = find_exact_moves(x, matrix, up, down, system.whole[columns])
     reached = None if moved is None else Fraction(int(moved[0][place]), moved[1]) * (1 if upward else -1)
-    proof = proved_reach(-duals, place, matrix, up, down, upward=upward)
+    proof = prove_reach(-duals, place, matrix, up, down, upward=upward)
     own = int(up[place] if upward else down[place])
     if own < ENDLESS and (proof is None or own <= proof[0]):
         return {}, reached
@@ -152,7 +152,7 @@ def _row_steps(system: System, rows: NDArray[np.int64]) -> list[int]:
 
 
 def _component(system: System, peeling: _Peeling, target: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the columns and rows that hang together with a cell, peeled ones left out."""
+    """Return the columns and rows of a cell's component, peeled ones left out."""
     left = np.flatnonzero(peeling.step < 0)
     inner = sp.csr_array(system.matrix[:, left])
     ones = sp.csr_array((np.ones(inner.nnz, dtype=np.int8), inner.indices, inner.indptr), shape=inner.shape)
@@ -164,7 +164,7 @@ def _component(system: System, peeling: _Peeling, target: int) -> tuple[NDArray[
     return left[label[m:] == own], np.flatnonzero(label[:m] == own)
 
 
-def _endless(
+def _is_unbounded(
     matrix: sp.csr_array,
     up: NDArray[np.int64],
     down: NDArray[np.int64],
@@ -173,15 +173,15 @@ def _endless(
     *,
     upward: bool,
 ) -> bool:
-    """Return whether a cell moves along a ray: finite rooms shut, endless ones of size one."""
+    """Return whether a cell moves along a ray: with finite bounds set to zero and infinite ones to one."""
     free_up, free_down = (up >= ENDLESS).astype(np.float64), (down >= ENDLESS).astype(np.float64)
     if not (free_up if upward else free_down)[place]:
         return False
-    solution = _solved(matrix, -free_down, free_up, place, backend, upward=upward)
+    solution = _solve_furthest(matrix, -free_down, free_up, place, backend, upward=upward)
     return bool(abs(np.asarray(solution.x)[place]) > _MOVED)
 
 
-def _solved(
+def _solve_furthest(
     matrix: sp.csr_array,
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
@@ -201,11 +201,11 @@ def _solved(
     return solution
 
 
-def _room(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
-def _take(rest: dict[int, Fraction], table: Table, relation: int, factor: Fraction) -> None:
+def _subtract(rest: dict[int, Fraction], table: Table, relation: int, factor: Fraction) -> None:
     for cell, coefficient in table.relations.terms(relation):
         left = rest.get(cell, Fraction(0)) - factor * coefficient
         if left:
@@ -214,12 +214,12 @@ def _take(rest: dict[int, Fraction], table: Table, relation: int, factor: Fracti
             rest.pop(cell, None)
 
 
-def _without_peeled(
+def _eliminate_peeled(
     table: Table, system: System, peeling: _Peeling, cell: int, multipliers: dict[int, Fraction]
 ) -> dict[int, Fraction]:
     """Return multipliers after which no peeled cell remains: each is replaced by the row that gave it, last first."""
     out = dict(multipliers)
-    rest = rest_of(table, cell, out)
+    rest = subtract_relations(table, cell, out)
     column_of = {int(known): column for column, known in enumerate(system.cells.tolist()) if peeling.step[column] >= 0}
     waiting: list[tuple[int, int]] = []
     for known in rest:
@@ -233,7 +233,7 @@ def _without_peeled(
         terms = dict(table.relations.terms(relation))
         factor = rest[known] / terms[known]
         out[relation] = out.get(relation, Fraction(0)) + factor
-        _take(rest, table, relation, factor)
+        _subtract(rest, table, relation, factor)
         for other in terms:
             if other in rest and other in column_of:
                 heappush(waiting, (-int(peeling.step[column_of[other]]), other))

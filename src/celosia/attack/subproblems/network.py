@@ -27,7 +27,7 @@ _ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memo
 _HURRIED = 1  # and where there is a last moment, which is looked at between two times
 
 
-def flows(
+def solve_by_flows(
     system: System, parts: Parts, questions: Questions, executor: Executor | None = None
 ) -> Iterator[tuple[NDArray[np.int64], Answers]]:
     """Yield the places of some questions and their answers, until all are answered: as many as memory holds well.
@@ -38,7 +38,7 @@ def flows(
     Parameters
     ----------
     system, parts, questions
-        What is asked.
+        The attacker's system, its components, and the questions.
     executor
         Takes the questions, where there is one; which of them go together does not depend on it.
 
@@ -54,19 +54,19 @@ def flows(
     wanted = bounds(questions.columns, questions.upward, questions.limits, graph)
     component = parts.component[questions.columns]
     order = np.lexsort((255 - magnitude(wanted), component))
-    pieces = _pieces(component[order])
+    pieces = _split_by_component(component[order])
     step = _HURRIED if math.isfinite(deadline.left()) else _ALONE if executor is None else _SHARED
     shares = [pieces[first : first + step + 1] for first in range(0, len(pieces) - 1, step)]
     places = [order[share[0] : share[-1]] for share in shares]
     asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
     tasks = asked, [share - share[0] for share in shares], [graph] * len(shares)
-    found = map(_answers, *tasks) if executor is None else executor.map(_answers_apart, *tasks)
+    found = map(_follow_flows, *tasks) if executor is None else executor.map(_follow_flows_in_copy, *tasks)
     for some, answers in zip(places, found, strict=True):
         yield some, answers
         deadline.check()
 
 
-def _pieces(component: NDArray[np.int32]) -> NDArray[np.int64]:
+def _split_by_component(component: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return where pieces of questions in the order of their components begin, and the end.
 
     They begin with a component, but for those of components that are larger than a piece.
@@ -78,13 +78,13 @@ def _pieces(component: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], np.where(near - even < _PIECE, near, even), [n]]))
 
 
-def _answers(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
-    """Return the answers to questions that are limited by what nobody gets beyond."""
+def _follow_flows(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+    """Return the answers to questions whose limits are bounds of the flows."""
     room = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
     reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *room)
     return Answers(reach, np.ones(len(asked), dtype=np.int64), np.ones(len(asked), dtype=bool), table, *tables)
 
 
-def _answers_apart(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
-    """Return the same in a graph that others search, too."""
-    return _answers(asked, pieces, graph.copy())
+def _follow_flows_in_copy(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+    """Return the same from a copy of the graph, for workers that share it."""
+    return _follow_flows(asked, pieces, graph.copy())

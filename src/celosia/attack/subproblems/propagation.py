@@ -13,10 +13,10 @@ _VISITS = 20
 """How often a relation is looked at, on average, at most: bounds may come closer by ever smaller steps."""
 
 
-def propagated(
+def propagate_bounds(
     matrix: sp.csr_array, down: NDArray[np.int64], up: NDArray[np.int64], whole: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rooms that no table leaves, seldom larger and often smaller than the given ones, ``(n,)`` each.
+    """Return bounds that follow from single relations, at most the given ones, ``(n,)`` each.
 
     Guarantee: every x with ``matrix @ x == 0`` and ``-down <= x <= up`` stays inside that is whole where it must be.
     In whole numbers, rounded outwards.
@@ -26,13 +26,13 @@ def propagated(
     matrix
         The relations, ``(m, n)``.
     down, up
-        The rooms, `ENDLESS` where there is no end.
+        The bounds of the moves, `ENDLESS` where there is no end.
     whole
         Where only whole x count, ``(n,)``: there rounding goes inwards.
     """
     columns = sp.csc_array(matrix)
     longest = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
-    # A room that might overflow a sum counts as endless.
+    # A bound that might overflow a sum counts as endless.
     most = LARGEST_COUNT // max(1, longest)
     lower, upper = np.where(down >= most, ENDLESS, down), np.where(up >= most, ENDLESS, up)
     _tighten(matrix.indptr, matrix.indices, matrix.data, columns.indptr, columns.indices, lower, upper, whole, _VISITS)

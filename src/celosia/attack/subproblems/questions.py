@@ -50,13 +50,13 @@ class Answers:
     denominator
         In which fraction of a count the answer is given, ``(q,)``.
     furthest
-        Nobody gets further: the reach is a maximum, or the limit, ``(q,)``.
+        The reach is a maximum, or the limit, ``(q,)``.
     table
         The number of the witness, ``(q,)``; -1 where none is known or kept, or the reach has no end. Many answers may
         share one.
     starts, columns, moves
         The witnesses: table t moves `columns[starts[t]:starts[t + 1]]` by `moves / denominator` of its answers; the
-        moved table satisfies all relations and rooms.
+        moved table satisfies all relations and bounds.
 
     Numbers of `reach`, `denominator` and `moves` that 64 bits do not hold make the array one of Python's integers.
     """
@@ -92,7 +92,7 @@ class Answers:
         return cls(zeros, ones, np.full(n, furthest), -ones, np.zeros(1, dtype=np.int64), none, none)
 
     @classmethod
-    def joined(cls, parts: Sequence[Answers]) -> Answers:
+    def join(cls, parts: Sequence[Answers]) -> Answers:
         """Return several answers one after the other."""
         tables = np.cumsum([0, *(part.n_tables for part in parts)])
         entries = np.cumsum([0, *(len(part.columns) for part in parts)])
@@ -104,8 +104,8 @@ class Answers:
             np.concatenate([part.furthest for part in parts]),
             np.concatenate(shifted),
             np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
-            _one_after_the_other([part.columns for part in parts]),
-            _one_after_the_other([part.moves for part in parts]),
+            _concatenate([part.columns for part in parts]),
+            _concatenate([part.moves for part in parts]),
         )
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ class Answers:
             table=self.table[places],
         )
 
-    def keeping(self, wanted: NDArray[np.bool_]) -> Answers:
+    def keep_witnesses(self, wanted: NDArray[np.bool_]) -> Answers:
         """Return the answers with the witnesses that are wanted and no others."""
         table = np.where(wanted, self.table, -1)
         used = np.zeros(self.n_tables + 1, dtype=bool)  # the last stands for none
@@ -157,7 +157,7 @@ class Answers:
         return replace(self, table=number[table], starts=starts, columns=self.columns[entry], moves=self.moves[entry])
 
 
-def _one_after_the_other(parts: list[Any]) -> Any:  # noqa: ANN401  (whole numbers of one kind or the other)
+def _concatenate(parts: list[Any]) -> Any:  # noqa: ANN401  (whole numbers of one kind or the other)
     """Return arrays joined; a single one that is not empty as it is, for witnesses are large."""
     filled = [part for part in parts if len(part)]
     return filled[0] if len(filled) == 1 else np.concatenate(parts)

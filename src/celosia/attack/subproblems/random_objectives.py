@@ -1,4 +1,4 @@
-"""Many questions answered by one linear program: open cells are pushed somewhere, and what arrives is struck off."""
+"""One LP with a random objective answers many min/max questions: every cell that reaches its bound is settled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, Vertex, rooms, solution, vertex_at
+from celosia.attack.subproblems.blocks import (
+    Blocks,
+    BlockVertex,
+    UnsolvedError,
+    exact_vertex,
+    solve_model,
+    solver_bounds,
+)
 from celosia.attack.subproblems.questions import Answers
 from celosia.attack.system.fractions import Whole, compact
 from celosia.solve.backend import Model
@@ -15,12 +22,12 @@ from celosia.tolerance import ENDLESS
 
 _SEED = 20_031  # of the directions; fixed, so that two audits are alike
 _ROUNDS = 40
-_YIELD = 2  # a round must settle so many questions of every open block, else questions go one by one
+_YIELD = 2  # questions of every open block that a round must settle, else they are solved one by one
 _SPREAD = 2.0  # weights differ by powers of e so large, where cells are followed to their ends
 
 
 @dataclass(eq=False)
-class Sheet:
+class OpenQuestions:
     """Questions about the cells of blocks, with the answers found so far.
 
     Parameters
@@ -30,7 +37,7 @@ class Sheet:
     place, block, sign
         Where the cell of every question stands, in which block, and 1 for up, -1 for down, ``(q,)`` each.
     target
-        How far is far enough: the limit, or what nobody gets beyond, ``(q,)``.
+        How far is far enough: the limit, or a bound that is known, ``(q,)``.
     open
         Which questions are not settled, ``(q,)``.
     reach, denominator, furthest, table
@@ -56,11 +63,11 @@ class Sheet:
         self.furthest, self.table = np.zeros(n, dtype=bool), np.full(n, -1, dtype=np.int64)
 
     def settle(self, places: NDArray[np.int64], reach: int) -> None:
-        """Settle questions that need no table: nothing moves, or all without end."""
+        """Settle questions that need no witness: the cell does not move, or without end."""
         self.reach[places], self.furthest[places], self.open[places] = reach, True, False
 
-    def strike_off(self, vertex: Vertex) -> int:
-        """Settle every open question that a vertex answers, whether or not it was asked; return how many."""
+    def strike_off(self, vertex: BlockVertex) -> int:
+        """Settle every open question whose target a vertex reaches; return how many."""
         ends = np.where(self.sign > 0, vertex.rounded_down[self.place], -vertex.rounded_up[self.place])
         hit = np.flatnonzero(self.open & (ends >= self.target))
         if not len(hit):
@@ -71,8 +78,8 @@ class Sheet:
         self.furthest[hit], self.open[hit] = True, False
         return len(hit)
 
-    def enter(self, vertex: Vertex, places: NDArray[np.int64]) -> None:
-        """Enter how far a vertex that was made for some questions goes, and close them."""
+    def enter(self, vertex: BlockVertex, places: NDArray[np.int64]) -> None:
+        """Enter how far the vertex of some questions moves their cells, and close them."""
         self.open[places] = False
         self.table[places], self.denominator[places] = self._tables(vertex, self.block[places])
         for k in places.tolist():
@@ -96,7 +103,7 @@ class Sheet:
             np.concatenate([none, *self._moves]),
         )
 
-    def _tables(self, vertex: Vertex, block: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    def _tables(self, vertex: BlockVertex, block: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
         """Keep the tables of some blocks; return their numbers and denominators."""
         number: dict[int, int] = {}
         denominators: dict[int, int] = {}
@@ -112,11 +119,11 @@ class Sheet:
         return np.array([number[own] for own in of], dtype=np.int64), scale
 
 
-def harvest(sheet: Sheet, model: Model) -> None:
-    """Settle as many open questions as programs settle that ask them all at once.
+def solve_random_objectives(sheet: OpenQuestions, model: Model) -> None:
+    """Settle open questions by programs with random objectives, until they settle too few.
 
-    Every cell about which something is asked is pushed up or down, by chance where both are open, no further than is
-    asked. Directions and weights are drawn from a fixed seed.
+    The objective pushes every cell of an open question up or down, by chance where both are open, with a bound at the
+    target: a cell at its bound is settled. Directions and weights are drawn from a fixed seed.
     """
     blocks, chance = sheet.blocks, np.random.default_rng(_SEED)
     everyone = np.arange(len(blocks.columns))
@@ -129,22 +136,22 @@ def harvest(sheet: Sheet, model: Model) -> None:
         for side, sign in ((down, -1), (up, 1)):
             asked = open_[sheet.sign[open_] == sign]
             np.minimum.at(side, sheet.place[asked], sheet.target[asked])
-        model.change_bounds(everyone, -rooms(down), rooms(up))
-        model.change_costs(everyone, _costs(sheet, open_, chance))
+        model.change_bounds(everyone, -solver_bounds(down), solver_bounds(up))
+        model.change_costs(everyone, _random_costs(sheet, open_, chance))
         changed = True
         try:
-            settled = sheet.strike_off(vertex_at(solution(model)[0], blocks, down, up))
+            settled = sheet.strike_off(exact_vertex(solve_model(model)[0], blocks, down, up))
         except UnsolvedError:  # weights of many magnitudes: the questions one by one have none
             break
         if settled < _YIELD * len(np.unique(sheet.block[open_])):
             break
     if changed:
-        model.change_bounds(everyone, -rooms(blocks.down), rooms(blocks.up))
+        model.change_bounds(everyone, -solver_bounds(blocks.down), solver_bounds(blocks.up))
         model.change_costs(everyone, np.zeros(len(everyone)))
 
 
-def _costs(sheet: Sheet, open_: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.float64]:
-    """Return costs that push the cells of open questions, each in one of the directions that are asked for."""
+def _random_costs(sheet: OpenQuestions, open_: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.float64]:
+    """Return costs that push the cells of open questions, each in one of its open directions."""
     n = len(sheet.blocks.columns)
     push = np.zeros(n)
     weight = np.exp(_SPREAD * chance.standard_normal(n)) if len(open_) else np.ones(n)

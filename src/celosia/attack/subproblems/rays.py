@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, solution
+from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, solve_model
 from celosia.solve.backend import Backend, Model
 from celosia.tolerance import ENDLESS
 
 _MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
 
 
-def endless_cells(
+def find_unbounded_cells(
     blocks: Blocks, backend: Backend, may_fall: NDArray[np.bool_], may_rise: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which cells can move down, and up, without end, ``(n,)`` each.
 
-    They are the ones that move along a ray, with every finite room shut and every endless one of size one.
+    They are the ones that move along a ray, with every finite bound set to zero and every infinite one to one.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def endless_cells(
     backend
         Solves.
     may_fall, may_rise
-        For which cells that is asked and not ruled out, ``(n,)`` each.
+        Of which cells that is to be found out, ``(n,)`` each.
     """
     free_down, free_up = blocks.down >= ENDLESS, blocks.up >= ENDLESS
     falls, rises = np.zeros(len(free_down), dtype=bool), np.zeros(len(free_up), dtype=bool)
@@ -35,15 +35,15 @@ def endless_cells(
         return falls, rises
     model = blocks.model(backend, free_down.astype(np.float64), free_up.astype(np.float64))
     for found, open_, sign in ((falls, ask_down, 1.0), (rises, ask_up, -1.0)):
-        _find(model, blocks, found, open_, sign)
+        _follow_rays(model, blocks, found, open_, sign)
     return falls, rises
 
 
-def _find(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: NDArray[np.bool_], sign: float) -> None:
+def _follow_rays(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: NDArray[np.bool_], sign: float) -> None:
     """Enter which cells move in one direction along a ray.
 
-    First all together: maximise what moves, strike off what did, and repeat until nothing does. Cells can hold each
-    other in balance there, so the rest is asked one by one, a cell of each block at a time.
+    First all together: maximise the sum of moves, settle what moved, and repeat until nothing does. Cells can hold each
+    other in balance there, so the rest is solved one by one, a cell of each block at a time.
     """
     everyone = np.arange(len(open_))
     together = True
@@ -55,7 +55,7 @@ def _find(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: NDArray
             asked[(blocks.starts[:-1] + first)[first >= 0]] = True
         model.change_costs(everyone, np.where(asked, sign, 0.0))
         try:
-            moved = -sign * solution(model)[0] > _MOVED
+            moved = -sign * solve_model(model)[0] > _MOVED
         except UnsolvedError:  # what is not known to have no end is followed to one
             return
         found |= moved & open_

@@ -16,8 +16,8 @@ from celosia.kernels import kernel
 from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 
-def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
-    """Return whose witnesses satisfy every relation and room, and are whole where they must be, ``(q,)``.
+def verify_witnesses(system: System, answers: Answers) -> NDArray[np.bool_]:
+    """Return whose witnesses satisfy every relation and bound, and are whole where they must be, ``(q,)``.
 
     Answers without a witness have none that could fail.
     """
@@ -26,13 +26,13 @@ def verified(system: System, answers: Answers) -> NDArray[np.bool_]:
         denominator: Whole = np.ones(answers.n_tables, dtype=np.int64)
         denominator = denominator if answers.denominator.dtype == np.int64 else denominator.astype(object)
         denominator[answers.table[has]] = answers.denominator[has]
-        sound = _sound_tables(system, answers, denominator)
+        sound = _check_tables(system, answers, denominator)
         good[has] &= sound[answers.table[has]] & (answers.denominator[has] == denominator[answers.table[has]])
     return good
 
 
-def shown(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
-    """Return which witnesses move the cell that was asked about as far as the answer says, ``(q,)``.
+def check_claims(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
+    """Return which witnesses move the cell of their question as far as the answer says, ``(q,)``.
 
     An answer that says nothing, or that there is no end, needs none.
     """
@@ -58,7 +58,7 @@ def _own_entries(
     return entry
 
 
-def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArray[np.bool_]:
+def _check_tables(system: System, answers: Answers, denominator: Whole) -> NDArray[np.bool_]:
     """Return which witnesses are sound, ``(t,)``: compiled where 64 bits hold every sum, else in Python."""
     terms = sp.csc_array(system.matrix)
     heaviest = int(np.abs(terms.data).max(initial=1)) * int(np.diff(answers.starts).max(initial=1))
@@ -77,11 +77,13 @@ def _sound_tables(system: System, answers: Answers, denominator: Whole) -> NDArr
     for table in np.flatnonzero(wide).tolist():
         part = slice(answers.starts[table], answers.starts[table + 1])
         columns, moves_of = answers.columns[part].tolist(), list(map(int, answers.moves[part].tolist()))
-        sound[table] = _sound_by_hand(system, terms, columns, moves_of, int(denominator[table]))
+        sound[table] = _check_table_in_python(system, terms, columns, moves_of, int(denominator[table]))
     return sound
 
 
-def _sound_by_hand(system: System, terms: sp.csc_array, columns: list[int], moves: list[int], denominator: int) -> bool:
+def _check_table_in_python(
+    system: System, terms: sp.csc_array, columns: list[int], moves: list[int], denominator: int
+) -> bool:
     """Return whether a single witness, of numbers of any size, is sound."""
     if denominator <= 0 or len(set(columns)) < len(columns):
         return False

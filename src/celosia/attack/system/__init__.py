@@ -1,1 +1,1 @@
-"""What an attacker has to solve: unknown cells and relations in whole numbers, taken apart, checked exactly."""
+"""What an attacker has to solve: unknown cells and relations in whole numbers, components, exact arithmetic."""

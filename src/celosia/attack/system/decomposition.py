@@ -1,4 +1,4 @@
-"""A system taken apart: cells that follow at once, connected components, and which of them are networks."""
+"""The decomposition of a system: cells that follow at once, connected components, and which of them are networks."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Parts:
         return self.columns[self.starts[component] : self.starts[component + 1]]
 
 
-def parts_of(system: System) -> Parts:
-    """Return the system taken apart.
+def decompose(system: System) -> Parts:
+    """Return the components of a system.
 
     Guarantee: components share no relation, so each can be attacked by itself; a component that is called a network
     has been checked to be one as far as its kept rows go. Rows that are dropped because the others imply them are
@@ -67,7 +67,7 @@ def parts_of(system: System) -> Parts:
     return Parts(component, order[starts[0] :], (starts - starts[0]).astype(np.int64), network, tail, head, peeled)
 
 
-def parts_as_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]) -> tuple[System, Parts]:
+def decompose_into_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]) -> tuple[System, Parts]:
     """Return a system and its parts; where these are not all networks, without the relations that the others imply.
 
     Parameters
@@ -75,13 +75,13 @@ def parts_as_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]
     system
         A system that leaves no relation out.
     redundant
-        Says which relations of the table the others imply; not asked where the answer is not needed.
+        Returns which relations of the table the others imply; called only where that is needed.
     """
-    parts = parts_of(system)
+    parts = decompose(system)
     if parts.network.all():
         return system, parts
     system = replace(system, implied=redundant()[system.relations])
-    return system, parts_of(system)
+    return system, decompose(system)
 
 
 @kernel()

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.fractions import Whole, common_denominator, exact_product, exact_solution
+from celosia.attack.system.fractions import Whole, find_common_denominator, multiply_exactly, solve_exactly
 from celosia.tolerance import ENDLESS
 
 _NEAR = 1e-6  # what a solver may miss a whole number or a bound by,
@@ -25,7 +25,7 @@ _NO_COST = (1e-7, 1e-10)  # reduced costs up to this may be zero: try the first,
 _GUESS_BITS = 30  # correct bits behind the point of a solver's numbers
 
 
-def whole_moves(
+def find_exact_moves(
     x: NDArray[np.float64],
     matrix: sp.csr_array,
     up: NDArray[np.int64],
@@ -46,18 +46,18 @@ def whole_moves(
         return None
     if whole is not None and bool(whole.all()):
         denominators = (1,)
-    for moves, denominator in _candidates(x, matrix, up, down, denominators):
-        inside = _inside(moves, up, denominator) and _inside(-moves, down, denominator)
-        if inside and not exact_product(matrix, moves).any() and _all_whole(moves, denominator, whole):
+    for moves, denominator in _candidate_moves(x, matrix, up, down, denominators):
+        inside = _keeps_bounds(moves, up, denominator) and _keeps_bounds(-moves, down, denominator)
+        if inside and not multiply_exactly(matrix, moves).any() and _keeps_whole(moves, denominator, whole):
             return moves, denominator
     return None
 
 
-def _all_whole(moves: Whole, denominator: int, whole: NDArray[np.bool_] | None) -> bool:
+def _keeps_whole(moves: Whole, denominator: int, whole: NDArray[np.bool_] | None) -> bool:
     return whole is None or denominator == 1 or not bool((moves[whole] % denominator != 0).any())
 
 
-def _candidates(
+def _candidate_moves(
     x: NDArray[np.float64],
     matrix: sp.csr_array,
     up: NDArray[np.int64],
@@ -74,31 +74,31 @@ def _candidates(
     off = np.abs(x - start) > _NEAR
     if not off.any():
         yield start, 1
-    yield from _guess(x, start)
+    yield from _guess_fractions(x, start)
     nothing = np.zeros(matrix.shape[0], dtype=np.int64)
-    if (found := exact_solution(matrix, nothing, start, off)) is not None:
+    if (found := solve_exactly(matrix, nothing, start, off)) is not None:
         yield found
     at_up = (up < ENDLESS) & (x >= up - _NEAR - _NEAR_SHARE * up)
     at_down = (down < ENDLESS) & (x <= -down + _NEAR + _NEAR_SHARE * down)
     start = np.where(at_up, up, np.where(at_down, -down, start))
-    if (found := exact_solution(matrix, nothing, start, ~at_up & ~at_down)) is not None:
+    if (found := solve_exactly(matrix, nothing, start, ~at_up & ~at_down)) is not None:
         yield found
 
 
-def _guess(numbers: NDArray[np.float64], start: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], int]]:
+def _guess_fractions(numbers: NDArray[np.float64], start: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], int]]:
     """Yield numbers as fractions if their common denominator is small."""
     fractions = numbers - start
-    denominator = common_denominator(np.rint(fractions * (1 << _GUESS_BITS)).astype(np.int64), _GUESS_BITS)
+    denominator = find_common_denominator(np.rint(fractions * (1 << _GUESS_BITS)).astype(np.int64), _GUESS_BITS)
     if denominator is not None and np.abs(start).max(initial=0) < ENDLESS // denominator:
         yield start * denominator + np.rint(fractions * denominator).astype(np.int64), denominator
 
 
-def _inside(moves: Whole, room: NDArray[np.int64], denominator: int) -> bool:
+def _keeps_bounds(moves: Whole, room: NDArray[np.int64], denominator: int) -> bool:
     rounded_up = -(-moves // denominator)
     return bool(((room >= ENDLESS) | (rounded_up <= room)).all())
 
 
-def proved_reach(
+def prove_reach(
     duals: NDArray[np.float64],
     column: int,
     matrix: sp.csr_array,
@@ -123,19 +123,19 @@ def proved_reach(
     """
     goal = np.zeros(len(up), dtype=np.int64)
     goal[column] = 1 if upward else -1
-    return proved_bound(duals, goal, matrix, up, down)
+    return prove_bound(duals, goal, matrix, up, down)
 
 
-def proved_bound(
+def prove_bound(
     duals: NDArray[np.float64],
     goal: NDArray[np.int64],
     matrix: sp.csr_array,
     up: NDArray[np.int64],
     down: NDArray[np.int64],
 ) -> tuple[Fraction, Whole, int] | None:
-    """Return a bound on ``goal @ x``, exact, with multipliers that prove it, as `proved_reach` does for one cell.
+    """Return a bound on ``goal @ x``, exact, with multipliers that prove it, as `prove_reach` does for one cell.
 
-    Rooms may be below zero, so that nothing moves not at all. Then there may be no x: where the bound on nothing, a
+    Bounds may be below zero, so that not moving is not allowed. Then there may be no x: where the bound on nothing, a
     goal of zeros, is below zero there is none.
     """
     flipped = sp.csr_array(matrix.T)
@@ -143,8 +143,8 @@ def proved_bound(
     best: tuple[Fraction, Whole, int] | None = None
     if not np.abs(duals).max(initial=0) < ENDLESS:
         return None
-    for multipliers, denominator in _multipliers(duals, costs, flipped, goal):
-        rest = goal.astype(object) * denominator - exact_product(flipped, multipliers)
+    for multipliers, denominator in _candidate_multipliers(duals, costs, flipped, goal):
+        rest = goal.astype(object) * denominator - multiply_exactly(flipped, multipliers)
         bound = _weak_bound(rest, up, down, denominator)
         if bound is None:
             continue
@@ -155,18 +155,18 @@ def proved_bound(
     return best
 
 
-def _multipliers(
+def _candidate_multipliers(
     duals: NDArray[np.float64], costs: NDArray[np.float64], flipped: sp.csr_array, goal: NDArray[np.int64]
 ) -> Iterator[tuple[Whole, int]]:
     """Yield multipliers near duals, the cheapest first."""
     start = np.rint(duals).astype(np.int64)
     yield start, 1
-    yield from _guess(duals, start)
+    yield from _guess_fractions(duals, start)
     for no_cost in _NO_COST:
         basic = np.flatnonzero(costs < no_cost)
         equations = sp.csr_array(flipped[basic])
         for free in (np.abs(duals - start) > no_cost, np.abs(duals) > no_cost):
-            if (found := exact_solution(equations, goal[basic], start, free)) is not None:
+            if (found := solve_exactly(equations, goal[basic], start, free)) is not None:
                 yield found
 
 

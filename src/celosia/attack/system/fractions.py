@@ -28,7 +28,7 @@ _LARGEST_REST = 2.0**20
 _GUARD_BITS = 4  # the last bits of a solution that may be wrong
 
 
-def exact_solution(
+def solve_exactly(
     matrix: sp.csr_array, right: NDArray[np.int64], start: NDArray[np.int64], free: NDArray[np.bool_]
 ) -> tuple[Whole, int] | None:
     """Return numerators and one denominator of the solution of ``matrix @ z == right``.
@@ -50,7 +50,7 @@ def exact_solution(
     where there are many.
     Guarantee: what is returned satisfies the equations exactly.
     """
-    rest = right - exact_product(matrix, start)
+    rest = right - multiply_exactly(matrix, start)
     if rest.dtype == object:
         return None
     columns = np.flatnonzero(free)
@@ -60,7 +60,7 @@ def exact_solution(
         return None
     if not rest.any():
         return start, 1
-    found = _difference(sp.csr_array(part[rows]), np.asarray(rest[rows], dtype=np.int64))
+    found = _solve_independent(sp.csr_array(part[rows]), np.asarray(rest[rows], dtype=np.int64))
     if found is None:
         return None
     difference, denominator = found
@@ -69,7 +69,7 @@ def exact_solution(
     return (numerators if denominator >= LARGEST_COUNT else compact(numerators)), denominator
 
 
-def common_denominator(numbers: Whole, bits: int) -> int | None:
+def find_common_denominator(numbers: Whole, bits: int) -> int | None:
     """Return the denominator of numbers that are known to some bits behind the point.
 
     Parameters
@@ -98,7 +98,7 @@ def common_denominator(numbers: Whole, bits: int) -> int | None:
         denominator *= more
 
 
-def exact_product(matrix: sp.csr_array, vector: Whole) -> Whole:
+def multiply_exactly(matrix: sp.csr_array, vector: Whole) -> Whole:
     """Return the product of a matrix of whole numbers and a vector, whatever its size."""
     if vector.dtype != object:
         heaviest = int(np.abs(matrix.data).max(initial=0)) * max(1, int(matrix.shape[1]))
@@ -117,18 +117,18 @@ def compact(numbers: NDArray[np.object_]) -> Whole:
     return numbers.astype(np.int64)
 
 
-def _difference(matrix: sp.csr_array, right: NDArray[np.int64]) -> tuple[Whole, int] | None:
+def _solve_independent(matrix: sp.csr_array, right: NDArray[np.int64]) -> tuple[Whole, int] | None:
     """Return the solution of a system all of whose columns are independent."""
     solve = _approximate_solver(matrix)
     if solve is None:
         return None
     for bits_a_round in _BITS_A_ROUND:
-        for numbers, bits in _approximations(matrix, right, solve, bits_a_round):
-            denominator = common_denominator(numbers, bits)
+        for numbers, bits in _approximate(matrix, right, solve, bits_a_round):
+            denominator = find_common_denominator(numbers, bits)
             if denominator is None:
                 continue
             numerators = compact((numbers * (2 * denominator) + (1 << bits)) >> (bits + 1))
-            if not (exact_product(matrix, numerators) - right.astype(object) * denominator).any():
+            if not (multiply_exactly(matrix, numerators) - right.astype(object) * denominator).any():
                 return numerators, denominator
     return None
 
@@ -149,7 +149,7 @@ def _approximate_solver(matrix: sp.csr_array) -> Callable[[NDArray[np.int64]], N
     return lambda right: np.asarray(factors.solve(flipped @ right.astype(np.float64)))
 
 
-def _approximations(
+def _approximate(
     matrix: sp.csr_array,
     right: NDArray[np.int64],
     solve: Callable[[NDArray[np.int64]], NDArray[np.float64]],

@@ -27,7 +27,7 @@ _ENDS = 2  # of an arc
 _COLOURS = 62
 
 
-def implied(matrix: sp.csr_array) -> NDArray[np.bool_]:
+def find_implied_rows(matrix: sp.csr_array) -> NDArray[np.bool_]:
     """Return which rows follow from the rest, ``(m,)``.
 
     Of the many ways to choose them the one is taken that leaves the fewest columns in more than two rows. Where such

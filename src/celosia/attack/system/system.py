@@ -4,7 +4,7 @@ With :math:`x = y - a` his problem for cell p is to push :math:`x_p` as far up a
 
 .. math:: M x = 0, \qquad -\mathrm{down}_i \le x_i \le \mathrm{up}_i,
 
-where *down* and *up* are his rooms: the distances from the true value to what the release and his own knowledge leave
+where *down* and *up* are his bounds: the distances from the true value to what the release and his own knowledge leave
 open. :math:`x = 0` is always feasible. Numbers are counts of one common decimal, but for cells of which he knows that
 they are whole numbers: these count in ones.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import implied
+from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -39,11 +39,11 @@ class System:
     implied
         Which rows the others imply, ``(m,)``; see `celosia.attack.system.redundancy`.
     down, up
-        The rooms, ``(n,)``, `ENDLESS` where there is no end.
+        The bounds of the moves, ``(n,)``, `ENDLESS` where there is no end.
     whole
         Which cells the attacker knows to be whole numbers, ``(n,)``.
     decimals
-        The decimal in which rooms of the other cells are counted; those of whole cells count in ones.
+        The decimal in which moves of the other cells are counted; those of whole cells count in ones.
     n_cells
         The number of cells of the table.
     """
@@ -73,7 +73,7 @@ class System:
         return digits[cells]
 
 
-def system_of(
+def attacker_system(
     table: Table,
     bounds: list[tuple[Fixed, Fixed]],
     *,
@@ -92,7 +92,7 @@ def system_of(
     names
         Who says so, for messages.
     whole
-        Which cells the attacker knows to be whole numbers, ``(n_cells,)``: their rooms end at whole numbers, and count
+        Which cells the attacker knows to be whole numbers, ``(n_cells,)``: their bounds are whole numbers, and count
         in them. By default none.
     redundant
         Which relations of the table the others imply, where that is known from another attacker.
@@ -125,7 +125,7 @@ def system_of(
     cells = np.flatnonzero((down > 0) | (up > 0))
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     relations = np.flatnonzero(np.diff(matrix.indptr) > 0)
-    redundant = implied(table.relations.matrix) if redundant is None else redundant
+    redundant = find_implied_rows(table.relations.matrix) if redundant is None else redundant
     return System(
         cells=cells,
         matrix=_in_steps(sp.csr_array(matrix[relations]), known[cells], decimals),

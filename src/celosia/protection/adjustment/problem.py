@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import implied
+from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError, InfeasibleError, SpecError, listed
 from celosia.pattern.arithmetic import minus, plus
 from celosia.protection.adjustment.formulation import ENDLESS, AdjustTask
@@ -104,7 +104,7 @@ def adjust_task(risk: Risk, method: Adjust, *, integer: bool | None) -> tuple[Ad
     upper = np.where(sinks & ~climbs, -down, upper)
     split = climbs & sinks & (up + down > 1)
     moving = np.flatnonzero(~frozen & ((lower < upper) | (lower != 0) | (grid.offset != 0)))
-    follows = implied(table.relations.matrix)
+    follows = find_implied_rows(table.relations.matrix)
     right = _exact_right(table, grid)
     matrix, right = grid.relations(sp.csr_array(table.relations.matrix[:, moving]), right, moving)
     used = np.diff(matrix.indptr) > 0

@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import implied
-from celosia.attack.system.system import System, system_of
+from celosia.attack.system.redundancy import find_implied_rows
+from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
 from celosia.protection.suppression.method import width_decimals
 from celosia.risk.requirement import Requirements
@@ -178,7 +178,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
     hidden = Pattern.suppressing(table, risk.status != SHOW).bounds()
     redundant = implied(table.relations.matrix)
     systems = [
-        system_of(
+        attacker_system(
             table,
             [hidden, (attacker.lower, attacker.upper)],
             names=["release", f"attacker {attacker.name!r}"],

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.problem import ProtectionProblem
@@ -148,7 +148,7 @@ def _limit(task: ProtectionProblem, prices: Prices) -> float:
     if prices.fixed is None or not len(goals):
         return np.inf
     largest = float(np.maximum(goals.sliding, np.maximum(goals.up, goals.down)).max())
-    parts = parts_of(task.system(np.arange(len(task))))
+    parts = decompose(task.system(np.arange(len(task))))
     return largest if bool(parts.network.all()) else largest * _WIDEST
 
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, listed
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
@@ -109,7 +109,7 @@ class Ranging(Publishing):
     def _refuse_cells_that_follow(self) -> None:
         """Refuse sensitive cells that follow at once from what must be shown, whatever else is a range."""
         goals = self.task.goals
-        follows = parts_of(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
+        follows = decompose(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
         if bool(follows.any()):
             raise self._refusal(goals.columns[follows])
 

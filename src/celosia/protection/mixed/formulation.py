@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.problem import ProtectionProblem
@@ -168,7 +168,7 @@ def _perturbed(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, 
 
 def _reach(task: ProtectionProblem, numbers: Numbers) -> float:
     """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
-    parts = parts_of(task.system(np.arange(len(task))))
+    parts = decompose(task.system(np.arange(len(task))))
     return numbers.furthest * (1.0 if bool(parts.network.all()) else _FURTHER)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import implied
+from celosia.attack.system.redundancy import find_implied_rows
 from celosia.protection.adjustment.branch_and_bound import AdjustSearch
 from celosia.protection.adjustment.formulation import AdjustTask
 from celosia.protection.adjustment.problem import Grid
@@ -110,7 +110,7 @@ def _task(
     used = np.diff(matrix.indptr) > 0
     if bool(right[~used].any()):
         return None
-    rows = np.flatnonzero(used & ~implied(full))
+    rows = np.flatnonzero(used & ~find_implied_rows(full))
     none = np.zeros(len(moving), dtype=np.int64)
     return AdjustTask(
         moving,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
-from celosia.attack.system.redundancy import implied
+from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
@@ -132,7 +132,7 @@ def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]
         said = "the relations hold up to rounding only, so multiples of the base cannot satisfy them."
         raise SpecError.one("base", said, "Tabulate from the data, or say scheme='sensitive'.")
     matrix = table.relations.matrix
-    needed = ~implied(matrix)
+    needed = ~find_implied_rows(matrix)
     return sp.csr_array(matrix[needed]), table.relations.right[needed]
 
 

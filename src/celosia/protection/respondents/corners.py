@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import audit
 from celosia.attack.respondents.requirements import Corner
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
@@ -193,7 +193,7 @@ class Cornered:
         assert isinstance(self.method, Intervals)  # noqa: S101  (`takes_corners`)
         task = problem_of(self.method.required(self._asked), integer=call.integer)
         own = self.method.most
-        if not bool(parts_of(task.system(np.arange(len(task)))).network.all()):
+        if not bool(decompose(task.system(np.arange(len(task)))).network.all()):
             return own
         goals = task.goals
         levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
-from celosia.attack.respondents.requirements import Corner, corners, requiring
+from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
@@ -115,15 +115,15 @@ class RespondentOracle:
         or there is no time, it is asked for more than is needed, and that last: a bound that does not know of it holds.
         """
         before, hide = self.told, isinstance(self.method, Suppress)
-        self.told = requiring(before, audit, hide=hide, enough=False)
+        self.told = add_requirements(before, audit, hide=hide, enough=False)
         self.stricter |= self._engine_knows_more and self.told is not before
         new, exact = {}, takes_corners(self.method, self.call) and not self._hurried
         if exact and (self.corners or self.told is before):
-            new = {one.name: one for one in corners(audit) if one.name not in self.corners}
+            new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
             self.corners |= new
         if new or self.told is not before or exact:
             return bool(new) or self.told is not before
-        self.told = requiring(before, audit, hide=hide)
+        self.told = add_requirements(before, audit, hide=hide)
         self.stricter |= self.told is not before
         return self.told is not before
 

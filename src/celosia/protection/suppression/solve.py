@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, waiting

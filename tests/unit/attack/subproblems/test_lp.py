@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.blocks import UnsolvedError
-from celosia.attack.subproblems.lp import program_answers
+from celosia.attack.subproblems.lp import solve_by_programs
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.subproblems.verification import shown, verified
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.subproblems.verification import check_claims, verify_witnesses
+from celosia.attack.system.decomposition import decompose
 from celosia.attack.system.system import System
 from celosia.solve.registry import backends
 from celosia.tolerance import ENDLESS
@@ -34,7 +34,7 @@ def cubes(sides: list[int], seed: int) -> System:
 
 
 def everything(system: System, limit: int = ENDLESS) -> Questions:
-    parts = parts_of(system)
+    parts = decompose(system)
     columns = np.flatnonzero(parts.component >= 0)
     columns = np.repeat(columns[~parts.network[parts.component[columns]]], 2)
     return Questions(columns, np.arange(len(columns)) % 2 == 0, np.full(len(columns), limit))
@@ -54,31 +54,31 @@ def test_two_harvests_are_alike_table_by_table(*, integer: bool) -> None:
     system = cubes([4, 5, 5], 1)
     system = replace(system, whole=np.full(len(system), integer))
     questions = everything(system)
-    parts = parts_of(system)
-    first, second = (program_answers(system, parts, questions, backends()[0]) for _ in range(2))
+    parts = decompose(system)
+    first, second = (solve_by_programs(system, parts, questions, backends()[0]) for _ in range(2))
     for name in Answers.__slots__:
         assert same(getattr(first, name), getattr(second, name)), name
 
 
 def test_ends_do_not_depend_on_the_solver() -> None:
     system = cubes([4, 5], 2)
-    questions, parts = everything(system), parts_of(system)
-    found = [program_answers(system, parts, questions, backend) for backend in backends()]
+    questions, parts = everything(system), decompose(system)
+    found = [solve_by_programs(system, parts, questions, backend) for backend in backends()]
     for answers in found:
         assert answers.furthest.all()
-        assert verified(system, answers).all()
-        assert shown(questions, answers).all()
+        assert verify_witnesses(system, answers).all()
+        assert check_claims(questions, answers).all()
         assert ends(answers) == ends(found[0])
 
 
 def test_levels_are_reached_where_ends_allow_it() -> None:
     system = cubes([5, 4], 3)
-    questions, parts, backend = everything(system), parts_of(system), backends()[0]
-    far = program_answers(system, parts, questions, backend)
+    questions, parts, backend = everything(system), decompose(system), backends()[0]
+    far = solve_by_programs(system, parts, questions, backend)
     limited = Questions(questions.columns, questions.upward, np.full(len(questions), 7))
-    near = program_answers(system, parts, limited, backend)
-    assert verified(system, near).all()
-    assert shown(limited, near).all()
+    near = solve_by_programs(system, parts, limited, backend)
+    assert verify_witnesses(system, near).all()
+    assert check_claims(limited, near).all()
     reached = np.asarray(far.reach // far.denominator >= 7, dtype=bool)
     assert reached.any()
     assert not reached.all()
@@ -88,7 +88,7 @@ def test_levels_are_reached_where_ends_allow_it() -> None:
 
 def test_many_answers_share_a_table() -> None:
     system = cubes([5], 4)
-    answers = program_answers(system, parts_of(system), everything(system, 1), backends()[0])
+    answers = solve_by_programs(system, decompose(system), everything(system, 1), backends()[0])
     assert answers.n_tables < len(answers) / 5
 
 
@@ -98,15 +98,15 @@ def test_a_program_that_no_solver_solves_leaves_questions_open_and_is_no_crash(
 ) -> None:
     """With amounts of 1e13 units HiGHS may call a bounded program unbounded (INSEE's turnover, 4 decimals)."""
     system = cubes([4, 5], 1)
-    questions, parts = everything(system), parts_of(system)
-    wanted = program_answers(system, parts, questions, backends()[0])
+    questions, parts = everything(system), decompose(system)
+    wanted = solve_by_programs(system, parts, questions, backends()[0])
 
     def fails(_model: object) -> None:
         raise UnsolvedError
 
     for place in places:
-        monkeypatch.setattr(f"celosia.attack.subproblems.{place}.solution", fails)
-    found = program_answers(system, parts, questions, backends()[0])
+        monkeypatch.setattr(f"celosia.attack.subproblems.{place}.solve_model", fails)
+    found = solve_by_programs(system, parts, questions, backends()[0])
     for known, end, right in zip(found.furthest, ends(found), ends(wanted), strict=True):
         assert not known or end == right
     assert bool(found.furthest.all()) == ("lp" not in places)

@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from tests.unit.attack.conftest import MakeSystem
 
 from celosia.attack.subproblems import network as networks
-from celosia.attack.subproblems.network import flows
+from celosia.attack.subproblems.network import solve_by_flows
 from celosia.attack.subproblems.questions import Answers, Questions
-from celosia.attack.subproblems.verification import shown, verified
-from celosia.attack.system.decomposition import Parts, parts_of
+from celosia.attack.subproblems.verification import check_claims, verify_witnesses
+from celosia.attack.system.decomposition import Parts, decompose
 from celosia.attack.system.system import System
 from celosia.tolerance import ENDLESS
 
@@ -17,9 +17,9 @@ SQUARE = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
 
 
 def flow_answers(system: System, parts: Parts, questions: Questions) -> Answers:
-    """Return the answers of `flows`, in the order of the questions."""
-    found = list(flows(system, parts, questions))
-    answers = Answers.joined([answers for _, answers in found])
+    """Return the answers of `solve_by_flows`, in the order of the questions."""
+    found = list(solve_by_flows(system, parts, questions))
+    answers = Answers.join([answers for _, answers in found])
     return answers.take(np.argsort(np.concatenate([places for places, _ in found]), kind="stable"))
 
 
@@ -27,7 +27,7 @@ def asked(system: System, limit: int = ENDLESS) -> Answers:
     """Return how far every cell goes down and up."""
     columns = np.repeat(np.arange(len(system)), 2)
     upward = np.tile([False, True], len(system))
-    return flow_answers(system, parts_of(system), Questions(columns, upward, np.full(len(columns), limit)))
+    return flow_answers(system, decompose(system), Questions(columns, upward, np.full(len(columns), limit)))
 
 
 def test_the_narrowest_of_a_way_around_says_how_far(system: MakeSystem) -> None:
@@ -36,7 +36,7 @@ def test_the_narrowest_of_a_way_around_says_how_far(system: MakeSystem) -> None:
     answers = asked(table)
     assert answers.reach.tolist() == [8, 17, 17, 8, 17, 8, 8, 17]
     assert answers.furthest.all()
-    assert verified(table, answers).all()
+    assert verify_witnesses(table, answers).all()
 
 
 def test_the_flow_is_a_table(system: MakeSystem) -> None:
@@ -67,13 +67,13 @@ def test_flows_join_and_turn_back_where_the_first_way_was_wrong(system: MakeSyst
     table = system(rows, [9, 4, 5, 9, 9, 9], [9, 9, 9, 9, 7, 2])
     answers = asked(table)
     assert answers[1].reach == 4 + 2
-    assert verified(table, answers).all()
+    assert verify_witnesses(table, answers).all()
 
 
 def test_cells_at_the_edge_flow_to_the_ground(system: MakeSystem) -> None:
     table = system([[1, 1, -1]], [3, 4, None], [None, None, 10])
     assert asked(table).reach.tolist() == [3, 14, 4, 13, 7, 10]
-    assert verified(table, asked(table)).all()
+    assert verify_witnesses(table, asked(table)).all()
 
 
 def test_a_table_answers_every_question_that_it_pushes_to_its_end(system: MakeSystem) -> None:
@@ -82,8 +82,10 @@ def test_a_table_answers_every_question_that_it_pushes_to_its_end(system: MakeSy
     answers = asked(table)
     assert answers.reach.tolist() == [9] * 8
     assert answers.n_tables == 2
-    assert verified(table, answers).all()
-    assert shown(Questions(np.repeat(np.arange(4), 2), np.tile([False, True], 4), np.full(8, ENDLESS)), answers).all()
+    assert verify_witnesses(table, answers).all()
+    assert check_claims(
+        Questions(np.repeat(np.arange(4), 2), np.tile([False, True], 4), np.full(8, ENDLESS)), answers
+    ).all()
 
 
 def test_a_cell_that_does_not_move_has_no_table(system: MakeSystem) -> None:
@@ -138,7 +140,7 @@ def test_flows_are_the_largest(system: MakeSystem, seed: int) -> None:
     down, up = (np.where(rng.random(len(there)) < 0.1, ENDLESS, rng.integers(0, scale, len(there))) for _ in "du")
     rooms = ([None if room == ENDLESS else room for room in side.tolist()] for side in (down, up))
     table = system(matrix[matrix.any(axis=1)].tolist(), *rooms)
-    parts = parts_of(table)
+    parts = decompose(table)
     free = np.flatnonzero(parts.component >= 0)
     assert parts.network.all()
     if not len(free):
@@ -150,13 +152,13 @@ def test_flows_are_the_largest(system: MakeSystem, seed: int) -> None:
     sides = [(cell, 1 if up else -1) for cell, up in zip(cells, questions.upward.tolist(), strict=True)]
     most = [furthest(matrix, down.tolist(), up.tolist(), cell, sign) for cell, sign in sides]
     assert answers.reach.tolist() == np.minimum(most, limits).tolist()
-    assert (verified(table, answers) & shown(questions, answers)).all()
+    assert (verify_witnesses(table, answers) & check_claims(questions, answers)).all()
 
 
 def test_pieces_begin_with_a_component_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "_PIECE", 4)
     component = np.repeat(np.arange(5, dtype=np.int32), [3, 3, 1, 10, 2])
-    assert networks._pieces(component).tolist() == [0, 6, 8, 12, 17, 19]
+    assert networks._split_by_component(component).tolist() == [0, 6, 8, 12, 17, 19]
 
 
 def test_a_witness_that_breaks_a_relation_or_a_room_is_not_verified(system: MakeSystem) -> None:
@@ -165,7 +167,9 @@ def test_a_witness_that_breaks_a_relation_or_a_room_is_not_verified(system: Make
 
     def sound(*moves: int) -> bool:
         one = np.ones(1, dtype=np.int64)
-        return bool(verified(table, Answers(one * moves[0], one, one > 0, one - 1, ends, columns, np.array(moves)))[0])
+        return bool(
+            verify_witnesses(table, Answers(one * moves[0], one, one > 0, one - 1, ends, columns, np.array(moves)))[0]
+        )
 
     assert sound(17, -17, -17, 17)
     assert not sound(18, -18, -18, 18)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from tests.oracles import attack_oracle as oracle
 
-from celosia.attack.subproblems.propagation import propagated
+from celosia.attack.subproblems.propagation import propagate_bounds
 from celosia.tolerance import ENDLESS
 
 Numbers = Sequence[int | None]
@@ -17,7 +17,7 @@ Numbers = Sequence[int | None]
 def bounds(rows: list[list[int]], down: Numbers, up: Numbers, *, integer: bool = False) -> tuple[list[int], list[int]]:
     matrix = sp.csr_array(np.array(rows, dtype=np.int64).reshape(len(rows), len(up)))
     below, above = (np.array([ENDLESS if room is None else room for room in side]) for side in (down, up))
-    low, high = propagated(matrix, below, above, np.full(len(up), integer))
+    low, high = propagate_bounds(matrix, below, above, np.full(len(up), integer))
     return low.tolist(), high.tolist()
 
 

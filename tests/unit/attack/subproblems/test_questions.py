@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.lp import program_answers
+from celosia.attack.subproblems.lp import solve_by_programs
 from celosia.attack.subproblems.questions import Answer, Answers, Questions
-from celosia.attack.subproblems.verification import verified
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.subproblems.verification import verify_witnesses
+from celosia.attack.system.decomposition import decompose
 from celosia.attack.system.fractions import Whole
 from celosia.attack.system.system import System
 from celosia.solve.highs.backend import HighsBackend
@@ -30,7 +30,7 @@ def answer(moves: list[int], denominator: int = 1) -> Answer:
 
 
 def verdicts(of: System, *answers: Answer) -> list[bool]:
-    return list(map(bool, verified(of, Answers.of_list(list(answers)))))
+    return list(map(bool, verify_witnesses(of, Answers.of_list(list(answers)))))
 
 
 def test_small_and_large_numbers_stand_beside_each_other() -> None:
@@ -38,11 +38,11 @@ def test_small_and_large_numbers_stand_beside_each_other() -> None:
     assert answers.moves.dtype == object
     assert answers[1].reach == LARGE
     assert answers[1].denominator == LARGE + 1
-    turned = answers.take(np.array([2, 1, 0])).keeping(np.array([True, False, True]))
+    turned = answers.take(np.array([2, 1, 0])).keep_witnesses(np.array([True, False, True]))
     assert turned.n_tables == 2
     assert not len(turned[1].moves)
     assert turned[0].moves.tolist() == [3, 3]
-    assert verified(system([[1, -1]], up=1), answers).all()
+    assert verify_witnesses(system([[1, -1]], up=1), answers).all()
     assert Answers.of_list([answer([1, 1]), answer([3, 3], 4)]).moves.dtype == np.int64
 
 
@@ -80,16 +80,16 @@ def test_every_reach_in_three_dimensions_has_a_witness_and_a_proof() -> None:
     rng = np.random.default_rng(0)
     of = system(cube(5, rng).tolist(), up=1, down=1)
     of.up[:], of.down[:] = rng.integers(0, 50, len(of)), rng.integers(0, 50, len(of))
-    parts = parts_of(of)
+    parts = decompose(of)
     columns = np.flatnonzero(parts.component >= 0)
     columns = columns[~parts.network[parts.component[columns]]]
     count = 2 * len(columns)
     questions = Questions(np.repeat(columns, 2), np.arange(count) % 2 == 0, np.full(count, ENDLESS))
-    answers = program_answers(of, parts, questions, HighsBackend())
+    answers = solve_by_programs(of, parts, questions, HighsBackend())
     assert count > 100
     assert answers.furthest.all()
-    assert verified(of, answers).all()
+    assert verify_witnesses(of, answers).all()
     limits = -(-answers.reach // answers.denominator) // 2
-    levels = program_answers(of, parts, Questions(questions.columns, questions.upward, limits), HighsBackend())
+    levels = solve_by_programs(of, parts, Questions(questions.columns, questions.upward, limits), HighsBackend())
     np.testing.assert_array_equal(levels.reach, limits * levels.denominator)
-    assert verified(of, levels).all()
+    assert verify_witnesses(of, levels).all()

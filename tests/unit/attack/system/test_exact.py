@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from celosia.attack.system.exact import proved_reach, whole_moves
-from celosia.attack.system.fractions import common_denominator, exact_product, exact_solution
+from celosia.attack.system.exact import find_exact_moves, prove_reach
+from celosia.attack.system.fractions import find_common_denominator, multiply_exactly, solve_exactly
 from celosia.tolerance import ENDLESS
 
 Numbers = NDArray[np.int64]
@@ -78,12 +78,12 @@ def test_vertices_of_random_tables_are_found_exactly_and_proved(seed: int) -> No
     up, down = rng.integers(0, 30, n), rng.integers(0, 30, n)
     for column, sign in product(rng.choice(n, 2, replace=False).tolist(), (1, -1)):
         x, duals = optimum(matrix, up, down, column, sign)
-        found = whole_moves(x, matrix, up, down)
+        found = find_exact_moves(x, matrix, up, down)
         assert found is not None
         moves, denominator = found
         vertex = [Fraction(int(move), denominator) for move in moves]
         assert vertex == in_fractions(matrix, x, up, down)
-        proof = proved_reach(duals, column, matrix, up, down, upward=sign > 0)
+        proof = prove_reach(duals, column, matrix, up, down, upward=sign > 0)
         assert proof is not None
         assert proof[0] == sign * vertex[column]
 
@@ -93,12 +93,12 @@ def test_the_denominator_is_found(denominator: int) -> None:
     matrix = whole([[1, -denominator, 0], [0, 1, -1]])
     up, down = counts(3 * denominator - 1, 100, ENDLESS), counts(0, 0, 0)
     x = np.array([3 * denominator - 1, 3 - 1 / denominator, 3 - 1 / denominator])
-    found = whole_moves(x + 1e-9, matrix, up, down)
+    found = find_exact_moves(x + 1e-9, matrix, up, down)
     assert found is not None
     assert found[1] == denominator
     np.testing.assert_array_equal(found[0], (3 * denominator - 1) * np.array([denominator, 1, 1]))
     # x_2 = x_1 = x_0 / denominator: multipliers 1 / denominator and 1 prove it
-    proof = proved_reach(np.array([-1 / denominator, -1]), 2, matrix, up, down, upward=True)
+    proof = prove_reach(np.array([-1 / denominator, -1]), 2, matrix, up, down, upward=True)
     assert proof is not None
     assert proof[0] == 3 - Fraction(1, denominator)
 
@@ -111,12 +111,12 @@ def test_any_number_of_digits(size: int, bits: int) -> None:
     x = np.append(np.linalg.solve(square, -matrix.toarray()[:size, -1]), 1.0)
     up, down = np.full(size + 1, 1000), np.full(size + 1, 1000)
     up[-1] = 1
-    found = whole_moves(x, matrix, up, down)
+    found = find_exact_moves(x, matrix, up, down)
     assert found is not None
     moves, denominator = found
     assert denominator.bit_length() > bits
     assert moves.dtype == (object if bits > 62 else np.int64)
-    assert not exact_product(matrix, moves).any()
+    assert not multiply_exactly(matrix, moves).any()
     assert int(moves[-1]) == denominator
     np.testing.assert_allclose([int(move) / denominator for move in moves], x, rtol=1e-6)
 
@@ -129,11 +129,11 @@ def test_multipliers_of_any_number_of_digits() -> None:
     up, down = np.full(size + 1, ENDLESS), np.full(size + 1, ENDLESS)
     up[-1] = down[-1] = 5
     duals = np.linalg.solve(square.T, np.eye(size)[3])
-    proof = proved_reach(duals, 3, matrix, up, down, upward=True)
+    proof = prove_reach(duals, 3, matrix, up, down, upward=True)
     assert proof is not None
     bound, multipliers, denominator = proof
     assert denominator > 2**62
-    rest = -exact_product(sp.csr_array(matrix.T), multipliers)
+    rest = -multiply_exactly(sp.csr_array(matrix.T), multipliers)
     rest[3] += denominator
     assert not rest[:-1].any()
     assert bound == Fraction(5 * abs(int(rest[-1])), denominator)
@@ -144,8 +144,8 @@ def test_large_numbers_lose_digits_in_the_solver_and_get_them_back() -> None:
     matrix = three_dimensional((4, 4, 4), 1.0, rng)
     up, down = rng.integers(0, 10**13, 64), rng.integers(0, 10**13, 64)
     x, duals = optimum(matrix, up, down, 17, 1)
-    found = whole_moves(x + rng.uniform(-1e-3, 1e-3, 64), matrix, up, down)
-    proof = proved_reach(duals, 17, matrix, up, down, upward=True)
+    found = find_exact_moves(x + rng.uniform(-1e-3, 1e-3, 64), matrix, up, down)
+    proof = prove_reach(duals, 17, matrix, up, down, upward=True)
     assert found is not None
     assert proof is not None
     assert proof[0] == Fraction(int(found[0][17]), found[1])
@@ -154,7 +154,7 @@ def test_large_numbers_lose_digits_in_the_solver_and_get_them_back() -> None:
 def test_a_cell_in_the_basis_that_lies_at_its_bound() -> None:
     matrix = whole([[1, 1, -2, 0], [1, 1, -2, 0], [0, 0, 1, -1]])
     up, down = counts(1, 0, 5, 5), counts(0, 0, 0, 0)
-    found = whole_moves(np.array([1, 1e-9, 0.5 + 1e-9, 0.5]), matrix, up, down)
+    found = find_exact_moves(np.array([1, 1e-9, 0.5 + 1e-9, 0.5]), matrix, up, down)
     assert found is not None
     assert (found[0].tolist(), found[1]) == ([2, 0, 1, 1], 2)
 
@@ -162,7 +162,7 @@ def test_a_cell_in_the_basis_that_lies_at_its_bound() -> None:
 def test_rooms_close_to_the_largest_number_do_not_overflow() -> None:
     matrix = whole([[1, -7]])
     up, down = counts(1, ENDLESS - 1), counts(0, 0)
-    found = whole_moves(np.array([1, 1 / 7]), matrix, up, down)
+    found = find_exact_moves(np.array([1, 1 / 7]), matrix, up, down)
     assert found is not None
     assert (found[0].tolist(), found[1]) == ([7, 1], 7)
 
@@ -179,22 +179,22 @@ def test_rooms_close_to_the_largest_number_do_not_overflow() -> None:
 )
 def test_what_is_no_vertex_is_refused(x: list[float]) -> None:
     matrix = whole([[1, -1, 0], [0, 1, -1]])
-    assert whole_moves(np.array(x), matrix, counts(2, 1, 2), counts(2, 2, 2)) is None
+    assert find_exact_moves(np.array(x), matrix, counts(2, 1, 2), counts(2, 2, 2)) is None
 
 
 def test_a_point_that_is_no_vertex_gives_nothing_or_something_exact() -> None:
     matrix = whole([[1, 1, -1]])
     rooms = counts(2, 2, 2)
-    found = whole_moves(np.array([0.31234567, 0.321234567, 0.633580237]), matrix, rooms, rooms)
-    assert found is None or not exact_product(matrix, found[0]).any()
+    found = find_exact_moves(np.array([0.31234567, 0.321234567, 0.633580237]), matrix, rooms, rooms)
+    assert found is None or not multiply_exactly(matrix, found[0]).any()
 
 
 def test_a_vertex_is_not_rounded_to_a_table_that_reaches_less() -> None:
     matrix = whole([[3, -7]])
-    found = whole_moves(np.array([1, 3 / 7]), matrix, counts(1, 1), counts(0, 0))
+    found = find_exact_moves(np.array([1, 3 / 7]), matrix, counts(1, 1), counts(0, 0))
     assert found is not None
     assert (found[0].tolist(), found[1]) == ([7, 3], 7)
-    little = whole_moves(np.array([1 / 3, 1 / 3]), whole([[1, -1], [3, -3]]), counts(1, 1), counts(1, 1))
+    little = find_exact_moves(np.array([1 / 3, 1 / 3]), whole([[1, -1], [3, -3]]), counts(1, 1), counts(1, 1))
     assert little is not None
     assert (little[0].tolist(), little[1]) == ([1, 1], 3)
 
@@ -202,20 +202,20 @@ def test_a_vertex_is_not_rounded_to_a_table_that_reaches_less() -> None:
 def test_only_the_denominators_that_are_asked_for() -> None:
     matrix = whole([[1, -2]])
     rooms = counts(1, 1)
-    assert whole_moves(np.array([1, 0.5]), matrix, rooms, rooms, denominators=(1,)) is None
-    assert whole_moves(np.array([1, 0.5]), matrix, rooms, rooms, denominators=(1, 2)) is not None
+    assert find_exact_moves(np.array([1, 0.5]), matrix, rooms, rooms, denominators=(1,)) is None
+    assert find_exact_moves(np.array([1, 0.5]), matrix, rooms, rooms, denominators=(1, 2)) is not None
 
 
 def test_no_multipliers_prove_a_reach_without_an_end() -> None:
     matrix = whole([[1, -1]])
     endless = counts(ENDLESS, ENDLESS)
-    assert proved_reach(np.array([1.0]), 0, matrix, endless, endless, upward=True) is None
-    assert proved_reach(np.array([np.nan]), 0, matrix, endless, endless, upward=True) is None
+    assert prove_reach(np.array([1.0]), 0, matrix, endless, endless, upward=True) is None
+    assert prove_reach(np.array([np.nan]), 0, matrix, endless, endless, upward=True) is None
 
 
 def test_wrong_duals_still_give_a_valid_bound() -> None:
     matrix = whole([[1, -1]])
-    proof = proved_reach(np.array([0.3]), 0, matrix, counts(10, 4), counts(0, 0), upward=True)
+    proof = prove_reach(np.array([0.3]), 0, matrix, counts(10, 4), counts(0, 0), upward=True)
     assert proof is not None
     assert proof[0] >= 4
 
@@ -229,10 +229,10 @@ def test_wrong_duals_still_give_a_valid_bound() -> None:
     ],
 )
 def test_systems_without_one_solution(rows: list[list[int]], right: list[int]) -> None:
-    assert exact_solution(whole(rows), counts(*right), counts(0, 0), np.ones(2, dtype=bool)) is None
+    assert solve_exactly(whole(rows), counts(*right), counts(0, 0), np.ones(2, dtype=bool)) is None
 
 
 def test_the_common_denominator_of_approximations() -> None:
     numbers = np.array([round(Fraction(k, 91) * 2**60) for k in (13, 7, -5, 91, 200)], dtype=object)
-    assert common_denominator(numbers + 3, 60) == 91
-    assert common_denominator(np.array([round(2**60 / 3.14159265358979)], dtype=object), 60) is None
+    assert find_common_denominator(numbers + 3, 60) == 91
+    assert find_common_denominator(np.array([round(2**60 / 3.14159265358979)], dtype=object), 60) is None

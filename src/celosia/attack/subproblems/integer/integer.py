@@ -1,7 +1,7 @@
-"""Attacks by somebody who knows that values are whole numbers, where structure does not give them for free.
+"""Attacks with the knowledge that values are whole numbers, where structure does not give them for free.
 
 Whole tables come from wherever they are found first: other questions, vertices of the linear program, a search through
-all cases, an integer program. That nobody gets further is never a solver's word: multipliers prove it for all tables,
+all cases, an integer program. That no table gets further is never a solver's word: multipliers prove it for all tables,
 rounded down to a whole number, or a search that went through all cases. Components with other cells
 beside whole ones are `celosia.attack.subproblems.integer.mixed`.
 """
@@ -17,12 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.integer.mixed import PartlyWhole
-from celosia.attack.subproblems.integer.question import Bounds, Question, opened
-from celosia.attack.subproblems.integer.search import Search, search
+from celosia.attack.subproblems.integer.mixed import MixedComponent
+from celosia.attack.subproblems.integer.question import Bounds, Question, float_bounds
+from celosia.attack.subproblems.integer.search import SearchEnd, search_whole_moves
 from celosia.attack.subproblems.questions import Answer, Answers, Questions
 from celosia.attack.system.decomposition import Parts
-from celosia.attack.system.exact import proved_reach, whole_moves
+from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.deadline import DeadlineError, check
@@ -34,14 +34,14 @@ _PATIENCE = 5.0  # seconds for one integer program
 _TABLES = 64  # that are kept of each component for later questions
 
 
-def whole_answers(
+def solve_in_whole_numbers(
     system: System, parts: Parts, questions: Questions, backend: Backend, *, time_limit: float | None
 ) -> Answers:
     """Return how far cells move if whole cells stay whole; what is not found or proved in time is left open.
 
     Guarantee: `furthest` is set only where exact arithmetic proves that no such table goes further.
     """
-    clock = _Clock(None if time_limit is None else time.monotonic() + time_limit)
+    clock = _ProgramTime(None if time_limit is None else time.monotonic() + time_limit)
     nothing = np.zeros(0, dtype=np.int64)
     answers = [Answer(0, 1, furthest=False, columns=nothing, moves=nothing)] * len(questions)
     component = parts.component[questions.columns]
@@ -49,7 +49,7 @@ def whole_answers(
         for number in np.unique(component).tolist():
             columns = parts.members(number)
             everything = bool(system.whole[columns].all())
-            room = (_Room if everything else PartlyWhole).of(system, columns, backend, clock)
+            room = (_IntegerComponent if everything else MixedComponent).of(system, columns, backend, clock)
             for place in np.flatnonzero(component == number).tolist():
                 check()
                 target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
@@ -59,7 +59,7 @@ def whole_answers(
 
 
 @dataclass(frozen=True, slots=True)
-class _Clock:
+class _ProgramTime:
     """When integer programs have to end."""
 
     end: float | None
@@ -70,19 +70,19 @@ class _Clock:
 
 
 @dataclass(frozen=True, eq=False)
-class _Room:
-    """A component, and the whole tables that are known of it."""
+class _IntegerComponent:
+    """A component of whole numbers only, and the tables that are known of it."""
 
     columns: NDArray[np.int64]
     matrix: sp.csr_array
     up: NDArray[np.int64]
     down: NDArray[np.int64]
     backend: Backend
-    clock: _Clock
+    clock: _ProgramTime
     tables: list[NDArray[np.int64]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, system: System, columns: NDArray[np.int64], backend: Backend, clock: _Clock) -> _Room:
+    def of(cls, system: System, columns: NDArray[np.int64], backend: Backend, clock: _ProgramTime) -> _IntegerComponent:
         part = sp.csr_array(system.matrix[:, columns])
         matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
         return cls(columns, matrix, system.up[columns], system.down[columns], backend, clock)
@@ -92,46 +92,47 @@ class _Room:
         best = max(self.tables, key=question.reach, default=np.zeros(len(self.columns), dtype=np.int64))
         furthest = question.reach(best) >= question.limit
         if not furthest:
-            vertex, most = self._relaxed(question)
-            best, furthest = self._searched(question, best, most, vertex)
+            vertex, most = self._solve_relaxation(question)
+            best, furthest = self._search(question, best, most, vertex)
             if not furthest:
-                best, furthest = self._programmed(question, best, most)
+                best, furthest = self._solve_programs(question, best, most)
         reach = question.reach(best)
         if reach > 0 and len(self.tables) < _TABLES:
             self.tables.append(best)
         used = np.flatnonzero(best) if reach > 0 else np.zeros(0, dtype=np.int64)
         return Answer(max(0, min(reach, question.limit)), 1, furthest, self.columns[used], best[used])
 
-    def _relaxed(self, question: Question) -> tuple[NDArray[np.int64], int]:
+    def _solve_relaxation(self, question: Question) -> tuple[NDArray[np.int64], int]:
         """Return a vertex of the linear program, rounded, and how far no whole table goes further."""
-        own = self._own_room(question)
-        question.ask(self._linear, question.within(self._rooms, 0, min(own, question.far)))
+        own = self._own_bound(question)
+        question.set_question(self._linear, question.within(self._bounds, 0, min(own, question.far)))
         solution = self._linear.solve()
-        question.take_back(self._linear, self._rooms)
+        question.unset_question(self._linear, self._bounds)
         if solution.status is not Status.OPTIMAL or solution.x is None or solution.duals is None:
             return np.zeros(len(self.columns), dtype=np.int64), own
         upward = question.sign > 0
-        proof = proved_reach(-solution.duals, question.target, self.matrix, self.up, self.down, upward=upward)
+        proof = prove_reach(-solution.duals, question.target, self.matrix, self.up, self.down, upward=upward)
         most = own if proof is None else min(own, int(proof[0] // 1))
         rounded = np.rint(np.clip(solution.x, -float(ENDLESS >> 1), float(ENDLESS >> 1))).astype(np.int64)
         return rounded, most
 
-    def _searched(
+    def _search(
         self, question: Question, best: NDArray[np.int64], most: int, near: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the best table that a search finds, and whether it is known that there is no better one.
 
-        One more is asked for until there is none, which goes fast because the nearest to a vertex is looked at first.
+        The search goes on for one count more until there is no such table, which goes fast because the nearest to a
+        vertex is looked at first.
         """
         while question.reach(best) < min(most, question.limit):
-            lower, upper = question.within(self._rooms, question.reach(best) + 1, most)
-            ended, moves = search(self.matrix, lower, upper, near)
-            if ended is not Search.FOUND:
-                return best, ended is Search.NONE
+            lower, upper = question.within(self._bounds, question.reach(best) + 1, most)
+            ended, moves = search_whole_moves(self.matrix, lower, upper, near)
+            if ended is not SearchEnd.FOUND:
+                return best, ended is SearchEnd.NONE
             best = moves
         return best, True
 
-    def _programmed(self, question: Question, best: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
+    def _solve_programs(self, question: Question, best: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
         """Return the best table of integer programs, first up to the limit and then beyond it.
 
         A table that jumps over the limit is as good as one that reaches it.
@@ -140,37 +141,37 @@ class _Room:
         for least, furthest in ((reach + 1, far), (far + 1, min(most, question.far))):
             if least > furthest:
                 continue
-            found = self._moves(self._solved(question, least, furthest))
+            found = self._exact_moves(self._solve_program(question, least, furthest))
             if found is not None and question.reach(found) > question.reach(best):
                 best = found
             if question.reach(best) >= far:
                 return best, True
         if question.reach(best) == reach:
             return best, False
-        return self._searched(question, best, most, best)
+        return self._search(question, best, most, best)
 
-    def _solved(self, question: Question, least: int, furthest: int) -> Solution:
+    def _solve_program(self, question: Question, least: int, furthest: int) -> Solution:
         """Return the whole table in which the cell moves furthest within bounds."""
         patience = self.clock.patience()
         if patience <= 0:
             return Solution.stopped(-np.inf, 0.0)
-        question.ask(self._integer, question.within(self._rooms, least, furthest))
+        question.set_question(self._integer, question.within(self._bounds, least, furthest))
         solution = self._integer.solve(time_limit=patience)
-        question.take_back(self._integer, self._rooms)
+        question.unset_question(self._integer, self._bounds)
         return solution
 
-    def _moves(self, solution: Solution) -> NDArray[np.int64] | None:
+    def _exact_moves(self, solution: Solution) -> NDArray[np.int64] | None:
         """Return the moves of a solution, checked in whole numbers."""
         if solution.x is None:
             return None
-        found = whole_moves(solution.x, self.matrix, self.up, self.down, denominators=(1,))
+        found = find_exact_moves(solution.x, self.matrix, self.up, self.down, denominators=(1,))
         return None if found is None else np.asarray(found[0], dtype=np.int64)
 
-    def _own_room(self, question: Question) -> int:
+    def _own_bound(self, question: Question) -> int:
         return int((self.up if question.sign > 0 else self.down)[question.target])
 
     @property
-    def _rooms(self) -> Bounds:
+    def _bounds(self) -> Bounds:
         return -self.down, self.up
 
     @cached_property
@@ -183,5 +184,5 @@ class _Room:
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
         zero, rows = np.zeros(self.matrix.shape[0]), sp.csr_array(self.matrix, dtype=np.float64)
-        lower, upper = opened(-self.down), opened(self.up)
+        lower, upper = float_bounds(-self.down), float_bounds(self.up)
         return self.backend.open(LinearProgram(rows, zero, zero, lower, upper, np.zeros(len(upper)), integer=integer))

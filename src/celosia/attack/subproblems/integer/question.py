@@ -1,4 +1,4 @@
-"""One question about a component with whole numbers, and how a solver is asked it."""
+"""One question about a component with whole numbers, and how it is set in an open model."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ class Question:
         lower[self.target], upper[self.target] = ends
         return lower, upper
 
-    def ask(self, model: Model, bounds: Bounds) -> None:
-        """Make a model look for the table in which the cell moves furthest within bounds of its own."""
+    def set_question(self, model: Model, bounds: Bounds) -> None:
+        """Give a model the objective of this question and bounds of the cell."""
         target = np.array([self.target])
-        model.change_bounds(target, opened(bounds[0][target]), opened(bounds[1][target]))
+        model.change_bounds(target, float_bounds(bounds[0][target]), float_bounds(bounds[1][target]))
         model.change_costs(target, np.array([-float(self.sign)]))
 
-    def take_back(self, model: Model, bounds: Bounds) -> None:
-        """Let a model look for nothing, and give the cell its bounds again."""
+    def unset_question(self, model: Model, bounds: Bounds) -> None:
+        """Take objective and bounds of this question out of a model."""
         target = np.array([self.target])
-        model.change_bounds(target, opened(bounds[0][target]), opened(bounds[1][target]))
+        model.change_bounds(target, float_bounds(bounds[0][target]), float_bounds(bounds[1][target]))
         model.change_costs(target, np.zeros(1))
 
 
-def opened(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+def float_bounds(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return bounds in floating point, infinite where there is none."""
     numbers = bounds.astype(np.float64)
     numbers[bounds >= ENDLESS], numbers[bounds <= -ENDLESS] = np.inf, -np.inf

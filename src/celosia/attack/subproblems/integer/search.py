@@ -26,7 +26,7 @@ _NONE, _FOUND = 0, 1
 _ALL, _LESS, _NOTHING = 0, 1, 2
 
 
-class Search(Enum):
+class SearchEnd(Enum):
     """How a search ended."""
 
     FOUND = "found"
@@ -34,12 +34,12 @@ class Search(Enum):
     GAVE_UP = "gave up"
 
 
-def search(
+def search_whole_moves(
     matrix: sp.csr_array,
     lower: NDArray[np.int64],
     upper: NDArray[np.int64],
     near: NDArray[np.int64],
-) -> tuple[Search, NDArray[np.int64]]:
+) -> tuple[SearchEnd, NDArray[np.int64]]:
     """Return whether there are whole moves between bounds that satisfy all relations, and if so, which.
 
     Guarantee: where it returns NONE there are none. Moves that are FOUND satisfy relations and bounds.
@@ -57,14 +57,14 @@ def search(
     heaviest = int(np.abs(matrix.data).max(initial=1)) * int(np.diff(matrix.indptr).max(initial=1))
     largest = min(ENDLESS, LARGEST_COUNT // (4 * heaviest))  # no sum of such bounds overflows
     if len(lower) > MOST_CELLS or int(np.abs(finite).max(initial=0)) >= largest:
-        return Search.GAVE_UP, near
+        return SearchEnd.GAVE_UP, near
     tidy = sp.csr_array(matrix, dtype=np.int64)
     tidy.sum_duplicates()
     tidy.eliminate_zeros()
     ended, moves = _search(tidy.indptr, tidy.indices, tidy.data, lower, upper, near, largest)
     if ended == _FOUND:
-        return Search.FOUND, moves
-    return (Search.NONE if ended == _NONE else Search.GAVE_UP), near
+        return SearchEnd.FOUND, moves
+    return (SearchEnd.NONE if ended == _NONE else SearchEnd.GAVE_UP), near
 
 
 @kernel()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.result import Audit
-from celosia.attack.system.decomposition import parts_of
+from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
@@ -54,7 +54,7 @@ class Numbered:
     @cached_property
     def hopeless(self) -> NDArray[np.bool_]:
         """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
-        return np.asarray(parts_of(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
+        return np.asarray(decompose(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
 
     def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
         """Run a search and return its best point, None where there is none.

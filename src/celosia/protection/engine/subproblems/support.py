@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import Parts, adjacency, parts_of
+from celosia.attack.system.decomposition import Parts, adjacency, decompose
 from celosia.attack.system.system import System
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.problem import ProtectionProblem

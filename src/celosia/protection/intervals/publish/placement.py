@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.audit import audit
-from celosia.attack.findings import MET, Findings
+from celosia.attack.findings import MET, Conclusions
 from celosia.attack.result import Audit
 from celosia.errors import SolverError, SpecError, counted, listed
 from celosia.pattern.modes.interval import Interval
@@ -296,7 +296,7 @@ class Placing:
             np.minimum(upper - truth, np.maximum(grid.room(self.task.up), up)),
         )
 
-    def _concluded(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Findings) -> Ends:
+    def _concluded(self, grid: Grid, down: NDArray[np.int64], up: NDArray[np.int64], found: Conclusions) -> Ends:
         """Return what attackers can conclude, each end as far as the least of them gets, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
         column[self.task.cells] = np.arange(len(self.task))
