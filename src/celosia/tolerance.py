@@ -76,6 +76,9 @@ WITNESS_ZERO = 1e-9
 MOVE_ZERO = 1e-7
 """A cell that a linear program moves by less than this share of the level is not used: solvers have tolerances."""
 
+FLOW_ZERO = 1e-11
+"""Less than this part of a level is no flow, and no residual capacity."""
+
 UNBOUNDED = 1e15
 """Attackers' bounds without an end stop here, in parts of a level."""
 

@@ -86,8 +86,8 @@ class Fallback:
         """Whether the best pattern of a search is worth an audit now."""
         return self.clock.seconds >= self._next and self.clock.left > 0
 
-    def needs_anything(self, *, large: bool) -> bool:
-        """Return whether a search that knows no pattern had better show that the dearest one is safe.
+    def wants_everything_hidden(self, *, large: bool) -> bool:
+        """Return whether a search without any pattern had better audit the one that hides everything.
 
         Parameters
         ----------
@@ -97,13 +97,13 @@ class Fallback:
         late = large or self.clock.seconds >= self.parameters.without_pattern * self._limit
         return math.isfinite(self._limit) and late and self.best is None and self.clock.left > 0
 
-    def part(self) -> deadline.Until:
-        """Return the last moment for that, from now on: the search needs its time, too."""
+    def limit_of_everything(self) -> deadline.Until:
+        """Return the last moment for that audit, from now on: the search needs its time, too."""
         end = self.clock.seconds + self.parameters.everything_share * self._limit
         return deadline.Until(lambda: end - self.clock.seconds)
 
     @contextmanager
-    def measured(self) -> Iterator[None]:
+    def measure_audit(self) -> Iterator[None]:
         """Measure an audit, so that the last one finds as much time, and the next one comes not too soon."""
         began = self.clock.seconds
         yield

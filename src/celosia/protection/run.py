@@ -101,6 +101,6 @@ class Call:
         return f"{self.solver.name} {self.solver.version}"
 
     def shortly(self, seconds: float) -> Call:
-        """Return a call for a question on the side: alone, silent, to the end, for so many seconds at most."""
+        """Return a call for a short search on the side: alone, silent, to the end, for at most so many seconds."""
         alone = replace(self, executor=None, progress=SILENT, warm_start=None, oracle=None, fallback=None)
         return replace(alone, clock=Clock(seconds), gap=0.0)

@@ -307,7 +307,7 @@ class Ranging(Publishing):
         fallback = self.call.fallback
         if fallback is None or not fallback.due:
             return
-        with fallback.measured(), deadline.in_all():
+        with fallback.measure_audit(), deadline.in_all():
             placed = self._audited_quickly(slacks())
         if placed is not None:
             fallback.offer(self._unsaid(placed, bound))

@@ -277,9 +277,13 @@ class _SuppressionRun:
             return
         hidden = self._join_patterns()
         if hidden is None and self._may_hide_all and not len(self._last_audited):
-            if fallback.needs_anything(large=self._large):
+            if fallback.wants_everything_hidden(large=self._large):
                 self._last_audited = np.ones(len(self.problem), dtype=bool)
-                with contextlib.suppress(deadline.DeadlineError), deadline.in_all(), deadline.before(fallback.part()):
+                with (
+                    contextlib.suppress(deadline.DeadlineError),
+                    deadline.in_all(),
+                    deadline.before(fallback.limit_of_everything()),
+                ):
                     self._audit_as_fallback(fallback, self._last_audited)
                 with deadline.in_all():
                     deadline.check()
@@ -289,7 +293,7 @@ class _SuppressionRun:
                 self._audit_as_fallback(fallback, hidden)
 
     def _audit_as_fallback(self, fallback: Fallback, hidden: NDArray[np.bool_]) -> None:
-        with fallback.measured():
+        with fallback.measure_audit():
             checked = self._audit(hidden)
         if checked.safe:
             fallback.offer(self._result(checked))

@@ -7,9 +7,9 @@ import pytest
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia.protection.engine.capacity import CutBuilder, Reach, build_cover
-from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
+from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, minimum_cuts
+from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_crossings, find_minimum_cuts
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.protection.engine.subproblems.support import SupportGraph
 
@@ -37,10 +37,10 @@ def test_cells_that_cross_a_minimum_cut_are_what_its_relations_sum_to(
 ) -> None:
     builder, hidden, sides = table
     x = np.maximum(np.random.default_rng(seed).random(len(builder.problem)) - 0.7, builder.problem.forced)
-    asked = Asked(sides.columns, sides.attackers, sides.upward, sides.levels)
-    rooms = Rooms(builder.up, builder.down, x)
-    got, ends, nodes = minimum_cuts(asked, rooms, hidden.network, 1e-4)
-    starts, columns, values, _ = crossings(asked, rooms, hidden.network, ends, nodes)
+    asked = FlowRequirements(sides.columns, sides.attackers, sides.upward, sides.levels)
+    rooms = Capacities(builder.up, builder.down, x)
+    got, ends, nodes = find_minimum_cuts(asked, rooms, hidden.network, 1e-4)
+    starts, columns, values, _ = find_crossings(asked, rooms, hidden.network, ends, nodes)
     assert (got < 1).any()
     for number in np.flatnonzero(np.diff(ends)).tolist():
         k = number // 2
@@ -79,7 +79,7 @@ def test_cuts_and_covers_are_those_of_the_workshop(
     columns, values = (np.concatenate([getattr(one, name) for one in reaches]) for name in ("columns", "values"))
     together = Reaches(starts, columns, values, np.array(targets), np.array(levels))
     for threshold in (0.0, 0.3):
-        found = made(together, builder.problem.forced, x, threshold, True).cuts  # noqa: FBT003 - compiled
+        found = build_cuts(together, builder.problem.forced, x, threshold, True).cuts  # noqa: FBT003 - compiled
         missed = [cut.missing(x) for cut in found]
         assert missed == sorted(missed, reverse=True)
         assert sorted(cut.key for cut in found) == sorted(cut.key for cut in plain if cut.missing(x) > threshold)

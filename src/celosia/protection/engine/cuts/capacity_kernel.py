@@ -31,7 +31,7 @@ class Reaches(NamedTuple):
     levels: NDArray[np.float64]
 
 
-class Made(NamedTuple):
+class CutArrays(NamedTuple):
     """Cuts as arrays: those of `engine.capacity.Cut`; `missing` says by how much the point misses each."""
 
     starts: NDArray[np.int64]
@@ -50,26 +50,28 @@ class Made(NamedTuple):
         ]
 
 
-def made(
+def build_cuts(
     reaches: Reaches,
     forced: NDArray[np.bool_],
     x: NDArray[np.float64],
     threshold: float,
     covers: bool,  # noqa: FBT001
-) -> Made:
+) -> CutArrays:
     """Return the cuts that a point misses by more than a threshold, and on request their cover inequalities.
 
     Forced cells are hidden anyway, so their terms move to the right side, and no coefficient need exceed it. A cell
     that is not forced must reach its level only if it is hidden: then its own column is the right side.
     """
     n_reaches = len(reaches.targets)
-    room = 2 * (len(reaches.columns) + n_reaches)
-    columns, values = np.empty(room, dtype=np.int64), np.empty(room)
+    capacity = 2 * (len(reaches.columns) + n_reaches)
+    columns, values = np.empty(capacity, dtype=np.int64), np.empty(capacity)
     starts = np.zeros(2 * n_reaches + 1, dtype=np.int64)
     right, missing = np.empty(2 * n_reaches), np.empty(2 * n_reaches)
-    n = _write(reaches, forced, x, threshold, covers, Made(starts, columns, values, right, missing))
+    n = _write(reaches, forced, x, threshold, covers, CutArrays(starts, columns, values, right, missing))
     end = starts[n]
-    return Made(starts[: n + 1].copy(), columns[:end].copy(), values[:end].copy(), right[:n].copy(), missing[:n].copy())
+    return CutArrays(
+        starts[: n + 1].copy(), columns[:end].copy(), values[:end].copy(), right[:n].copy(), missing[:n].copy()
+    )
 
 
 @kernel()
@@ -79,7 +81,7 @@ def _write(
     x: NDArray[np.float64],
     threshold: float,
     covers: bool,  # noqa: FBT001
-    out: Made,
+    out: CutArrays,
 ) -> int:
     """Write the cuts; return how many."""
     starts, columns, values, right, missing = out

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut, CutBuilder
-from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
+from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.cuts.separation import Separator
-from celosia.protection.engine.subproblems.flow import Asked, Rooms
+from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements
 from celosia.tolerance import CUT_VIOLATED
 
 
@@ -19,12 +19,12 @@ def initial_cuts(separator: Separator) -> list[Cut]:
     builder, sides = separator.builder, separator.sides
     columns = builder.problem.matrix.tocsc()
     plain = sides.take(~sides.sliding)
-    asked = Asked(plain.columns, plain.attackers, plain.upward, plain.levels)
-    rooms = Rooms(builder.up, builder.down, np.zeros(0))
+    asked = FlowRequirements(plain.columns, plain.attackers, plain.upward, plain.levels)
+    capacities = Capacities(builder.up, builder.down, np.zeros(0))
     relations = (builder.starts, builder.columns, builder.data)
-    reaches = _reaches(asked, rooms, *relations, columns.indptr, columns.indices)
+    reaches = _reaches(asked, capacities, *relations, columns.indptr, columns.indices)
     nowhere = np.zeros(len(builder.problem))
-    cuts = made(reaches, builder.problem.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
+    cuts = build_cuts(reaches, builder.problem.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
     for k in np.flatnonzero(sides.sliding & sides.upward).tolist():
         column, who = int(sides.columns[k]), int(sides.attackers[k])
         for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]].tolist():
@@ -36,8 +36,8 @@ def initial_cuts(separator: Separator) -> list[Cut]:
 
 
 def _reaches(
-    asked: Asked,
-    rooms: Rooms,
+    asked: FlowRequirements,
+    capacities: Capacities,
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
     data: NDArray[np.float64],
@@ -53,10 +53,10 @@ def _reaches(
     pivot[number[column == own]] = factor[column == own]
     ratio = -factor / pivot[number]
     who, upward = asked.attackers[question][number], asked.upward[question][number]
-    room = np.where((ratio > 0) == upward, rooms.up[who, column], rooms.down[who, column])
-    kept = (column != own) & (room > 0.0)
+    capacity = np.where((ratio > 0) == upward, capacities.up[who, column], capacities.down[who, column])
+    kept = (column != own) & (capacity > 0.0)
     ends = np.concatenate([[0], np.cumsum(np.bincount(number[kept], minlength=len(targets)))])
-    return Reaches(ends, column[kept], np.abs(ratio[kept]) * room[kept], targets, asked.levels[question])
+    return Reaches(ends, column[kept], np.abs(ratio[kept]) * capacity[kept], targets, asked.levels[question])
 
 
 def _listed(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut, CutBuilder, Reach, build_cover
-from celosia.protection.engine.cuts.capacity_kernel import Reaches, made
+from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, minimum_cuts
+from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_crossings, find_minimum_cuts
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.protection.engine.subproblems.solve import Solutions, Subproblems
 from celosia.protection.engine.subproblems.support import SupportGraph
@@ -130,7 +130,7 @@ class Separator:
             component = support.parts.component[asked.columns].astype(np.int64)
             network = np.flatnonzero((component >= 0) & support.is_network(component))
             reaches = self._solve_network_flows(support, x, asked, network, solutions)
-            solutions.cuts.extend(made(reaches, self.problem.forced, x, threshold, True).cuts)  # noqa: FBT003 - compiled
+            solutions.cuts.extend(build_cuts(reaches, self.problem.forced, x, threshold, True).cuts)  # noqa: FBT003 - compiled
             if self.is_network:
                 self.subproblems.explain_determined(support, asked, np.flatnonzero(component < 0), solutions)
         return self._collect(x, asked, solutions, threshold)
@@ -145,11 +145,11 @@ class Separator:
     ) -> Reaches:
         """Solve the subproblems of cells in networks; return the bounds of moves that miss levels that do not slide."""
         mine = asked.take(places)
-        put = Asked(mine.columns, mine.attackers, mine.upward, mine.levels)
-        rooms = Rooms(self.builder.up, self.builder.down, share)
-        got, ends, nodes = minimum_cuts(put, rooms, support.network, self.parameters.least_share)
+        put = FlowRequirements(mine.columns, mine.attackers, mine.upward, mine.levels)
+        capacities = Capacities(self.builder.up, self.builder.down, share)
+        got, ends, nodes = find_minimum_cuts(put, capacities, support.network, self.parameters.least_share)
         solutions.reached[places] = np.maximum(solutions.reached[places], got)
-        starts, columns, values, _ = crossings(put, rooms, support.network, ends, nodes)
+        starts, columns, values, _ = find_crossings(put, capacities, support.network, ends, nodes)
         stopped, both = np.diff(ends) > 0, np.repeat(np.arange(len(mine)), 2)
         for number in np.flatnonzero(stopped & mine.sliding[both]).tolist():
             terms = slice(starts[number], starts[number + 1])

@@ -20,30 +20,29 @@ from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.subproblems.flow import (
-    NOTHING,
-    Asked,
-    Desk,
+    Capacities,
+    FlowRequirements,
     Network,
-    Rooms,
+    Workspace,
     clear,
-    desk_of,
-    push_of,
-    pushed,
+    make_flow_problem,
+    make_workspace,
+    send_flow,
 )
 from celosia.protection.engine.subproblems.lp import AttackerProgram
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.protection.engine.subproblems.reroute import Rerouting
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.protection.engine.subproblems.witnesses import LearnedCuts, Witnesses, reduce_component
-from celosia.tolerance import LEVEL_REACHED
+from celosia.tolerance import FLOW_ZERO, LEVEL_REACHED
 
 _CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
 _ENTRY = np.dtype([("question", "i8"), ("table", "i8"), ("after", "i8")], align=True)
 _Cells = Annotated[NDArray[np.void], _CELL]
-"""For every cell the first entry of its list, -1 for none, whether it is tried, and whether a question is about it."""
+"""For every cell the first entry of its list, -1 for none, whether it is tried, and whether it is required."""
 _Entries = Annotated[NDArray[np.void], _ENTRY]
-"""The lists: a table of a question moves the cell, and which entry follows. A table is the question's own as long as it
-is the last: entries of earlier ones stay."""
+"""The lists: a witness of a requirement moves the cell, and which entry follows. A requirement has its last witness:
+entries of earlier ones stay."""
 
 Known = NDArray[np.float64]
 """How far the witness of every requirement moves every column of a problem, ``(s, n)``."""
@@ -183,33 +182,38 @@ def _reduce_networks(
     """Return the columns of the networks of a pattern that stay hidden, None where a requirement is missed."""
     place = hidden.place(len(builder.problem))
     network = hidden.network_among(pattern[hidden.columns])
-    put = Asked(place[asked.columns], asked.attackers, asked.upward, asked.levels)
+    put = FlowRequirements(place[asked.columns], asked.attackers, asked.upward, asked.levels)
     if bool((network.tail[put.columns] < 0).any()):
         return None
-    rooms = (builder.up, builder.down)
+    capacities = (builder.up, builder.down)
     if len(hidden.columns) < len(builder.problem):
-        rooms = builder.capacities(hidden.columns)
+        capacities = builder.capacities(hidden.columns)
     share = np.ones(len(hidden.columns))
     cells = np.zeros(len(share), dtype=_CELL)
     cells["first"], cells["tried"][place[order]], cells["asks"][put.columns] = -1, 1, 1
     entries = np.empty(16 * (len(put.columns) + 16), dtype=_ENTRY)
-    safe = _reverse_delete(put, place[order], Rooms(*rooms, share), network, cells, entries)
+    safe = _reverse_delete(put, place[order], Capacities(*capacities, share), network, cells, entries)
     return order[share[place[order]] > 0] if safe else None
 
 
 @kernel()
 def _reverse_delete(  # noqa: C901  (one loop, compiled)
-    asked: Asked, order: NDArray[np.int64], rooms: Rooms, network: Network, cells: _Cells, entries: _Entries
+    asked: FlowRequirements,
+    order: NDArray[np.int64],
+    capacities: Capacities,
+    network: Network,
+    cells: _Cells,
+    entries: _Entries,
 ) -> bool:
-    """Set the share of cells to zero that need not be hidden; return whether all questions are answered at all."""
+    """Set the share of cells to zero that need not be hidden; return whether all requirements are met at all."""
     n_questions = len(asked.columns)
-    desk, share = desk_of(network), rooms.share
+    workspace, share = make_workspace(network), capacities.share
     now, renewed = np.full(n_questions, -1, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
     before = np.empty(n_questions, dtype=np.int64)
     n_entries = n_tables = plain(0)
     for question in range(n_questions):
-        entries, n_entries, reached = _answered(
-            question, n_tables, asked, rooms, network, desk, cells, entries, n_entries
+        entries, n_entries, reached = _find_witness(
+            question, n_tables, asked, capacities, network, workspace, cells, entries, n_entries
         )
         if not reached:
             return False
@@ -223,8 +227,8 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
         while safe and entry >= 0:
             question = entries[entry].question
             if entries[entry].table == now[question] and asked.columns[question] != cell:
-                entries, n_entries, safe = _answered(
-                    question, n_tables, asked, rooms, network, desk, cells, entries, n_entries
+                entries, n_entries, safe = _find_witness(
+                    question, n_tables, asked, capacities, network, workspace, cells, entries, n_entries
                 )
                 if safe:
                     renewed[n_renewed], before[n_renewed] = question, now[question]
@@ -244,32 +248,32 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
 
 
 @inner(inline=True)
-def _answered(
+def _find_witness(
     question: int,
     table: int,
-    asked: Asked,
-    rooms: Rooms,
+    asked: FlowRequirements,
+    capacities: Capacities,
     network: Network,
-    desk: Desk,
+    workspace: Workspace,
     cells: _Cells,
     entries: _Entries,
     n_entries: int,
 ) -> tuple[_Entries, int, bool]:
-    """Return whether a question is answered, and note which cells that are tried its table moves."""
-    push = push_of(question, asked, rooms, network)
-    total, n_touched = pushed(push, 0.0, plain(0), network, desk)
-    reached = total / push.level >= 1.0 - NOTHING
+    """Return whether a requirement is met, and list the cells that are tried which its witness moves."""
+    problem = make_flow_problem(question, asked, capacities, network)
+    total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
+    reached = total / problem.level >= 1.0 - FLOW_ZERO
     if reached:
         if n_entries + n_touched > len(entries):
             entries = longer(entries, 2 * len(entries) + n_touched)
-        least = NOTHING * push.level
+        least = FLOW_ZERO * problem.level
         for k in range(n_touched):
-            arc = desk.touched[k]
-            if cells[arc].tried and abs(desk.flow[arc]) > least:
+            arc = workspace.touched[k]
+            if cells[arc].tried and abs(workspace.flow[arc]) > least:
                 entries[n_entries].question = question
                 entries[n_entries].table = table
                 entries[n_entries].after = cells[arc].first
                 cells[arc].first = n_entries
                 n_entries += 1
-    clear(desk, n_touched)
+    clear(workspace, n_touched)
     return entries, n_entries, reached

@@ -82,7 +82,7 @@ class Numbered:
         self.call.progress.search(cost, search.bound, len(search.pool.cuts))
         fallback = self.call.fallback
         if fallback is not None and search.best is not None and fallback.due:
-            with fallback.measured(), deadline.in_all(), suppress(CelosiaError):
+            with fallback.measure_audit(), deadline.in_all(), suppress(CelosiaError):
                 self.insure(search, fallback)
 
     def insure(self, search: ModeCutting, fallback: Fallback) -> None:

@@ -21,7 +21,13 @@ from celosia.protection.engine.modes.lp import Programs
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.slacks import Doors, Linear, Opening, Ratios
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.subproblems.flow import Asked, Rooms, crossings, furthest, minimum_cuts
+from celosia.protection.engine.subproblems.flow import (
+    Capacities,
+    FlowRequirements,
+    find_crossings,
+    find_minimum_cuts,
+    measure_flows,
+)
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
@@ -224,12 +230,12 @@ class Press:
             deadline.check()
             pairs = [self._pair(first) for first in firsts[start : start + at_once].tolist()]
             asked, rooms = self._laid_out(answers.opening, pairs)
-            moved = furthest(asked, rooms, network.network) * asked.levels
+            moved = measure_flows(asked, rooms, network.network) * asked.levels
             short = answers.short(pairs, moved, part=part)
             if len(short):
                 self._cut_off_flows(answers, network, [pairs[place] for place in short.tolist()])
 
-    def _laid_out(self, opening: Opening, pairs: Sequence[Sequence[int]]) -> tuple[Asked, Rooms]:
+    def _laid_out(self, opening: Opening, pairs: Sequence[Sequence[int]]) -> tuple[FlowRequirements, Capacities]:
         """Return questions and rooms for flows: an attacker's rooms once where they are shared, else for each."""
         sides, asked = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
         if opening.shared:
@@ -238,17 +244,17 @@ class Press:
             rooms, rows = [opening.rooms(k, network=True) for k in asked.tolist()], np.arange(len(asked))
         up, down = (np.array(side) for side in zip(*rooms, strict=True))
         return (
-            Asked(sides.columns[asked], rows, sides.upward[asked], opening.wanted(asked)),
-            Rooms(up, down, np.ones(len(self.task))),
+            FlowRequirements(sides.columns[asked], rows, sides.upward[asked], opening.wanted(asked)),
+            Capacities(up, down, np.ones(len(self.task))),
         )
 
     def _cut_off_flows(self, answers: _Answers, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
         """Note the cuts of questions about a network, from both minimum cuts of each side."""
         asked, rooms = self._laid_out(answers.opening, pairs)
-        _, ends, nodes = minimum_cuts(asked, rooms, network.network, 0.0)
+        _, ends, nodes = find_minimum_cuts(asked, rooms, network.network, 0.0)
         who = self.sides.attackers[[k for pair in pairs for k in pair]]
-        limits = Rooms(self._doors.up, self._doors.down, rooms.share)
-        starts, columns, _, upward = crossings(asked._replace(attackers=who), limits, network.network, ends, nodes)
+        limits = Capacities(self._doors.up, self._doors.down, rooms.share)
+        starts, columns, _, upward = find_crossings(asked._replace(attackers=who), limits, network.network, ends, nodes)
         signs = np.where(upward, 1.0, -1.0)
         number = 0
         for pair in pairs:

@@ -1,9 +1,9 @@
-"""Maximum flows in networks whose cells are partly hidden, and the two minimum cuts nearest to their ends.
+"""Attackers' subproblems as maximum flows in networks, and the two minimum cuts nearest to source and sink.
 
 As in `celosia.attack.subproblems.network`, a cell is an arc between two relations, and pushing it up means a flow back
-from its head to its tail. Here cells may be hidden by a fraction, which scales their rooms; nobody needs more room than
-the level, so rooms are capped at it. The relations on the source's side of a minimum cut, and those on the sink's side,
-are multipliers of a capacity cut (`celosia.protection.engine.capacity`).
+from its head to its tail. Here cells may be hidden by a fraction, which scales their capacities; no subproblem needs
+more than the level, so capacities are capped at it. The relations on the source's side of a minimum cut, and those on
+the sink's side, are multipliers of a capacity cut (`celosia.protection.engine.capacity`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
-
-NOTHING = 1e-11
-"""Less than this part of a level is no room."""
+from celosia.tolerance import FLOW_ZERO
 
 
 class Network(NamedTuple):
@@ -37,13 +35,13 @@ class Network(NamedTuple):
     arcs: NDArray[np.int32]
 
 
-class Rooms(NamedTuple):
-    """How far cells can move.
+class Capacities(NamedTuple):
+    """Capacities of arcs: how far attackers can move cells.
 
     Parameters
     ----------
     up, down
-        Every attacker's rooms, infinite where there is no end, ``(k, n)``.
+        Every attacker's bounds U and L, infinite where there is no end, ``(k, n)``.
     share
         By how much every cell is hidden, ``(n,)``.
     """
@@ -53,7 +51,7 @@ class Rooms(NamedTuple):
     share: NDArray[np.float64]
 
 
-class Asked(NamedTuple):
+class FlowRequirements(NamedTuple):
     """One-sided requirements about arcs: see `engine.subproblems.requirements.SideRequirements`, ``(q,)`` each."""
 
     columns: NDArray[np.int64]
@@ -62,7 +60,7 @@ class Asked(NamedTuple):
     levels: NDArray[np.float64]
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """What the search for a flow writes on; clean between two searches.
 
     `flow` is the flow through every arc, `touched` the arcs that have had some, `mark` says so; `depth` is a node's
@@ -79,8 +77,8 @@ class Desk(NamedTuple):
     path: NDArray[np.int32]
 
 
-class Push(NamedTuple):
-    """One question at work: from where to where, of which cell, how far, and one attacker's rooms."""
+class FlowProblem(NamedTuple):
+    """One maximum-flow problem: source, sink, the cell that is pushed, its level, and one attacker's capacities."""
 
     source: int
     sink: int
@@ -91,88 +89,88 @@ class Push(NamedTuple):
     share: NDArray[np.float64]
 
 
-def furthest(asked: Asked, rooms: Rooms, network: Network) -> NDArray[np.float64]:
-    """Return how far every question gets, as a part of its level."""
-    got, _, _ = _pushes(asked, rooms, np.empty(0), network, False)  # noqa: FBT003
+def measure_flows(asked: FlowRequirements, capacities: Capacities, network: Network) -> NDArray[np.float64]:
+    """Return how far every required cell moves, as a part of its level."""
+    got, _, _ = _send_flows(asked, capacities, np.empty(0), network, False)  # noqa: FBT003
     return got
 
 
-def minimum_cuts(
-    asked: Asked, rooms: Rooms, network: Network, creep: float
+def find_minimum_cuts(
+    asked: FlowRequirements, capacities: Capacities, network: Network, creep: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return how far every question gets, as a part of its level, and the sides of its minimum cuts.
+    """Return how far every required cell moves, as a part of its level, and the sides of its minimum cuts.
 
-    A question that reaches its level has no cut. For another two lists of nodes follow: the side of the source, and
+    A requirement that is met has no cut. For another two lists of nodes follow: the side of the source, and
     that of the sink; ``ends[2 q + 1]`` and ``ends[2 q + 2]`` say where in `nodes` they end. Where it does not get there
     even if every cell is hidden by at least `creep`, those are the cuts: such with few other cells.
     """
-    wider = np.maximum(rooms.share, creep) if creep > 0.0 else np.empty(0)
-    got, ends, nodes = _pushes(asked, rooms, wider, network, True)  # noqa: FBT003
+    wider = np.maximum(capacities.share, creep) if creep > 0.0 else np.empty(0)
+    got, ends, nodes = _send_flows(asked, capacities, wider, network, True)  # noqa: FBT003
     return got, ends, nodes[: ends[-1]].copy()
 
 
 @kernel()
-def _pushes(
-    asked: Asked,
-    rooms: Rooms,
+def _send_flows(
+    asked: FlowRequirements,
+    capacities: Capacities,
     wider: NDArray[np.float64],
     network: Network,
     sides: bool,  # noqa: FBT001
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Send a flow for every question; with `sides` once more with wider shares, if there are any, for the cuts."""
+    """Send a flow for every requirement; with `sides` once more with wider shares, if there are any, for the cuts."""
     n_questions = len(asked.columns)
-    desk = desk_of(network)
+    workspace = make_workspace(network)
     got = np.zeros(n_questions, dtype=np.float64)
     ends = np.zeros(2 * n_questions + 1, dtype=np.int64)
     nodes = np.empty(16 * n_questions + len(network.starts), dtype=np.int64)
     n_out = 0
-    wide = Rooms(rooms.up, rooms.down, wider)
+    wide = Capacities(capacities.up, capacities.down, wider)
     for question in range(n_questions):
-        push = push_of(question, asked, rooms, network)
-        total, n_touched = pushed(push, 0.0, plain(0), network, desk)
-        got[question] = total / push.level
-        short = sides and got[question] < 1.0 - NOTHING
+        problem = make_flow_problem(question, asked, capacities, network)
+        total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
+        got[question] = total / problem.level
+        short = sides and got[question] < 1.0 - FLOW_ZERO
         if short and len(wider) > 0:
-            push = push_of(question, asked, wide, network)
-            total, n_touched = pushed(push, total, n_touched, network, desk)
-            if total >= push.level * (1.0 - NOTHING):
-                clear(desk, n_touched)
-                push = push_of(question, asked, rooms, network)
-                total, n_touched = pushed(push, 0.0, plain(0), network, desk)
+            problem = make_flow_problem(question, asked, wide, network)
+            total, n_touched = send_flow(problem, total, n_touched, network, workspace)
+            if total >= problem.level * (1.0 - FLOW_ZERO):
+                clear(workspace, n_touched)
+                problem = make_flow_problem(question, asked, capacities, network)
+                total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
         for side in range(2):
             if short:
-                seen = _side(side == 0, push, network, desk)
+                seen = _side(side == 0, problem, network, workspace)
                 if n_out + seen > len(nodes):
                     nodes = longer(nodes, 2 * len(nodes) + seen)
                 for k in range(seen):
-                    nodes[n_out] = desk.queue[k]
+                    nodes[n_out] = workspace.queue[k]
                     n_out += 1
-                    desk.depth[desk.queue[k]] = -1
+                    workspace.depth[workspace.queue[k]] = -1
             ends[2 * question + side + 1] = n_out
-        clear(desk, n_touched)
+        clear(workspace, n_touched)
     return got, ends, nodes
 
 
-def crossings(
-    asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+def find_crossings(
+    asked: FlowRequirements, capacities: Capacities, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the cells that cross each side of `minimum_cuts`, but for the cell in question, and their rooms.
+    """Return the cells that cross each side of `find_minimum_cuts`, but for the required cell, and their capacities.
 
-    What a side's relations sum to are the arcs that lead out of it, minus those that lead into it; so these rooms are
-    those of a `celosia.protection.engine.capacity.Reach`, if the network holds all cells of its relations that can
-    move at all. Side s of question q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is returned.
-    The last array says which rooms are those up.
+    What a side's relations sum to are the arcs that lead out of it, minus those that lead into it; so these capacities
+    are those of a `celosia.protection.engine.capacity.Reach`, if the network holds all cells of its relations that can
+    move at all. Side s of requirement q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is
+    returned. The last array says which capacities are those up.
     """
-    starts, cells, values, upward = _crossings(asked, rooms, network, ends, nodes)
+    starts, cells, values, upward = _crossings(asked, capacities, network, ends, nodes)
     n_out = starts[-1]
     return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
 
 
 @kernel()
 def _crossings(
-    asked: Asked, rooms: Rooms, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+    asked: FlowRequirements, capacities: Capacities, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return what `crossings` does, with room to spare."""
+    """Return what `find_crossings` does, in arrays that may be longer."""
     inside = np.zeros(len(network.starts) - 1, dtype=np.bool_)
     starts = np.zeros(len(ends), dtype=np.int64)
     cells = np.empty(16 * len(ends), dtype=np.int64)
@@ -195,13 +193,13 @@ def _crossings(
                     leaves = network.tail[arc] == node
                     if arc != cell and not inside[network.head[arc] if leaves else network.tail[arc]]:
                         up = (leaves == outward) == asked.upward[question]
-                        room = rooms.up[who, arc] if up else rooms.down[who, arc]
-                        if room > 0.0:
+                        capacity = capacities.up[who, arc] if up else capacities.down[who, arc]
+                        if capacity > 0.0:
                             if n_out == len(cells):
                                 cells = longer(cells, 2 * n_out)
                                 values = longer(values, 2 * n_out)
                                 upward = longer(upward, 2 * n_out)
-                            cells[n_out], values[n_out], upward[n_out] = arc, room, up
+                            cells[n_out], values[n_out], upward[n_out] = arc, capacity, up
                             n_out += 1
             for k in range(begin, end):
                 inside[nodes[k]] = False
@@ -210,10 +208,10 @@ def _crossings(
 
 
 @inner()
-def desk_of(network: Network) -> Desk:
-    """Return a desk for a network."""
+def make_workspace(network: Network) -> Workspace:
+    """Return a workspace for a network."""
     n_arcs, n_nodes = len(network.tail), len(network.starts) - 1
-    return Desk(
+    return Workspace(
         np.zeros(n_arcs, dtype=np.float64),
         np.empty(n_arcs, dtype=np.int64),
         np.zeros(n_arcs, dtype=np.bool_),
@@ -225,60 +223,64 @@ def desk_of(network: Network) -> Desk:
 
 
 @inner()
-def clear(desk: Desk, n_touched: int) -> None:
-    """Take a flow back."""
+def clear(workspace: Workspace, n_touched: int) -> None:
+    """Remove a flow."""
     for k in range(n_touched):
-        desk.flow[desk.touched[k]] = 0.0
-        desk.mark[desk.touched[k]] = False
+        workspace.flow[workspace.touched[k]] = 0.0
+        workspace.mark[workspace.touched[k]] = False
 
 
 @inner()
-def push_of(question: int, asked: Asked, rooms: Rooms, network: Network) -> Push:
-    """Return a question at work."""
+def make_flow_problem(question: int, asked: FlowRequirements, capacities: Capacities, network: Network) -> FlowProblem:
+    """Return the maximum-flow problem of a requirement."""
     cell, who = asked.columns[question], asked.attackers[question]
     tail, head = network.tail[cell], network.head[cell]
     source, sink = (head, tail) if asked.upward[question] else (tail, head)
-    return Push(source, sink, cell, asked.levels[question], rooms.up[who], rooms.down[who], rooms.share)
+    return FlowProblem(
+        source, sink, cell, asked.levels[question], capacities.up[who], capacities.down[who], capacities.share
+    )
 
 
 @inner()
-def pushed(push: Push, total: float, n_touched: int, network: Network, desk: Desk) -> tuple[float, int]:
+def send_flow(
+    problem: FlowProblem, total: float, n_touched: int, network: Network, workspace: Workspace
+) -> tuple[float, int]:
     """Add to a flow from source to sink up to the level; return how much there is, and how many arcs it touches."""
-    enough = push.level * (1.0 - NOTHING)
-    if push.source == push.sink:
-        return push.level, n_touched
+    enough = problem.level * (1.0 - FLOW_ZERO)
+    if problem.source == problem.sink:
+        return problem.level, n_touched
     while total < enough:
-        seen = _layers(push, network, desk)
-        amount = 1.0 if desk.depth[push.sink] >= 0 else 0.0
+        seen = _layers(problem, network, workspace)
+        amount = 1.0 if workspace.depth[problem.sink] >= 0 else 0.0
         for k in range(seen):
-            desk.pointer[desk.queue[k]] = network.starts[desk.queue[k]]
+            workspace.pointer[workspace.queue[k]] = network.starts[workspace.queue[k]]
         found = 0.0
         while amount > 0.0 and total < enough:
-            amount, n_touched = _augment(push, push.level - total, network, desk, n_touched)
+            amount, n_touched = _augment(problem, problem.level - total, network, workspace, n_touched)
             total += amount
             found += amount
         for k in range(seen):
-            desk.depth[desk.queue[k]] = -1
+            workspace.depth[workspace.queue[k]] = -1
         if found <= 0.0:
             break
     return total, n_touched
 
 
 @inner(inline=True)
-def _room(arc: int, forward: bool, push: Push, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
+def _residual(arc: int, forward: bool, problem: FlowProblem, flow: NDArray[np.float64]) -> float:  # noqa: FBT001
     """Return how much more can go through an arc."""
     if forward:
-        return float(min(push.up[arc], push.level) * push.share[arc] - flow[arc])
-    return float(min(push.down[arc], push.level) * push.share[arc] + flow[arc])
+        return float(min(problem.up[arc], problem.level) * problem.share[arc] - flow[arc])
+    return float(min(problem.down[arc], problem.level) * problem.share[arc] + flow[arc])
 
 
 @inner()
-def _layers(push: Push, network: Network, desk: Desk) -> int:
+def _layers(problem: FlowProblem, network: Network, workspace: Workspace) -> int:
     """Set the depth of nodes, their distance from the source, up to the sink; return how many were seen."""
-    depth, queue = desk.depth, desk.queue
-    least = push.level * NOTHING
-    queue[0] = push.source
-    depth[push.source] = 0
+    depth, queue = workspace.depth, workspace.queue
+    least = problem.level * FLOW_ZERO
+    queue[0] = problem.source
+    depth[problem.source] = 0
     seen, place = 1, 0
     while place < seen:
         node = queue[place]
@@ -287,29 +289,35 @@ def _layers(push: Push, network: Network, desk: Desk) -> int:
             arc = network.arcs[k]
             forward = network.tail[arc] == node
             other = network.head[arc] if forward else network.tail[arc]
-            if depth[other] < 0 and arc != push.cell and _room(arc, forward, push, desk.flow) > least:
+            if depth[other] < 0 and arc != problem.cell and _residual(arc, forward, problem, workspace.flow) > least:
                 depth[other] = depth[node] + 1
                 queue[seen] = other
                 seen += 1
-                if other == push.sink:
+                if other == problem.sink:
                     return seen
     return seen
 
 
 @inner()
-def _augment(push: Push, wanted: float, network: Network, desk: Desk, n_touched: int) -> tuple[float, int]:
+def _augment(
+    problem: FlowProblem, wanted: float, network: Network, workspace: Workspace, n_touched: int
+) -> tuple[float, int]:
     """Send flow along one way through the layers (Dinic); return how much, and how many arcs have been touched."""
-    depth, pointer, path, flow = desk.depth, desk.pointer, desk.path, desk.flow
-    least = push.level * NOTHING
-    node = push.source
+    depth, pointer, path, flow = workspace.depth, workspace.pointer, workspace.path, workspace.flow
+    least = problem.level * FLOW_ZERO
+    node = problem.source
     length = 0
-    while node != push.sink:
+    while node != problem.sink:
         advanced = False
         while pointer[node] < network.starts[node + 1]:
             arc = network.arcs[pointer[node]]
             forward = network.tail[arc] == node
             other = network.head[arc] if forward else network.tail[arc]
-            if depth[other] == depth[node] + 1 and arc != push.cell and _room(arc, forward, push, flow) > least:
+            if (
+                depth[other] == depth[node] + 1
+                and arc != problem.cell
+                and _residual(arc, forward, problem, flow) > least
+            ):
                 path[length] = arc
                 length += 1
                 node = other
@@ -317,37 +325,37 @@ def _augment(push: Push, wanted: float, network: Network, desk: Desk, n_touched:
                 break
             pointer[node] += 1
         if not advanced:
-            if node == push.source:
+            if node == problem.source:
                 return 0.0, n_touched
             length -= 1
             arc = path[length]
             node = network.tail[arc] if network.head[arc] == node else network.head[arc]
             pointer[node] += 1
     amount = wanted
-    node = push.source
+    node = problem.source
     for k in range(length):
         forward = network.tail[path[k]] == node
-        amount = min(amount, _room(path[k], forward, push, flow))
+        amount = min(amount, _residual(path[k], forward, problem, flow))
         node = network.head[path[k]] if forward else network.tail[path[k]]
-    node = push.source
+    node = problem.source
     for k in range(length):
         arc = path[k]
         forward = network.tail[arc] == node
         flow[arc] += amount if forward else -amount
         node = network.head[arc] if forward else network.tail[arc]
-        if not desk.mark[arc]:
-            desk.mark[arc] = True
-            desk.touched[n_touched] = arc
+        if not workspace.mark[arc]:
+            workspace.mark[arc] = True
+            workspace.touched[n_touched] = arc
             n_touched += 1
     return amount, n_touched
 
 
 @inner()
-def _side(from_source: bool, push: Push, network: Network, desk: Desk) -> int:  # noqa: FBT001
+def _side(from_source: bool, problem: FlowProblem, network: Network, workspace: Workspace) -> int:  # noqa: FBT001
     """Collect the nodes that the source still reaches, or those that still reach the sink; return how many."""
-    depth, queue = desk.depth, desk.queue
-    least = push.level * NOTHING
-    queue[0] = push.source if from_source else push.sink
+    depth, queue = workspace.depth, workspace.queue
+    least = problem.level * FLOW_ZERO
+    queue[0] = problem.source if from_source else problem.sink
     depth[queue[0]] = 0
     seen, place = 1, 0
     while place < seen:
@@ -358,7 +366,7 @@ def _side(from_source: bool, push: Push, network: Network, desk: Desk) -> int:  
             leaves = network.tail[arc] == node
             other = network.head[arc] if leaves else network.tail[arc]
             forward = leaves if from_source else not leaves
-            if depth[other] < 0 and arc != push.cell and _room(arc, forward, push, desk.flow) > least:
+            if depth[other] < 0 and arc != problem.cell and _residual(arc, forward, problem, workspace.flow) > least:
                 depth[other] = 0
                 queue[seen] = other
                 seen += 1

@@ -14,7 +14,7 @@ from celosia.attack.system.redundancy import coloured
 from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.subproblems.flow import Asked, Rooms, furthest, minimum_cuts
+from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_minimum_cuts, measure_flows
 from celosia.protection.engine.subproblems.lp import AttackerProgram
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.protection.engine.subproblems.support import SupportGraph
@@ -108,8 +108,8 @@ class Subproblems:
         inside = np.flatnonzero(network.tail[sides.columns] >= 0)
         some = sides.take(inside)
         reached = np.zeros(len(sides))
-        asked = Asked(some.columns, some.attackers, some.upward, some.levels)
-        reached[inside] = furthest(asked, Rooms(self.builder.up, self.builder.down, x), network)
+        asked = FlowRequirements(some.columns, some.attackers, some.upward, some.levels)
+        reached[inside] = measure_flows(asked, Capacities(self.builder.up, self.builder.down, x), network)
         return reached
 
     def cap_at_own_bounds(self, sides: SideRequirements, reached: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,9 +176,9 @@ class Subproblems:
         place = support.place(len(self.problem))
         order = np.argsort(support.parts.component[place[mine.columns]], kind="stable")
         mine, places = mine.take(order), places[order]
-        got, ends, nodes = minimum_cuts(
-            Asked(place[mine.columns], mine.attackers, mine.upward, mine.levels),
-            Rooms(*self.builder.capacities(support.columns), share[support.columns]),
+        got, ends, nodes = find_minimum_cuts(
+            FlowRequirements(place[mine.columns], mine.attackers, mine.upward, mine.levels),
+            Capacities(*self.builder.capacities(support.columns), share[support.columns]),
             support.network,
             0.0,
         )
