@@ -13,6 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.tolerance import ENDLESS
 
 _FAR = 1e4
 """No cell of a small table moves by more, in units."""

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 
+if TYPE_CHECKING:
+    from celosia.protection.result import Protection
+
 
 @dataclass(frozen=True, slots=True)
 class FallbackParameters:

@@ -27,7 +27,7 @@ from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.whole_cells import whole_cells
-from celosia.tolerance import EXACT_DOUBLE
+from celosia.tolerance import ENDLESS, EXACT_DOUBLE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class ProtectionProblem:
         Which rows the others may well imply, ``(m,)``; see `celosia.attack.system.system.System`.
     up, down
         How far every attacker believes that cells may differ from their value, ``(k, n)`` in counts,
-        `celosia.attack.system.system.ENDLESS` where there is no end.
+        `celosia.tolerance.ENDLESS` where there is no end.
     cost
         What hiding a cell costs, ``(n,)``.
     forced
@@ -176,7 +176,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
     """
     table, whole = risk.table, whole_cells(risk.table, integer)
     hidden = Pattern.suppressing(table, risk.status != SHOW).bounds()
-    redundant = implied(table.relations.matrix)
+    redundant = find_implied_rows(table.relations.matrix)
     systems = [
         attacker_system(
             table,

@@ -22,6 +22,7 @@ from celosia.attack.system.decomposition import decompose
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.tolerance import ENDLESS
 
 _WIDEST = 1000.0
 """Where ranges have a price each and attackers' bounds do not end, no range is wider than so many largest levels."""

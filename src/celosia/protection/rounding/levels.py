@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.tolerance import ENDLESS
 
 _TRIED = 20_000
 """So many larger bases are tried one by one."""

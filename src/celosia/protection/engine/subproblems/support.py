@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +40,7 @@ class SupportGraph:
         """Return the support of some columns, by all relations or some; DeadlineError where it is too late."""
         deadline.check()
         system = problem.system(columns, rows)
-        return cls(columns, system, parts_of(system))
+        return cls(columns, system, decompose(system))
 
     def place(self, n: int) -> NDArray[np.int64]:
         """Return the place of every column of the problem in the support, -1 for others, ``(n,)``."""

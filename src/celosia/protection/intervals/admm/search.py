@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.admm.blocks import blocks_of
 from celosia.protection.intervals.admm.product import Product, relations_of

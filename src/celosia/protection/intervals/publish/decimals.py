@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.system.system import ENDLESS
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.tolerance import ENDLESS
 
 NEAR = 1e-5
 """A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
