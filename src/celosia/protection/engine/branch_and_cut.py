@@ -13,23 +13,26 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.oracle import Extend, LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.protection.engine.tree_search import TreeSearch
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError, before, check
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import Cut
+    from celosia.protection.engine.problem import ProtectionProblem
 
 
 class BranchAndCut:

@@ -13,15 +13,17 @@ The inequality is computed from the multipliers, so it holds whatever the accura
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arrays import taken
 from celosia.kernels import kernel
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, ENDLESS, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
 
 _Number = TypeVar("_Number", np.bool_, np.float64)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import CUT_SATISFIED, ONE_STEP
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

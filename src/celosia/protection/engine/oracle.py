@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.relaxation import Relaxation, hiding_cuts, separate_pattern
 from celosia.protection.run import NewColumnsError
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import Cut
+    from celosia.protection.engine.problem import ProtectionProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

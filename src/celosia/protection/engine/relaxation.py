@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,12 +17,14 @@ from celosia.protection.engine.cuts.zero_half import zero_half_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import Stop
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import HALF, HIDDEN_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
 
 
 class Relaxation:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import Until
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.incumbent import Incumbent
 
 
 class TimeUpError(Exception):

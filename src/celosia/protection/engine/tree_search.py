@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.heuristics.primal import PrimalHeuristics
-from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.integer_master import IntegerMaster
-from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.solution import Solution, Status
 from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import Cut
+    from celosia.protection.engine.heuristics.primal import PrimalHeuristics
+    from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.oracle import LazyRequirements
+    from celosia.protection.engine.relaxation import Relaxation
 
 
 class TreeSearch:

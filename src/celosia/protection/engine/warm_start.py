@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
 
 Goal = tuple[int, str, int]
 """What tells a requirement from others: the cell, the attacker's name, and how many of both come before it."""

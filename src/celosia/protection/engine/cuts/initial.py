@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut, CutBuilder
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
-from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements
 from celosia.tolerance import CUT_VIOLATED
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.cuts.separation import Separator
 
 
 def initial_cuts(separator: Separator) -> list[Cut]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,16 @@ from numpy.typing import NDArray
 from celosia.protection.engine.capacity import Cut, CutBuilder, Reach, build_cover
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_crossings, find_minimum_cuts
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.protection.engine.subproblems.solve import Solutions, Subproblems
-from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.tolerance import CUT_SATISFIED, CUT_VIOLATED, HIDDEN_ZERO, LEVEL_EXCEEDED
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.subproblems.support import SupportGraph
 
 
 @dataclass(frozen=True, slots=True, eq=False)

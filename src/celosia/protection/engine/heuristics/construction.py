@@ -12,18 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import MOVE_ZERO, UNBOUNDED
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import CutBuilder
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 
 class ConstructedPattern(NamedTuple):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.heuristics.construction import ConstructedPattern, Construction
-from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
-from celosia.protection.engine.master import Point
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import CutBuilder
+    from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
+    from celosia.protection.engine.master import Point
+    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 
 def split_sliding_levels(sides: SideRequirements, builder: CutBuilder) -> SideRequirements:

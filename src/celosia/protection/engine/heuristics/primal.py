@@ -7,6 +7,7 @@ patterns are constructed by linear programs, and improved by large neighbourhood
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,17 @@ from numpy.typing import NDArray
 from celosia.protection.engine.heuristics.construction import Construction
 from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
-from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.master import Point
-from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.relaxation import Relaxation
-from celosia.protection.engine.stop import Stop
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.tolerance import HIDDEN_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.oracle import LazyRequirements
+    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.relaxation import Relaxation
+    from celosia.protection.engine.stop import Stop
 
 
 class PrimalHeuristics:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arrays import longer, plain
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.capacity import CutBuilder
-from celosia.protection.engine.cuts.separation import Separator
-from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
 from celosia.protection.engine.subproblems.flow import (
     Capacities,
@@ -30,11 +27,16 @@ from celosia.protection.engine.subproblems.flow import (
     send_flow,
 )
 from celosia.protection.engine.subproblems.lp import AttackerProgram
-from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.protection.engine.subproblems.reroute import Rerouting
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.protection.engine.subproblems.witnesses import LearnedCuts, Witnesses, reduce_component
 from celosia.tolerance import FLOW_ZERO, LEVEL_REACHED
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import CutBuilder
+    from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.master import CutPool
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 _CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
 _ENTRY = np.dtype([("question", "i8"), ("table", "i8"), ("after", "i8")], align=True)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.protection.engine.capacity import CutBuilder, Reach
 from celosia.protection.engine.parameters import PARAMETERS
-from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import CutBuilder, Reach
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
 """From rows and multipliers to others whose combination has fewer cells; see `SupportGraph.complete`."""

@@ -8,15 +8,18 @@ Subtracted from a witness with the right factor it takes cell j out of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import CutBuilder
 
 
 @dataclass(frozen=True, eq=False)

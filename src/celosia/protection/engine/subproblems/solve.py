@@ -6,21 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import coloured
-from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
 from celosia.protection.engine.parameters import PARAMETERS
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_minimum_cuts, measure_flows
 from celosia.protection.engine.subproblems.lp import AttackerProgram
-from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.tolerance import HIDDEN_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
+    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 
 @dataclass(frozen=True, slots=True, eq=False)

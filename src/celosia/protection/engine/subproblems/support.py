@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import Parts, adjacency, decompose
-from celosia.attack.system.system import System
 from celosia.protection.engine.parameters import PARAMETERS
-from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import Network
 from celosia.solve import deadline
+
+if TYPE_CHECKING:
+    from celosia.attack.system.system import System
+    from celosia.protection.engine.problem import ProtectionProblem
 
 
 @dataclass(frozen=True, eq=False)

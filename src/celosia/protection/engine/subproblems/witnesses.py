@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
-from celosia.protection.engine.master import CutPool
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
-from celosia.protection.engine.subproblems.lp import AttackerProgram
-from celosia.protection.engine.subproblems.requirements import SideRequirements
-from celosia.protection.engine.subproblems.reroute import Rerouting
 from celosia.tolerance import CUT_SATISFIED, SUM_ROUNDING, WITNESS_REACHED, WITNESS_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
+    from celosia.protection.engine.master import CutPool
+    from celosia.protection.engine.subproblems.lp import AttackerProgram
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
+    from celosia.protection.engine.subproblems.reroute import Rerouting
 
 
 def reduce_component(
