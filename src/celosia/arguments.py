@@ -8,6 +8,7 @@ The way through the package::
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
@@ -122,3 +123,30 @@ def _with_article(name: str) -> str:
     if name == "NoneType":
         return "None"
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def check_ranges(parameters: object, **ranges: tuple[float, float | None]) -> None:
+    """Refuse parameters out of range: fields without a range of their own are zero or more.
+
+    Parameters
+    ----------
+    parameters
+        A dataclass whose fields are numbers, tuples of them, or parameters that check themselves.
+    ranges
+        Least and most by the name of a field, None for no end.
+
+    Raises
+    ------
+    ValueError
+        With the field and its range.
+    """
+    for name in (own.name for own in fields(parameters)):  # type: ignore[arg-type]
+        value = getattr(parameters, name)
+        if is_dataclass(value):
+            continue
+        least, most = ranges.get(name, (0, None))
+        numbers = value if isinstance(value, tuple) else (value,)
+        if not all(number >= least and (most is None or number <= most) for number in numbers):
+            end = f"{least} or more" if most is None else f"between {least} and {most}"
+            message = f"{name} must be {end}, not {value}"
+            raise ValueError(message)

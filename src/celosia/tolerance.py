@@ -26,6 +26,9 @@ COST_DECIMALS = 6
 EXACT_DOUBLE = 2**52
 """Whole numbers below this are doubles without loss."""
 
+DOUBLE_ROUNDING = 1e-12
+"""More than the rounding error of a single coefficient or of a projection, relative to the largest entry."""
+
 SUM_ROUNDING = 1e-9
 """More than what the rounding errors of a sum add up to, relative to the sizes of its terms: bounds and right sides of
 cuts are lowered by it, so that they stay valid."""
@@ -67,6 +70,10 @@ LEVEL_REACHED = 1e-7
 LEVEL_EXCEEDED = 1e-5
 """A protection level that is exceeded by this share is reached whatever the rounding errors."""
 
+LEVEL_REACHED_BY_CUTS = 1e-5
+"""A master's point that violates no cut may miss a level by this share: cuts are rounded, and solvers have tolerances.
+"""
+
 WITNESS_REACHED = 1e-9
 """A witness that misses a level by less than this share reaches it."""
 
@@ -93,6 +100,50 @@ ONE_STEP = 1.001
 
 BELOW_ONE_STEP = 0.99
 """The absolute gap of a tree, in cost steps: two solutions that are closer cost the same."""
+
+WITNESS_EXCEEDS = 1e-6
+"""A witness that was scaled up may exceed the attacker's bounds by this share."""
+
+HIDDEN_FULLY = 1e-9
+"""A column whose hiding variable misses one by no more is hidden."""
+
+LARGEST_CAPACITY = 1e9
+"""Capacities of an attacker's columns end here, in units of slacks: no level needs more, doubles hold their sums."""
+
+LEAST_MOVE = 1e-9
+"""Flows are sent as far as this share of a level even where the cell itself cannot move."""
+
+TREE_BOUND = 1e-5
+"""By this share a bound that a branch-and-bound tree proves is lowered: it holds to the solver's tolerances."""
+
+GAP_CLOSED = 1e-6
+"""A gap of no more than this share is closed where nothing is whole: rounding ends to decimals costs as much."""
+
+PROJECTION_ZERO = 1e-9
+"""A cell that a projection moves by less, when it is pushed by one, is determined by the others; an eigenvalue below
+this, relative to the largest, is zero."""
+
+SHIFT_FEASIBLE = 1e-6
+"""Shifts of ranges that miss whole numbers, or sums of zero, by no more than this share of their unit do not miss them.
+"""
+
+SHIFT_MARGIN = 1e-9
+"""By this share of the widest range bounds of a shift are widened, so that rounding errors rule out none."""
+
+END_ON_GRID = 1e-5
+"""An end of a range that exceeds a point of the grid by no more, in its units, lies on it; the audit decides."""
+
+END_ON_GRID_SHARE = 1e-9
+"""The same relative to the slack."""
+
+SEARCHED_END_ON_GRID_SHARE = 5e-7
+"""The same for slacks that a search proposes, which reaches levels to no more than this share."""
+
+NUMBER_ON_GRID = 1e-3
+"""A slack next to rounded and perturbed numbers that is this close to the decimals of the table, in steps, is there."""
+
+LEAST_WIDENING = 1e-7
+"""Ranges that a program widens by less than this share of a step are not widened."""
 
 
 def additivity_units(terms: int) -> float:

@@ -25,12 +25,11 @@ from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.consistency import adds_up
-from celosia.protection.mixed.formulation import MixedModes, NumberPrices
+from celosia.protection.mixed.formulation import HidingPrices, MixedModes, NumberPrices
 from celosia.protection.mixed.method import Mixed
-from celosia.protection.mixed.numbers import Numbers, Roundings, moves_of, steps_of
+from celosia.protection.mixed.numbers import Numbers, Roundings, perturbations_of, steps_of
 from celosia.protection.perturbation.formulation import Room
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.protect import protect
@@ -65,10 +64,10 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
     numbers = Numbers(
         Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth, np.ones_like(truth)),
-        moves_of(Room(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)),
+        perturbations_of(Room(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)),
         step,
     )
-    prices = Prices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))
+    prices = HidingPrices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))
     mixed = MixedModes.of(
         task, prices, some([0.0, _WIDE * step]), numbers, NumberPrices(some([0.0, 1.0]), some([0.0, 1.0]))
     )

@@ -13,12 +13,14 @@ from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes, Offer
-from celosia.protection.engine.modes.relaxation import Grow, More
-from celosia.protection.engine.modes.separation import REACHED, Press
+from celosia.protection.engine.modes.offer_changes import price_ranges
+from celosia.protection.engine.modes.relaxation import FurtherRequirements, PointOracle
+from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.run import Call
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
+from celosia.tolerance import LEVEL_REACHED
 
 _FAR = 50.0
 _ROUNDS, _MANY = 1, 40
@@ -41,11 +43,11 @@ def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: floa
         wide, far, nobody = (costs[at], costs[n + at]), np.full(len(at), _FAR), np.zeros(len(at), dtype=bool)
         none = np.zeros(len(at))
         return {
-            "ranged": lambda: offers.ranged(at, wide, (far, far)),
-            "opened": lambda: offers.opened(offers.ranged(at, wide, (far, far)), fixed[at], nobody),
-            "hidden": lambda: offers.hidden(at, costs[at] * 5, nobody),
-            "rounded": lambda: offers.rounded(at, costs[at], remainder[at], base[at], 1000 / unit, extra=extra),
-            "perturbed": lambda: offers.perturbed(
+            "ranged": lambda: offers.offer_ranges(at, wide, (far, far)),
+            "opened": lambda: price_ranges(offers.offer_ranges(at, wide, (far, far)), fixed[at], nobody),
+            "hidden": lambda: offers.offer_hiding(at, costs[at] * 5, nobody),
+            "rounded": lambda: offers.offer_rounding(at, costs[at], remainder[at], base[at], 1000 / unit, extra=extra),
+            "perturbed": lambda: offers.offer_perturbation(
                 at, wide, reach[at], (reach[at], reach[at]), (none, none), integer=False
             ),
         }[word]()
@@ -56,15 +58,15 @@ def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: floa
     return [one(word, np.arange(n)) for word in mix.split(" and ")]
 
 
-def told_later(task: ProtectionProblem) -> tuple[ProtectionProblem, Grow]:
+def told_later(task: ProtectionProblem) -> tuple[ProtectionProblem, PointOracle]:
     """Return a task with one goal only, and somebody who tells of another one where a point misses it."""
     every, known = np.arange(len(task)), [0]
 
-    def grow(modes: Modes, v: NDArray[np.float64]) -> More | None:
-        press = Press(task, modes, backends()[0])
-        missed = np.setdiff1d(press.sides.goals[press.attack(v).reached < 1 - REACHED], known)
+    def grow(modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
+        separator = CapacitySeparator(task, modes, backends()[0])
+        missed = np.setdiff1d(separator.sides.goals[separator.separate(v).reached < 1 - LEVEL_REACHED], known)
         known.extend(missed[:1].tolist())
-        return More(task.part(every, np.sort(known)), needed=True) if len(missed) else None
+        return FurtherRequirements(task.part(every, np.sort(known)), necessary=True) if len(missed) else None
 
     return task.part(every, np.array(known)), grow
 
@@ -90,7 +92,7 @@ def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False)
     if search.best is not None:
         assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
         assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
-        assert Press(task, modes, backends()[0]).attack(search.best).least >= 1 - 1e-6
+        assert CapacitySeparator(task, modes, backends()[0]).separate(search.best).least >= 1 - 1e-6
 
 
 @pytest.mark.parametrize("mix", MIXES)

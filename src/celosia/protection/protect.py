@@ -85,7 +85,8 @@ def protect(
         Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
         variables that count.
     executor
-        Shares out the components of the problem.
+        Shares out the components of the problem by `celosia.Suppress` without rules for respondents; it is not used by
+        the other methods, nor with such rules.
     progress
         Hears of every better pattern and bound.
     respondents

@@ -69,7 +69,8 @@ class Call:
         Which values attackers know to be whole numbers: True for all, False for none, None for some, those of variables
         that count; see `celosia.table.whole_cells`.
     executor
-        Shares out the components of the problem.
+        Shares out the components of the problem by `celosia.Suppress` without rules for respondents; it is not used by
+        the other methods, nor with such rules.
     progress
         Hears of every better pattern and bound.
     named

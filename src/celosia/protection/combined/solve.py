@@ -1,4 +1,4 @@
-"""Ranges with a price each: combined suppression at work."""
+"""How combined suppression is run: branch and cut over ranges with a fixed cost each, from the cheapest without."""
 
 from __future__ import annotations
 
@@ -10,63 +10,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
+from celosia.protection.combined.formulation import (
+    FixedPrices,
+    formulate_by_ends,
+    formulate_by_widths,
+    prices_of,
+    widest_range,
+)
 from celosia.protection.combined.method import Combined
+from celosia.protection.combined.parameters import COMBINED, CombinedParameters
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.modes.separation import REACHED, Press
-from celosia.protection.intervals.formulation import Prices, by_ends, by_widths
-from celosia.protection.intervals.publish.placement import Slacks
-from celosia.protection.intervals.solve import Ranging
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.separation import CapacitySeparator
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.admm.product import Product
+from celosia.protection.intervals.formulation import formulate_by_ends as formulate_ranges
+from celosia.protection.intervals.formulation import offer_range_ends
+from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.solve import IntervalSearch
 from celosia.protection.intervals.solve import solve as solve_intervals
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
-
-_LITTLE = 2.0
-"""Seconds: with no more than this a search had better find one good release than improve a bad one."""
-
-_FIRST, _SAFE_FIRST = 0.25, 0.5
-"""This share of the time goes into ranges without other prices and ways, from which a search starts.
-
-More where somebody attacks them: the first release that he has nothing against is worth waiting for.
-"""
+from celosia.tolerance import LEVEL_REACHED
 
 
-def solve(risk: Risk, method: Combined, call: Call) -> Protection:
+def solve(risk: Risk, method: Combined, call: Call, parameters: CombinedParameters = COMBINED) -> Protection:
     """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
-    return solve_intervals(risk, method, call, _Combining)
+    return solve_intervals(risk, method, call, _CombinedSearch, parameters)
 
 
-def shorter(call: Call, share: float) -> Call:
-    """Return the same call with a share of the time that is left, and with all of it where that is little."""
-    left = call.clock.left
-    return replace(call, clock=Clock(None if math.isinf(left) else max(share * left, min(left, _LITTLE))))
+class MixedIntegerIntervals(IntervalSearch):
+    """Interval publication whose formulation has binary variables (fixed costs, suppression)."""
 
+    parameters: CombinedParameters
 
-class Engaged(Ranging):
-    """Ranges that only the engine of modes can find."""
+    def _product(self) -> Product | None:
+        """Return None: the splitting method knows no binary variables."""
+        return None
 
-    def _in_general(self) -> tuple[Slacks, float]:
-        """Return slacks by the general model and a bound."""
-        search = self._search(by_ends(self.task, self.prices, self.most))
-        self._run(search)
+    def _solve_by_ends(self) -> tuple[RangeSlacks, float]:
+        """Return slacks by the model whose variables are both ends of every range, and a bound."""
+        search = self._search(self._formulate_by_ends())
+        self._run_from_ranges(search)
         if search.best is None:
             raise self._failure()
-        return self._found(search)
+        return self._read(search)
 
-    def _run(self, search: ModeSearch) -> None:
-        """Run a search from the cheapest ranges without other prices and ways, which a linear program finds."""
-        plain = by_ends(self.task, Prices(self.prices.down, self.prices.up), self.most)
-        share = _FIRST if self.call.oracle is None else _SAFE_FIRST
-        first = self._search(plain, shorter(search.call, share), lambda _: None)
-        self._finished(first)
+    def _shorten(self, call: Call, share: float) -> Call:
+        """Return a call with a share of the time that is left, and with all of it where that is little."""
+        left = call.clock.left
+        seconds = None if math.isinf(left) else max(share * left, min(left, self.parameters.least_seconds))
+        return replace(call, clock=Clock(seconds))
+
+    def _run_from_ranges(self, search: ModeSearch) -> None:
+        """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find."""
+        ranges = formulate_ranges(self.task, self.prices, self.most)
+        parameters = self.parameters
+        share = parameters.first_share if self.call.oracle is None else parameters.first_share_with_oracle
+        first = self._search(ranges, self._shorten(search.call, share), lambda _: None)
+        self._run_to_end(first)
         self._suggest(search, first.best)
-        self._finished(search)
+        self._run_to_end(search)
 
     def _suggest(self, search: ModeSearch, first: NDArray[np.float64] | None) -> None:
-        """Suggest a point by its first variables: ends of ranges, and what hides columns."""
-        self._tell(search)
+        """Suggest a point as the incumbent by its first variables: ends of ranges, and what hides columns."""
+        self._update_requirements(search)
         if first is None:
             return
         program, opening, n = search.modes.program, search.modes.opening, len(self.task)
@@ -80,54 +91,84 @@ class Engaged(Ranging):
             self.call.clock.stop()
 
     def _failure(self) -> CelosiaError:
+        """Return the error of a search without an incumbent, with the cells that the widest ranges leave unsafe."""
         if self.call.clock.left <= 0:
             return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
-        modes = by_ends(self.task, self.prices, self.most)
-        press = Press(self.task, modes, backends()[0])
+        modes = self._formulate_by_ends()
+        separator = CapacitySeparator(self.task, modes, backends()[0], self.parameters.search.separation)
         program = modes.program
-        widest = np.where(np.isfinite(program.upper), program.upper, float(press.sides.levels.max(initial=1.0)))
+        largest = float(separator.sides.levels.max(initial=1.0))
+        widest = np.where(np.isfinite(program.upper), program.upper, largest)
         ends = 2 * len(self.task)
         widest[:ends] = np.minimum(widest[:ends], np.tile(self.most / modes.unit, 2))
-        missed = press.sides.columns[press.attack(widest).reached < 1.0 - REACHED]
+        missed = separator.sides.columns[separator.separate(widest).reached < 1.0 - LEVEL_REACHED]
         if len(missed):
             return self._refusal(missed)
         return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
 
 
-class _Combining(Engaged):
-    """A combined suppression at work."""
+class _CombinedSearch(MixedIntegerIntervals):
+    """A search for ranges with a fixed cost each, and their publication."""
 
     method: Combined
 
     @cached_property
-    def prices(self) -> Prices:
+    def prices(self) -> FixedPrices:
         """What ranges of the columns of the task cost."""
-        below, above = (cost[self.task.cells] for cost in self.costs)
         sensitive = int(self.required.sensitive.sum())
         if self.method.at_most is not None and self.method.at_most < sensitive:
             raise InfeasibleError.one(
                 "at_most", f"is {self.method.at_most}, but {sensitive} cells are sensitive: each is a range."
             )
-        return Prices(below, above, self.method.cell_costs(self.asked)[self.task.cells], self.method.at_most)
+        return prices_of(self.task, self.method, self.asked)
+
+    @property
+    def fixed_costs(self) -> NDArray[np.float64]:
+        """What a range costs whatever its width, of every cell of the table, zero where it is none."""
+        costs = np.zeros(len(self.required))
+        costs[self.task.cells] = self.prices.fixed
+        return costs
 
     @property
     def by_width(self) -> bool:
         """Whether widths are enough: one attacker, equal costs, sliding levels only."""
         return self.sliding and super().by_width
 
-    def _by_width(self) -> tuple[Slacks, float] | None:
+    def _formulate_by_ends(self) -> Modes:
+        """Return the modes in which both ends of every range are variables."""
+        return formulate_by_ends(self.task, self.prices, self.most, self.parameters.widest_levels)
+
+    def _furthest(self, task: ProtectionProblem) -> NDArray[np.float64]:
+        """Return how far ranges may reach, ``(2 n,)``."""
+        widest = widest_range(task, self.parameters.widest_levels)
+        return offer_range_ends(task, self.prices, self.most, 1.0, widest).upper
+
+    def _solve_by_widths(self) -> tuple[RangeSlacks, float] | None:
         """Return slacks by widths and a bound; None where those widths cannot be placed."""
-        search = self._engaged(*by_widths(self.task, self.prices, self.most))
+        search = self._solve(*formulate_by_widths(self.task, self.prices, self.most, self.parameters.widest_levels))
         if search.best is None:
             raise self._failure()
         n = len(self.task)
         half = search.best[:n] * (search.modes.unit / 2)
-        placed = self._shifted(Slacks(half, half))
-        return self._around(search.best[n:], search.bound) if placed is None else (placed, search.bound)
+        placed = self._shift(RangeSlacks(half, half))
+        return self._solve_with_open(search.best[n:], search.bound) if placed is None else (placed, search.bound)
 
-    def _around(self, open_: NDArray[np.float64], bound: float) -> tuple[Slacks, float] | None:
-        """Return ranges of cells whose widths cannot be placed, with both ends as variables."""
-        modes = by_ends(self.task, self.prices, self.most)
+    def _solve_with_open(self, open_: NDArray[np.float64], bound: float) -> tuple[RangeSlacks, float] | None:
+        """Return ranges by both ends, from the binary variables of widths that cannot be placed; None for no ranges."""
+        modes = self._formulate_by_ends()
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
-        search = self._engaged(self.task, modes, start, bound)
-        return None if search.best is None else self._found(search)
+        search = self._solve(self.task, modes, start, bound)
+        return None if search.best is None else self._read(search)
+
+    def _solve(
+        self, task: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
+    ) -> ModeSearch:
+        """Return a search at its end; it may start from the whole numbers of a point and a valid bound."""
+        search = ModeSearch(task, modes, backends()[0], self.call, self._hear, parameters=self.parameters.search)
+        try:
+            if start is not None:
+                search.begin(start, bound)
+        except KeyboardInterrupt:
+            self.call.clock.stop()
+        self._run_to_end(search)
+        return search

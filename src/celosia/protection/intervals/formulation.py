@@ -1,13 +1,17 @@
-r"""Ranges as modes of the engine: by both their ends, or by their widths alone.
+r"""The formulation of interval publication: variables, slacks and costs.
 
-Where all levels are sliding, costs up and down are equal and there is one attacker, widths are nearly enough: a set of
-ranges of widths :math:`W` is safe when every sensitive cell p has a move :math:`d^p` with
+A range :math:`[a_i - z_i^- .. a_i + z_i^+]` is published about every cell (Salazar 2002, Figures 6 and 7; thesis 3.27):
+
+.. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^-, \qquad z^+, z^- \ge 0,
+
+so that upper slacks are :math:`z^+` and lower ones :math:`z^-`. Where all levels are sliding, costs up and down are
+equal and there is one attacker, widths W are nearly enough: ranges are safe when every sensitive cell p has a move
+:math:`d^p` with
 
 .. math:: M d^p = 0, \qquad d^p_p = s_p, \qquad |d^p_i| \le W_i \quad\text{for every cell } i,
 
 and the ranges can be placed (`celosia.protection.intervals.publish.shift`): a move is the difference of the two tables
-f and g of Salazar (2002), Figure 6, so the model asks no more than that one, with half the columns and half the tables.
-In general both ends are variables.
+f and g of Figure 6, so the model demands no more than that one, with half the columns and half the tables.
 """
 
 from __future__ import annotations
@@ -18,17 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.decomposition import decompose
-from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.modes.offer_changes import limit_widths, place_widths
+from celosia.protection.engine.modes.offers import offer_ranges, offer_widths
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.parameters import INTERVALS
 from celosia.tolerance import ENDLESS
-
-_WIDEST = 1000.0
-"""Where ranges have a price each and attackers' bounds do not end, no range is wider than so many largest levels."""
-
-_ROOM = 1e-5
-"""By so much smaller are the rooms in which ranges are placed: widths found in the end are a little wider."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,22 +38,10 @@ class Prices:
     ----------
     down, up
         By unit of the table below and above the truth, ``(n,)`` each.
-    fixed
-        Whatever the width, ``(n,)``; None for nothing.
-    at_most
-        So many columns are ranges at most; None for any number. Needs `fixed`.
-    hide
-        What hiding costs, ``(n,)``, infinite where that is not allowed; None where it is allowed nowhere.
-    forced
-        Which columns are hidden in any case, ``(n,)``; None for none.
     """
 
     down: NDArray[np.float64]
     up: NDArray[np.float64]
-    fixed: NDArray[np.float64] | None = None
-    at_most: int | None = None
-    hide: NDArray[np.float64] | None = None
-    forced: NDArray[np.bool_] | None = None
 
 
 def unit_of(task: ProtectionProblem) -> float:
@@ -64,94 +51,86 @@ def unit_of(task: ProtectionProblem) -> float:
     return float(np.median(levels)) if len(levels) else 1.0
 
 
-def by_ends(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:
+def formulate_by_ends(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:
     """Return the modes in which both ends of every range are variables; `most` are widths in counts, ``(n,)``."""
     unit = unit_of(task)
-    hidden = [] if prices.hide is None else [hidden_offer(prices)]
-    return Modes.of(task, [_priced(task, ranged_offer(task, prices, most, unit), prices), *hidden], unit)
+    return Modes.of(task, [offer_range_ends(task, prices, most, unit)], unit)
 
 
-def ranged_offer(
-    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, completing: float = 0.0
+def offer_range_ends(
+    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
 ) -> Offer:
-    """Return the offer to publish ranges of all columns, no wider than the greatest widths, in counts, ``(n,)``.
+    """Return the offer to publish ranges of all columns: how far each reaches up, and then down.
 
-    Ranges with a price each may reach at least as far as `completing`, in counts: as far as other numbers may move.
+    Parameters
+    ----------
+    task, prices
+        The requirements, and what ranges cost.
+    most
+        The greatest widths in counts, ``(n,)``.
+    unit
+        Counts in one unit of slacks.
+    furthest
+        No end lies further from the truth, in counts.
     """
     price = unit / 10**task.decimals
-    up, down = (_in_units(room.max(axis=0), unit) for room in (task.up, task.down))
-    limit = np.minimum(most, max(_limit(task, prices), completing)) / unit
-    offer = offers.ranged(
+    up, down = (_to_units(bound.max(axis=0), unit) for bound in (task.up, task.down))
+    limit = np.minimum(most, furthest) / unit
+    offer = offer_ranges(
         np.arange(len(task)),
         (prices.up * price, prices.down * price),
         (np.minimum(up, limit), np.minimum(down, limit)),
     )
-    return offers.narrowed(offer, most / unit)
+    return limit_widths(offer, most / unit)
 
 
-def hidden_offer(prices: Prices) -> Offer:
-    """Return the offer to hide columns, where that is allowed."""
-    hide = np.zeros(0) if prices.hide is None else prices.hide
-    columns = np.flatnonzero(np.isfinite(hide))
-    forced = np.zeros(len(columns), dtype=bool) if prices.forced is None else prices.forced[columns]
-    return offers.hidden(columns, hide[columns], forced)
-
-
-def by_widths(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> tuple[ProtectionProblem, Modes]:
-    """Return the width model: a task whose goals are moves of a whole level, and modes whose variables are widths."""
-    room = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
+def task_of_widths(task: ProtectionProblem) -> ProtectionProblem:
+    """Return the task of the width model: its requirements are moves of a whole level within the sum of both bounds."""
+    bound = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
     nothing = np.zeros_like(task.goals.sliding)
     levels = np.maximum(task.goals.sliding, task.goals.up + task.goals.down)
     goals = replace(task.goals, up=levels, down=nothing, sliding=nothing)
-    moved = replace(task, up=room, down=room, goals=goals)
-    unit = unit_of(moved)
-    limit = np.minimum(most, _limit(task, prices)) / unit
-    widest = np.minimum(_in_units(room[0], unit), limit)
-    offer = offers.widened(np.arange(len(task)), prices.up * (unit / 10**task.decimals), widest)
-    return moved, Modes.of(moved, [_priced(moved, offer, prices)], unit)
+    return replace(task, up=bound, down=bound, goals=goals)
 
 
-def by_placed_widths(
-    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], *, shifted: bool
+def offer_range_widths(
+    widths: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
+) -> Offer:
+    """Return the offer of the width model, of a task of widths; parameters as for `offer_range_ends`."""
+    widest = np.minimum(_to_units(widths.up[0], unit), np.minimum(most, furthest) / unit)
+    return offer_widths(np.arange(len(widths)), prices.up * (unit / 10**widths.decimals), widest)
+
+
+def formulate_by_placed_widths(
+    task: ProtectionProblem,
+    prices: Prices,
+    most: NDArray[np.float64],
+    *,
+    shifted: bool,
+    margin: float = INTERVALS.placing_margin,
 ) -> tuple[ProtectionProblem, Modes]:
     """Return the width model whose ranges can be placed; variables are widths, and then shifts of their centres.
 
     Parameters
     ----------
     task, prices, most
-        As for `by_widths`, without a price each.
+        As for `formulate_by_ends`.
     shifted
         Centres may be shifted; otherwise ranges lie around the truth.
+    margin
+        By how much the attacker's bounds are narrowed, as a share and in units; see `IntervalParameters`.
     """
-    down, up = (np.where(room[0] >= ENDLESS, np.inf, room[0].astype(np.float64)) for room in (task.down, task.up))
+    down, up = (np.where(bound[0] >= ENDLESS, np.inf, bound[0].astype(np.float64)) for bound in (task.down, task.up))
+    widths = task_of_widths(task)
+    unit = unit_of(widths)
     if not shifted:
-        return by_widths(task, prices, np.minimum(most, 2 * np.minimum(down, up)))
-    moved, modes = by_widths(task, prices, most)
-    offer = offers.widened(np.arange(len(task)), modes.program.cost, modes.program.upper)
-    rooms = (np.maximum(room / modes.unit * (1 - _ROOM) - _ROOM, 0.0) for room in (down, up))
-    return moved, Modes.of(
-        moved, [offers.placed(offer, sp.csr_array(task.matrix[~task.implied], dtype=np.float64), *rooms)], modes.unit
-    )
+        most = np.minimum(most, 2 * np.minimum(down, up))
+        return widths, Modes.of(widths, [offer_range_widths(widths, prices, most, unit)], unit)
+    offer = offer_range_widths(widths, prices, most, unit)
+    bounds = (np.maximum(bound / unit * (1 - margin) - margin, 0.0) for bound in (down, up))
+    relations = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
+    return widths, Modes.of(widths, [place_widths(offer, relations, *bounds)], unit)
 
 
-def _priced(task: ProtectionProblem, offer: Offer, prices: Prices) -> Offer:
-    """Return ranges with a price each, where they have one; sensitive cells are ranges anyway, and those without."""
-    if prices.fixed is None:
-        return offer
-    anyway = (prices.fixed == 0) & (prices.at_most is None)
-    anyway[task.goals.columns] = True
-    return offers.opened(offer, prices.fixed, anyway, prices.at_most)
-
-
-def _limit(task: ProtectionProblem, prices: Prices) -> float:
-    """Return how wide ranges with a price each may be, in counts: no wider than a level where cells form networks."""
-    goals = task.goals
-    if prices.fixed is None or not len(goals):
-        return np.inf
-    largest = float(np.maximum(goals.sliding, np.maximum(goals.up, goals.down)).max())
-    parts = decompose(task.system(np.arange(len(task))))
-    return largest if bool(parts.network.all()) else largest * _WIDEST
-
-
-def _in_units(room: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
-    return np.where(room >= ENDLESS, np.inf, room / unit)
+def _to_units(bound: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
+    return np.where(bound >= ENDLESS, np.inf, bound / unit)

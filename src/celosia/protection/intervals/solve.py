@@ -1,11 +1,14 @@
-"""From a risk to published ranges, as narrow as safety allows, with a bound."""
+"""How interval publication is run: from a risk to safe ranges, published and audited, with a lower bound.
+
+Ranges by widths are solved by cuts (`formulate_by_placed_widths`), their cuts then serve the general model
+(`formulate_by_ends`); large products of three or more trees are solved by the splitting method (ADMM).
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -16,16 +19,17 @@ from celosia.errors import CelosiaError, InfeasibleError, SpecError, listed
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.relaxation import ModeCutting, More
-from celosia.protection.engine.modes.separation import REACHED, Press
+from celosia.protection.engine.modes.relaxation import FurtherRequirements, ModeCuttingPlanes
+from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.intervals.admm.product import Product, product_of
-from celosia.protection.intervals.admm.search import FLOOR, SplitSearch, splits
-from celosia.protection.intervals.formulation import by_ends, by_placed_widths, ranged_offer
+from celosia.protection.intervals.admm.search import SplittingSearch, can_split
+from celosia.protection.intervals.formulation import formulate_by_ends, formulate_by_placed_widths, offer_range_ends
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.intervals.publish.placement import Slacks
-from celosia.protection.intervals.publish.publish import Publishing
-from celosia.protection.intervals.widen import mended
+from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
+from celosia.protection.intervals.publish.publication import RangePublication
+from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.widen import widen_ranges
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
@@ -33,56 +37,53 @@ from celosia.protection.run import Call, NewColumnsError, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.registry import backends
-
-_SECRET_BITS = 64
-
-_HALF = 0.5
-
-_SEARCHING = 0.8
-"""This share of a time limit goes into the search; placing and auditing what it found takes the rest."""
-
-_WIDER = 1e-6
-"""Ranges by splitting are widened by this part, more than placing takes away as what doubles make of the same."""
-
-_STEP = Fraction(1, 1000)
-"""Ranges that are widened one by one grow by steps of so many counts."""
-
-_PLANE = 2
-"""In tables of so many dimensions cuts are faster than splitting, whatever the costs."""
-
-_MANY = 100_000
-"""With fewer cells times sensitive cells cuts find the optimum within seconds, those of the general model as well."""
+from celosia.tolerance import LEVEL_REACHED
 
 
-def solve(risk: Risk, method: Intervals, call: Call, work: type[Ranging] | None = None) -> Protection:
+def solve(
+    risk: Risk,
+    method: Intervals,
+    call: Call,
+    kind: type[IntervalSearch] | None = None,
+    parameters: IntervalParameters = INTERVALS,
+) -> Protection:
     """Return ranges that are safe, as narrow as time allows, with a bound on what any safe ranges cost.
 
     Guarantee: see `celosia.protect`; every range is what attackers can conclude, rounded outward where it does not end
     on the published decimals, or where that was asked for.
+
+    Parameters
+    ----------
+    risk, method, call
+        What to protect, how, and when to stop.
+    kind
+        The search of a method that publishes more than ranges; by default that of ranges alone.
+    parameters
+        How ranges are searched for and published.
     """
     asked = method.applied(risk)
     if method.shift and method.secret is None:
-        method = replace(method, secret=secrets.randbits(_SECRET_BITS))
+        method = replace(method, secret=secrets.randbits(parameters.secret_bits))
     method.refuse_base(asked, integer=call.integer)
     required = method.required(asked)
     refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
     refuse_hidden(required, method)
-    searching = replace(call, clock=call.clock.share(_SEARCHING))
-    ranging = (work or Ranging)(asked, required, method, searching)
+    searching = replace(call, clock=call.clock.share(parameters.search_share))
+    search = (kind or IntervalSearch)(asked, required, method, searching, parameters)
     try:
-        return ranging.protection()
+        return search.protection()
     except NewColumnsError:
-        told = ranging.told
+        told = search.told
         assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
-        return solve(told.risk, replace(told.method, secret=method.secret), call, work)
+        return solve(told.risk, replace(told.method, secret=method.secret), call, kind, parameters)
 
 
 @dataclass(eq=False)
-class Ranging(Publishing):
+class IntervalSearch(RangePublication):
     """A search for ranges, and their publication."""
 
-    needed: bool = True
+    necessary: bool = True
     told: ViolatedRequirements | None = None
 
     @property
@@ -96,71 +97,78 @@ class Ranging(Publishing):
     def protection(self) -> Protection:
         """Return published ranges."""
         if not len(self.task.goals):
-            return self._result(self._placed(Slacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
-        self._refuse_cells_that_follow()
+            return self._result(self._publish(RangeSlacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
+        self._refuse_determined_cells()
         product = self._product()
         if product is not None:
-            slacks, bound = self._by_splitting(product)
+            slacks, bound = self._solve_by_splitting(product)
         else:
-            found = self._by_width() if self.by_width else None
-            slacks, bound = found if found is not None else self._in_general()
-        return self._result(self._placed(slacks), bound)
+            found = self._solve_by_widths() if self.by_width else None
+            slacks, bound = found if found is not None else self._solve_by_ends()
+        return self._result(self._publish(slacks), bound)
 
-    def _refuse_cells_that_follow(self) -> None:
-        """Refuse sensitive cells that follow at once from what must be shown, whatever else is a range."""
+    def _refuse_determined_cells(self) -> None:
+        """Refuse sensitive cells that are a linear combination of cells that must be shown."""
         goals = self.task.goals
-        follows = decompose(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
-        if bool(follows.any()):
-            raise self._refusal(goals.columns[follows])
+        determined = decompose(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
+        if bool(determined.any()):
+            raise self._refusal(goals.columns[determined])
 
     def _product(self) -> Product | None:
-        """Return what splitting needs where it suits: relations that are a product of three trees or more, and many."""
+        """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
         how, n = self.method.search, len(self.task) * len(self.task.goals)
-        if how == "cuts" or not splits(self.task, self.prices) or bool(np.isfinite(self.most).any()):
+        if how == "cuts" or not can_split(self.task) or bool(np.isfinite(self.most).any()):
             return None
         product = product_of(self.asked.table.relations.matrix)
-        large = n > _MANY or self.call.gap >= FLOOR
-        suits = product is not None and (how == "splitting" or (len(product.sizes) > _PLANE and large))
+        large = n > self.parameters.splitting_size or self.call.gap >= self.parameters.splitting.best_gap
+        deep = product is not None and len(product.sizes) > self.parameters.splitting_dimensions
+        suits = product is not None and (how == "splitting" or (deep and large))
         return product if suits else None
 
-    def _by_splitting(self, product: Product) -> tuple[Slacks, float]:
-        """Return ranges by splitting and a bound."""
-        search = SplitSearch(self.task, self.prices, product, backends()[0], self.call.clock, self._listen)
+    def _solve_by_splitting(self, product: Product) -> tuple[RangeSlacks, float]:
+        """Return ranges by the splitting method, and a bound."""
+        clock, splitting = self.call.clock, self.parameters.splitting
+        search = SplittingSearch(self.task, self.prices, product, backends()[0], clock, self._listen, splitting)
         try:
             search.run(self.call.gap)
         except KeyboardInterrupt:
             self.call.clock.stop()
         if search.ends is None:
-            return self._one_by_one(), search.bound
-        down, up = search.ends
-        slacks = Slacks(down * (1 + _WIDER), up * (1 + _WIDER))
-        return slacks if search.safe else self._one_by_one(slacks), search.bound
+            return self._widen_one_by_one(), search.bound
+        slacks = self._slacks_of_splitting(search.ends)
+        return slacks if search.safe else self._widen_one_by_one(slacks), search.bound
 
-    def _by_width(self) -> tuple[Slacks, float] | None:
-        """Return the cheapest ranges with one shift of all centres, or cheaper ones in general, and a bound.
+    def _slacks_of_splitting(self, ends: tuple[NDArray[np.float64], NDArray[np.float64]]) -> RangeSlacks:
+        """Return ranges of the splitting method, widened by more than rounding errors."""
+        wider = 1 + self.parameters.splitting_widening
+        return RangeSlacks(ends[0] * wider, ends[1] * wider)
 
-        The cuts of the width model hold in general, where its ranges are mostly the cheapest ones, too.
+    def _solve_by_widths(self) -> tuple[RangeSlacks, float] | None:
+        """Return the cheapest ranges with one shift of all centres, or cheaper ones by both ends, and a bound.
+
+        The cuts of the width model are valid by both ends, where its ranges are mostly the cheapest ones, too.
         """
-        n, bound = len(self.task), self._least_cost
-        modes = by_ends(self.task, self.prices, self.most)
-        widths = by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding)
+        n, bound, margin = len(self.task), self._least_cost, self.parameters.placing_margin
+        modes = self._formulate_by_ends()
+        widths = formulate_by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding, margin=margin)
 
         def ends_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> NDArray[np.float64]:
             half, centre = v[:n] / 2, v[n:] if self.sliding else 0.0
             return np.asarray(np.concatenate([half + centre, half - centre]) * (modes_of_widths.unit / modes.unit))
 
-        def slacks_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> Slacks:
+        def slacks_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> RangeSlacks:
             return self._slacks(modes, ends_of(modes_of_widths, v))
 
-        width = ModeSearch(*widths, backends()[0], self.call, partial(self._hear, bound=bound, slacks_of=slacks_of))
-        self._finished(width)
+        hear = partial(self._hear, bound=bound, slacks_of=slacks_of)
+        width = ModeSearch(*widths, backends()[0], self.call, hear, parameters=self.parameters.search)
+        self._run_to_end(width)
         start, same = None, width.modes.unit / modes.unit
         if width.best is not None:
             start = ends_of(width.modes, width.best)
         search = self._search(modes)
-        search.learn([_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
-        self._finished(search)
-        return self._found(search)
+        search.learn([_cut_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
+        self._run_to_end(search)
+        return self._read(search)
 
     @property
     def _least_cost(self) -> float:
@@ -170,54 +178,58 @@ class Ranging(Publishing):
         np.maximum.at(level, goals.columns, np.maximum(goals.sliding, goals.up + goals.down).astype(np.float64))
         return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.task.decimals)
 
-    def _in_general(self) -> tuple[Slacks, float]:
-        """Return slacks by the general model, with a slack up and one down for every cell, and a bound."""
-        search = self._search(by_ends(self.task, self.prices, self.most))
-        self._finished(search)
-        return self._found(search)
+    def _formulate_by_ends(self) -> Modes:
+        """Return the modes in which both ends of every range are variables."""
+        return formulate_by_ends(self.task, self.prices, self.most)
+
+    def _solve_by_ends(self) -> tuple[RangeSlacks, float]:
+        """Return slacks by the model whose variables are both ends of every range, and a bound."""
+        search = self._search(self._formulate_by_ends())
+        self._run_to_end(search)
+        return self._read(search)
 
     def _search(
-        self, modes: Modes, call: Call | None = None, hear: Callable[[ModeCutting], None] | None = None
+        self, modes: Modes, call: Call | None = None, hear: Callable[[ModeCuttingPlanes], None] | None = None
     ) -> ModeSearch:
-        """Return a search whose points publish ranges by both ends, and may be attacked by more than is asked for."""
-        grow = None if self.call.oracle is None else self._grown
-        return ModeSearch(self.task, modes, backends()[0], call or self.call, hear or self._hear, grow)
+        """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
+        oracle = None if self.call.oracle is None else self._ask_respondents
+        parameters = self.parameters.search
+        return ModeSearch(self.task, modes, backends()[0], call or self.call, hear or self._hear, oracle, parameters)
 
-    def _found(self, search: ModeSearch) -> tuple[Slacks, float]:
-        """Return what the best point of a search publishes, and a bound; without one, ranges made one by one."""
+    def _read(self, search: ModeSearch) -> tuple[RangeSlacks, float]:
+        """Return the ranges of the incumbent, and the bound; without an incumbent, ranges widened one by one."""
         best = search.best
-        return (self._one_by_one() if best is None else self._slacks(search.modes, best)), search.bound
+        return (self._widen_one_by_one() if best is None else self._slacks(search.modes, best)), search.bound
 
-    def _finished(self, search: ModeSearch) -> None:
-        """Let a search run to its end."""
-        self._tell(search)
+    def _run_to_end(self, search: ModeSearch) -> None:
+        """Run a search to its end, or until Ctrl-C stops the clock."""
+        self._update_requirements(search)
         try:
             search.run()
         except KeyboardInterrupt:
             self.call.clock.stop()
 
-    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> Slacks:
-        """Return what a point of modes publishes whose variables are both ends of every range."""
+    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> RangeSlacks:
+        """Return the ranges of a point whose variables are both ends of every range."""
         up, down = modes.slacks(v)
-        hidden = None if self.prices.hide is None else modes.hidden(v) > _HALF
-        return Slacks(down * modes.unit, up * modes.unit, hidden)
+        return RangeSlacks(down * modes.unit, up * modes.unit)
 
-    def _grown(self, modes: Modes, v: NDArray[np.float64]) -> More | None:
-        """Return the task that asks for what would have stopped an attack on a point, None where it is safe.
+    def _ask_respondents(self, modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
+        """Return the task with the requirements that would have stopped an attack on a point, None where it is safe.
 
-        What is asked for already, and missed by next to nothing, is left to placing.
+        Known requirements that are missed by rounding errors are left to placing.
 
         Raises
         ------
         NewColumnsError
-            The task has other columns or counts, or ranges may be wider.
+            The new task has other columns or counts, or ranges may be wider.
         InfeasibleError
-            No ranges would have stopped it.
+            No ranges would have stopped the attack.
         """
         told = (
             None
             if self.call.oracle is None
-            else self.call.oracle.violated(self._placing.drafted(self._slacks(modes, v)))
+            else self.call.oracle.violated(self._placement.draft(self._slacks(modes, v)))
         )
         if told is None:
             return None
@@ -231,89 +243,84 @@ class Ranging(Publishing):
             return None
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
             raise NewColumnsError
-        self.asked, self.required, self.task, self.needed = asked, required, task, told.necessary
+        self.asked, self.required, self.task, self.necessary = asked, required, task, told.necessary
         refuse_levels_that_nobody_meets(required)
-        self._refuse_cells_that_follow()
-        return More(task, self.needed)
+        self._refuse_determined_cells()
+        return FurtherRequirements(task, self.necessary)
 
     def _furthest(self, task: ProtectionProblem) -> NDArray[np.float64]:
         """Return how far ranges may reach, ``(2 n,)``."""
-        return ranged_offer(task, self.prices, self.most, 1.0).upper
+        return offer_range_ends(task, self.prices, self.most, 1.0).upper
 
-    def _tell(self, search: ModeSearch) -> None:
-        """Ask a search for what others were asked for since it was made."""
-        if search.grow is not None and search.press.task is not self.task:
-            search.ask(More(self.task, self.needed))
+    def _update_requirements(self, search: ModeSearch) -> None:
+        """Add the requirements that other searches have learnt from the oracle since this one was made."""
+        if search.oracle is not None and search.separator.task is not self.task:
+            search.require(FurtherRequirements(self.task, self.necessary))
 
-    def _engaged(
-        self, task: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
-    ) -> ModeSearch:
-        """Return the search of the engine, at its end; it may start with whole numbers and a bound known before."""
-        search = ModeSearch(task, modes, backends()[0], self.call, self._hear)
-        try:
-            if start is not None:
-                search.begin(start, bound)
-        except KeyboardInterrupt:
-            self.call.clock.stop()
-        self._finished(search)
-        return search
-
-    def _one_by_one(self, slacks: Slacks | None = None) -> Slacks:
-        """Return slacks that protect all cells, one after the other where those given do not.
+    def _widen_one_by_one(self, slacks: RangeSlacks | None = None) -> RangeSlacks:
+        """Return slacks widened until all requirements are met, one requirement after the other.
 
         Raises
         ------
         InfeasibleError
             Some cannot be protected.
         """
-        task = replace(self.task, whole=np.zeros(len(self.task), dtype=bool))  # placing mends what is not whole
+        task = replace(self.task, whole=np.zeros(len(self.task), dtype=bool))  # placing makes ends whole
         down, up = (np.zeros(len(task)), np.zeros(len(task))) if slacks is None else (slacks.down, slacks.up)
-        missed = self._missed(down, up)
         hopeless = []
-        prices = self.prices.down, self.prices.up
-        for goal in missed.tolist():
+        prices, parameters = (self.prices.down, self.prices.up), self.parameters
+        for goal in self._find_unmet(down, up).tolist():
             try:
-                down, up = mended(task, goal, _STEP, (down, up), prices, self.most, self.call)
+                down, up = widen_ranges(
+                    task,
+                    goal,
+                    parameters.single_step,
+                    (down, up),
+                    prices,
+                    self.most,
+                    self.call,
+                    parameters.least_cost,
+                )
             except InfeasibleError:
                 hopeless.append(goal)
         if hopeless:
             raise self._refusal(task.goals.columns[hopeless])
-        return Slacks(down, up)
+        return RangeSlacks(down, up)
 
-    def _missed(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the goals that ranges do not reach."""
-        modes = by_ends(self.task, self.prices, self.most)
-        press = Press(self.task, modes, backends()[0])
-        reached = press.attack(np.concatenate([up, down]) / modes.unit).reached
-        return np.unique(press.sides.goals[reached < 1.0 - REACHED])
+    def _find_unmet(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the requirements that ranges do not meet."""
+        modes = self._formulate_by_ends()
+        separator = CapacitySeparator(self.task, modes, backends()[0], self.parameters.search.separation)
+        reached = separator.separate(np.concatenate([up, down]) / modes.unit).reached
+        return np.unique(separator.sides.goals[reached < 1.0 - LEVEL_REACHED])
 
     def _hear(
         self,
-        search: ModeCutting,
+        search: ModeCuttingPlanes,
         bound: float | None = None,
-        slacks_of: Callable[[Modes, NDArray[np.float64]], Slacks] | None = None,
+        slacks_of: Callable[[Modes, NDArray[np.float64]], RangeSlacks] | None = None,
     ) -> None:
-        """Note how far a search has come; its bound may hold for a part of all ranges only, and another for all."""
-        cost = search.cost if search.attacked else None
+        """Note incumbent and bound of a search; another bound is given where its own does not hold for all ranges."""
+        cost = search.cost if search.confirmed else None
         cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
         self.trace.append((self.call.clock.seconds, cost, least, cuts))
         self.call.progress.search(cost, least, cuts)
-        if search.best is not None and search.attacked:
+        if search.best is not None and search.confirmed:
             best = search.best
             self._insure(lambda: (slacks_of or self._slacks)(search.modes, best), least)
 
-    def _insure(self, slacks: Callable[[], Slacks], bound: float) -> None:
-        """Have ranges published and audited, where that is due: there may be no time for better ones."""
+    def _insure(self, slacks: Callable[[], RangeSlacks], bound: float) -> None:
+        """Publish and audit ranges as a fallback, where that is due: there may be no time for better ones."""
         fallback = self.call.fallback
         if fallback is None or not fallback.due:
             return
         with fallback.measure_audit(), deadline.in_all():
-            placed = self._audited_quickly(slacks())
+            placed = self._place_quickly(slacks())
         if placed is not None:
-            fallback.offer(self._unsaid(placed, bound))
+            fallback.offer(self._result_without_warning(placed, bound))
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
-        """Return what is impossible: a wish for a width, which is bad input, or a level."""
+        """Return the error for cells that no ranges protect: a wish for a width, which is bad input, or a level."""
         cells = np.unique(self.task.cells[columns])
         wished = np.isin(cells, list(self.method.least_width))
         own = cells[wished] if bool(wished.any()) else cells
@@ -324,16 +331,16 @@ class Ranging(Publishing):
             return SpecError.one("least_width", said, remedy)
         return InfeasibleError.one("protection", said, remedy)
 
-    def _listen(self, search: SplitSearch) -> None:
+    def _listen(self, search: SplittingSearch) -> None:
         """Note how far splitting has come, and in how many steps."""
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.call.clock.seconds, cost, search.bound, search.steps))
         self.call.progress.search(cost, search.bound, search.steps)
         if search.ends is not None and search.safe:
-            down, up = search.ends
-            self._insure(lambda: Slacks(down * (1 + _WIDER), up * (1 + _WIDER)), search.bound)
+            ends = search.ends
+            self._insure(lambda: self._slacks_of_splitting(ends), search.bound)
 
 
-def _of_ends(cut: Cut, n: int, same: float) -> Cut:
-    """Return a cut of widths for slacks up and then down, of which a width is the sum, in another unit."""
+def _cut_of_ends(cut: Cut, n: int, same: float) -> Cut:
+    """Return a cut of widths as one of both ends, of which a width is the sum, in another unit."""
     return Cut(np.concatenate([cut.columns, cut.columns + n]), np.tile(cut.values, 2), cut.right * same)

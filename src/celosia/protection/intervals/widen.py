@@ -1,10 +1,11 @@
-r"""Ranges that miss a level, widened as cheaply as that goes.
+r"""Ranges that miss a level, widened at the least cost.
 
-For one requirement the two tables of Salazar (2002), Figure 6, are looked for in ranges that may be widened:
+For one requirement the two tables f and g of Salazar (2002), Figure 6, are looked for in ranges that may be widened by
+:math:`e^-` and :math:`e^+`:
 
 .. math:: \min\ w^- e^- + w^+ e^+ \quad\text{s.t.}\quad M f = M g = 0, \qquad -z^- - e^- \le f, g \le z^+ + e^+,
 
-where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's rooms. Where
+where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's bounds. Where
 attackers know that values are whole numbers, f, g and e are.
 """
 
@@ -19,34 +20,33 @@ from numpy.typing import NDArray
 from celosia.errors import InfeasibleError
 from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.run import Call
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, LEAST_WIDENING
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 
-_NOTHING = 1e-7
-"""Less widening than this, in steps, is none."""
-
-Sides = tuple[NDArray[np.float64], NDArray[np.float64]]
+DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def mended(
+def widen_ranges(
     task: ProtectionProblem,
     goal: int,
     least: Fraction,
-    slacks: Sides,
-    costs: Sides,
+    slacks: DownUp,
+    costs: DownUp,
     most: NDArray[np.float64],
     call: Call,
-) -> Sides:
-    """Return slacks down and up that let a goal be reached, never smaller than before, ``(n,)`` each.
+    least_cost: float = INTERVALS.least_cost,
+) -> DownUp:
+    """Return slacks down and up that meet a requirement, never smaller than before, ``(n,)`` each.
 
     Parameters
     ----------
     task, goal
-        What must be reached.
+        The requirement.
     least
         The least widening, in counts of the task.
     slacks, costs
@@ -55,6 +55,8 @@ def mended(
         The greatest widths, in counts.
     call
         The solver.
+    least_cost
+        Widening costs at least this share of the dearest; see `IntervalParameters`.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def mended(
     """
     n, goals = len(task), task.goals
     who, column = int(goals.attackers[goal]), int(goals.columns[goal])
-    rooms = [np.where(room[who] >= ENDLESS, np.inf, room[who].astype(np.float64)) for room in (task.down, task.up)]
+    bounds = [np.where(bound[who] >= ENDLESS, np.inf, bound[who].astype(np.float64)) for bound in (task.down, task.up)]
     down, up = slacks
     matrix = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
     m, one, none = matrix.shape[0], sp.eye_array(n), sp.csr_array((n, n))
@@ -85,19 +87,20 @@ def mended(
     )
     open_, still = np.full(n, np.inf), np.zeros(m)
     level_up, level_down = float(goals.up[goal]), float(goals.down[goal])
-    lower_f, upper_g = -rooms[0].copy(), rooms[1].copy()
+    lower_f, upper_g = -bounds[0].copy(), bounds[1].copy()
     lower_f[column], upper_g[column] = level_up, -level_down
-    # the ranges themselves may not be widened beyond what the widest attacker knows
-    widest = [np.where(room.max(axis=0) >= ENDLESS, np.inf, room.max(axis=0)) for room in (task.down, task.up)]
-    whole = np.tile(task.whole & _tied(matrix, column), 4)
+    # no range is widened beyond the bounds of the least informed attacker
+    widest = [np.where(bound.max(axis=0) >= ENDLESS, np.inf, bound.max(axis=0)) for bound in (task.down, task.up)]
+    whole = np.tile(task.whole & _component_of(matrix, column), 4)
     step = np.where(whole, 10.0**task.decimals, 1.0)  # whole numbers count in ones
     program = LinearProgram(
         sp.csr_array(rows @ sp.diags_array(step)),
         np.concatenate([still, still, -open_, -down, -open_, -down, -open_, [float(goals.sliding[goal])]]),
         np.concatenate([still, still, up, open_, up, open_, np.maximum(most - down - up, 0.0), [np.inf]]),
-        np.concatenate([lower_f, -rooms[0], np.zeros(2 * n)]) / step,
-        np.concatenate([rooms[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,
-        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, 1e-6 * cost.max(initial=1.0)) for cost in costs)]) * step,
+        np.concatenate([lower_f, -bounds[0], np.zeros(2 * n)]) / step,
+        np.concatenate([bounds[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,
+        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, least_cost * cost.max(initial=1.0)) for cost in costs)])
+        * step,
         integer=whole if bool(whole.any()) else None,
     )
     solver = call.solver if bool(whole.any()) else backends()[0]
@@ -108,14 +111,14 @@ def mended(
         )
     f, g, e_down, e_up = np.split(x * step, 4)
     size = float(least)
-    if e_down.sum() + e_up.sum() <= _NOTHING * size:  # doubles see nothing to mend: widen all that the tables use
-        used = (np.abs(f) > _NOTHING) | (np.abs(g) > _NOTHING)
+    if e_down.sum() + e_up.sum() <= LEAST_WIDENING * size:  # doubles see nothing missing: widen all that the tables use
+        used = (np.abs(f) > LEAST_WIDENING) | (np.abs(g) > LEAST_WIDENING)
         e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
-    return _raised(down, e_down, size), _raised(up, e_up, size)
+    return _widen_by_steps(down, e_down, size), _widen_by_steps(up, e_up, size)
 
 
-def _tied(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
-    """Return which columns relations tie to one of them, directly or not, itself included, ``(n,)``."""
+def _component_of(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
+    """Return which columns are in the component of one of them, ``(n,)``."""
     m = matrix.shape[0]
     _, label = csgraph.connected_components(
         sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False
@@ -123,6 +126,6 @@ def _tied(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
     return np.asarray(label[m:] == label[m + column])
 
 
-def _raised(slack: NDArray[np.float64], more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+def _widen_by_steps(slack: NDArray[np.float64], more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     """Return slacks widened by whole steps."""
-    return slack + np.where(more > _NOTHING * step, np.ceil(more / step - _NOTHING) * step, 0.0)
+    return slack + np.where(more > LEAST_WIDENING * step, np.ceil(more / step - LEAST_WIDENING) * step, 0.0)

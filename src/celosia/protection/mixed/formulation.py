@@ -1,7 +1,13 @@
-r"""Modes of a mixed release with numbers: cells are shown, hidden, ranges, rounded or perturbed, each in one way.
+r"""The formulation of a mixed release: cells are shown, hidden, ranges, rounded or perturbed, each in one way.
+
+With :math:`x_i, y_i, y'_i \in \{0, 1\}` for *cell i is hidden, rounded, perturbed* and the variables of the single
+modes (`celosia.protection.engine.modes.offers`; Salazar 2002, section 7, has such combinations),
+
+.. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^- + h_i x_i + n_i (y_i + y'_i) + m_i |v_i - a_i|, \qquad
+          x_i + y_i + y'_i \le 1, \quad z_i^\pm \le B (1 - y_i - y'_i).
 
 What is published adds up: some table has the published numbers, a value within every range, and any value where a cell
-is hidden. With :math:`v_i - a_i` how far a number moves, and :math:`x_i` for *cell i is hidden*,
+is hidden. With :math:`v_i - a_i` how far a number moves, and a completion d of the cells without a number,
 
 .. math:: M (v - a + d) = 0, \qquad -z_i^- - B x_i \le d_i \le z_i^+ + B x_i,
 
@@ -17,24 +23,38 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
-from celosia.protection.engine.modes import offers
+from celosia.protection.combined.formulation import widest_range
 from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.modes.offer_changes import make_optional, rescale
+from celosia.protection.engine.modes.offers import offer_hiding, offer_perturbation, offer_rounding
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.intervals.formulation import Prices, hidden_offer, ranged_offer, unit_of
+from celosia.protection.intervals.formulation import Prices, offer_range_ends, unit_of
 from celosia.protection.mixed.numbers import Numbers
+from celosia.protection.mixed.parameters import MIXED, MixedParameters
 from celosia.solve.problem import LinearProgram
-
-_HALF = 0.5
-
-_FURTHER = 10.0
-"""Where cells form no network, completions go as far as so many times all moves together."""
 
 _NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class HidingPrices(Prices):
+    """What ranges of the columns of a task cost, and what hiding them does.
+
+    Parameters
+    ----------
+    hide
+        What hiding costs, ``(n,)``, infinite where that is not allowed.
+    forced
+        Which columns are hidden in any case, ``(n,)``; None for none.
+    """
+
+    hide: NDArray[np.float64]
+    forced: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NumberPrices:
-    """What numbers that are not the true ones cost, of the columns of a task.
+    """What rounded and perturbed numbers of the columns of a task cost.
 
     Parameters
     ----------
@@ -92,29 +112,30 @@ class MixedModes:
     def of(
         cls,
         task: ProtectionProblem,
-        prices: Prices,
+        prices: HidingPrices,
         most: NDArray[np.float64],
         numbers: Numbers,
         number_prices: NumberPrices,
+        parameters: MixedParameters = MIXED,
     ) -> MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
-        unit, reach = unit_of(task), _reach(task, numbers)
+        unit, reach = unit_of(task), _completion_reach(task, numbers, parameters.completion_factor)
         made = [
-            ranged_offer(task, replace(prices, fixed=np.zeros(len(task))), most, unit, reach),
-            hidden_offer(prices),
-            _rounded(task, numbers, number_prices, unit),
-            _perturbed(task, numbers, number_prices, unit),
-            _completions(task, prices, most, reach / unit),
+            offer_range_ends(task, prices, most, unit, max(widest_range(task, parameters.widest_levels), reach)),
+            _offer_hiding(prices),
+            _offer_rounding(task, numbers, number_prices, unit),
+            _offer_perturbation(task, numbers, number_prices, unit),
+            _offer_completions(prices, most, reach / unit),
         ]
         modes = Modes.of(task, [replace(offer, published=None) for offer in made], unit)
-        rows = _Rows(task, modes, made)
+        rows = _MixedRows(task, modes, made)
         rows.add_choices(numbers.columns)
         rows.add_completions()
-        return cls(replace(modes, program=rows.added_to(modes.program)), numbers)
+        return cls(replace(modes, program=rows.add_to(modes.program)), numbers)
 
     @property
     def widest(self) -> NDArray[np.float64]:
-        """The point that hides or widens everything that may be: dear, but there is a pattern from now on."""
+        """The point that hides or widens everything that may be: dear, but mostly safe."""
         modes, n = self.modes, len(self.modes.hiding)
         point = np.zeros(len(modes.program.cost))
         point[: 2 * n] = np.where(np.tile(modes.hiding < 0, 2), modes.program.upper[: 2 * n], 0.0)
@@ -132,7 +153,7 @@ class MixedModes:
         far_up, far_down, taken = np.split(np.rint(v[starts[3] : starts[4]]).astype(np.int64), 3)
         perturbs = np.flatnonzero(taken)
         return Choice(
-            hidden=modes.hidden(v) > _HALF,
+            hidden=modes.hides(v),
             down=down * modes.unit,
             up=up * modes.unit,
             rounded=roundings.columns[rounds],
@@ -142,19 +163,34 @@ class MixedModes:
         )
 
 
-def _rounded(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def formulate_without_numbers(task: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64]) -> Modes:
+    """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
+    unit = unit_of(task)
+    return Modes.of(task, [offer_range_ends(task, prices, most, unit), _offer_hiding(prices)], unit)
+
+
+def _offer_hiding(prices: HidingPrices) -> Offer:
+    """Return the offer to hide columns, where that is allowed."""
+    columns = np.flatnonzero(np.isfinite(prices.hide))
+    forced = np.zeros(len(columns), dtype=bool) if prices.forced is None else prices.forced[columns]
+    return offer_hiding(columns, prices.hide[columns], forced)
+
+
+def _offer_rounding(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+    """Return the offer to round columns, where that is allowed."""
     own = numbers.roundings
     scale = numbers.step / unit
     cost = prices.move[own.columns] * (unit / 10**task.decimals)
     remainder = own.remainder.astype(np.float64) * scale
-    offer = offers.rounded(own.columns, cost, remainder, own.base * np.float64(scale), own.grain * np.float64(scale))
-    return offers.gated(offer, prices.fixed[own.columns] + cost * remainder)
+    offer = offer_rounding(own.columns, cost, remainder, own.base * np.float64(scale), own.grain * np.float64(scale))
+    return make_optional(offer, prices.fixed[own.columns] + cost * remainder)
 
 
-def _perturbed(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def _offer_perturbation(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+    """Return the offer to perturb columns, where that is allowed."""
     own, ends = numbers.moves, numbers.moves.ends
     cost = prices.move[own.columns] * own.grain * (numbers.step / 10**task.decimals)
-    offer = offers.perturbed(
+    offer = offer_perturbation(
         own.columns,
         (cost, cost),
         own.reach.astype(np.float64),
@@ -162,26 +198,25 @@ def _perturbed(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, 
         (ends.least_up.astype(np.float64), ends.least_down.astype(np.float64)),
         integer=True,
     )
-    offer = offers.rescaled(offer, own.grain * np.float64(numbers.step / unit))
-    return offers.gated(offer, prices.fixed[own.columns])
+    offer = rescale(offer, own.grain * np.float64(numbers.step / unit))
+    return make_optional(offer, prices.fixed[own.columns])
 
 
-def _reach(task: ProtectionProblem, numbers: Numbers) -> float:
+def _completion_reach(task: ProtectionProblem, numbers: Numbers, factor: float) -> float:
     """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
     parts = decompose(task.system(np.arange(len(task))))
-    return numbers.furthest * (1.0 if bool(parts.network.all()) else _FURTHER)
+    return numbers.furthest * (1.0 if bool(parts.network.all()) else factor)
 
 
-def _completions(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], furthest: float) -> Offer:
-    """Return the variables d of columns that may be ranges or hidden; they open nothing and cost nothing."""
-    hide = np.full(len(task), np.inf) if prices.hide is None else prices.hide
-    columns = np.flatnonzero((most > 0) | np.isfinite(hide))
+def _offer_completions(prices: HidingPrices, most: NDArray[np.float64], furthest: float) -> Offer:
+    """Return the variables d of columns that may be ranges or hidden; they open no slack and cost nothing."""
+    columns = np.flatnonzero((most > 0) | np.isfinite(prices.hide))
     far = np.full(len(columns), furthest)
     nothing = (_NO_COLUMNS, _NO_COLUMNS, np.zeros(0))
     return Offer(columns, -far, far, np.zeros(len(columns)), np.zeros(len(columns), dtype=bool), nothing, nothing)
 
 
-class _Rows:
+class _MixedRows:
     """Rows among the variables of several offers: ranges, hidden, rounded, perturbed, completions."""
 
     def __init__(self, task: ProtectionProblem, modes: Modes, made: list[Offer]) -> None:
@@ -211,7 +246,7 @@ class _Rows:
         return self._picks(self.offers[1].columns, self.starts[1])
 
     @property
-    def _taken(self) -> sp.csr_array:
+    def _numbers(self) -> sp.csr_array:
         """By columns: the variables that round and perturb."""
         total = sp.csr_array((len(self.task), self.starts[-1]))
         for which in (2, 3):
@@ -223,10 +258,10 @@ class _Rows:
         """Demand that a column with numbers is published in one way."""
         n, many = len(self.task), len(columns)
         open_ = np.full(many, -np.inf)
-        self._add((self._taken + self._hides)[columns], open_, np.ones(many))
+        self._add((self._numbers + self._hides)[columns], open_, np.ones(many))
         for side, slack in enumerate(self._slacks):
             most = self.program.upper[side * n : (side + 1) * n]
-            self._add((slack + sp.diags_array(most) @ self._taken)[columns], open_, most[columns])
+            self._add((slack + sp.diags_array(most) @ self._numbers)[columns], open_, most[columns])
 
     def add_completions(self) -> None:
         """Demand that what is published adds up."""
@@ -247,7 +282,7 @@ class _Rows:
         none = np.zeros(self.task.matrix.shape[0])
         self._add(sums, none, none)
 
-    def added_to(self, program: LinearProgram) -> LinearProgram:
+    def add_to(self, program: LinearProgram) -> LinearProgram:
         """Return a program with all these rows as well."""
         return replace(
             program,

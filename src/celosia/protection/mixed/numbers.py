@@ -21,7 +21,8 @@ class Roundings:
     columns
         The columns, ``(m,)``.
     base, truth, grain
-        Of each, in steps, ``(m,)``; the grain is the smallest difference between values: one step, or a whole count.
+        Base, true value and grain of each, in steps, ``(m,)``; the grain is the smallest difference between values: one
+        step, or a whole count.
     """
 
     columns: NDArray[np.int64]
@@ -36,7 +37,7 @@ class Roundings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moves:
+class Perturbations:
     """Columns of a task that may be perturbed.
 
     Parameters
@@ -46,7 +47,7 @@ class Moves:
     grain
         The smallest move of each: one step, or a whole count, ``(m,)``.
     reach, ends
-        Of each, and how far each must and may move if it is perturbed, in grains, ``(m,)`` each.
+        The reach of each, and how far each must and may move if it is perturbed, in grains, ``(m,)`` each.
     """
 
     columns: NDArray[np.int64]
@@ -62,23 +63,23 @@ class Moves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """What may be published about columns of a task as a number that is not the true one.
+    """The columns of a task that may be published as a number other than the true one.
 
     Parameters
     ----------
     roundings, moves
-        In which ways.
+        Those that may be rounded, and those that may be perturbed.
     step
-        How many counts of the task are one step: a unit of the last decimal, or 1 where values are whole.
+        Counts of the task in one step: a unit of the last decimal, or 1 where values are whole.
     """
 
     roundings: Roundings
-    moves: Moves
+    moves: Perturbations
     step: int
 
     @property
     def columns(self) -> NDArray[np.int64]:
-        """The columns with such a way, increasing."""
+        """The columns that may be rounded or perturbed, increasing."""
         return np.union1d(self.roundings.columns, self.moves.columns)
 
     @property
@@ -96,7 +97,9 @@ def steps_of(task: ProtectionProblem, risk: Risk, *, integer: bool | None) -> tu
     return units, units * 10**task.decimals // 10**risk.table.decimals
 
 
-def moves_of(room: Room, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None) -> Moves:
+def perturbations_of(
+    room: Room, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None
+) -> Perturbations:
     """Return how far columns may move within their reach; sensitive cells must, to a side drawn at random.
 
     A sensitive cell that is perturbed is moved at least by its level on that side, as far as the reach leaves its level
@@ -109,4 +112,6 @@ def moves_of(room: Room, task: ProtectionProblem, columns: NDArray[np.int64], se
     kept = ~room.risk.sensitive[cells] | (np.maximum(ends.least_up, ends.least_down) > 0)
     grain = room.grain[cells[kept]]
     far = (ends.least_up, ends.least_down, ends.most_up, ends.most_down)
-    return Moves(columns[kept], grain, room.reach[cells[kept]] // grain, Ends(*(steps[kept] // grain for steps in far)))
+    return Perturbations(
+        columns[kept], grain, room.reach[cells[kept]] // grain, Ends(*(steps[kept] // grain for steps in far))
+    )

@@ -1,4 +1,4 @@
-"""Mixed releases at work: ranges and hidden cells, and rounded and perturbed ones, in one optimisation."""
+"""How mixed releases are run: branch and cut over all modes, from the best release of ranges and hidden cells alone."""
 
 from __future__ import annotations
 
@@ -15,16 +15,22 @@ from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.combined.solve import Engaged, shorter
+from celosia.protection.combined.solve import MixedIntegerIntervals
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.intervals.formulation import Prices, by_ends
 from celosia.protection.intervals.publish.consistency import adds_up
-from celosia.protection.intervals.publish.placement import Placed, Slacks
+from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
 from celosia.protection.intervals.solve import solve as solve_intervals
-from celosia.protection.mixed.formulation import Choice, MixedModes, NumberPrices
+from celosia.protection.mixed.formulation import (
+    Choice,
+    HidingPrices,
+    MixedModes,
+    NumberPrices,
+    formulate_without_numbers,
+)
 from celosia.protection.mixed.method import Mixed
-from celosia.protection.mixed.numbers import Moves, Numbers, Roundings, moves_of, steps_of
+from celosia.protection.mixed.numbers import Numbers, Perturbations, Roundings, perturbations_of, steps_of
+from celosia.protection.mixed.parameters import MIXED, MixedParameters
 from celosia.protection.perturbation.formulation import Room
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.result import Protection
@@ -32,57 +38,53 @@ from celosia.protection.rounding.method import grains_of
 from celosia.protection.run import Call
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
-
-_SECRET_BITS = 64
-
-_WITHOUT = 0.5
-"""This share of the time goes into a release without rounded and perturbed cells, from which the search starts."""
-
-_TRIES = 20
-"""So many choices that the audit refuses are forbidden before something must be wrong."""
+from celosia.tolerance import NUMBER_ON_GRID
 
 _WITHOUT_NUMBERS = 3
-"""So many places begin or end the variables of modes that have only ranges and hidden cells."""
-
-_NEAR = 1e-3
-"""A slack this close to the decimals of the table, in steps, is there: search reaches levels to doubles only."""
+"""Where the variables of modes begin and end that have only ranges and hidden cells: so many places."""
 
 
-def solve(risk: Risk, method: Mixed, call: Call) -> Protection:
+def solve(risk: Risk, method: Mixed, call: Call, parameters: MixedParameters = MIXED) -> Protection:
     """Return a safe release in which every cell is published in one of its ways, with a bound; see `celosia.protect`.
 
     Guarantee: published numbers add up, exactly where a relation has nothing else, and elsewhere with values within
     ranges.
     """
     if method.reach is not None and method.secret is None:
-        method = replace(method, secret=secrets.randbits(_SECRET_BITS))
-    return solve_intervals(risk, method, call, _Mixing)
+        method = replace(method, secret=secrets.randbits(parameters.secret_bits))
+    return solve_intervals(risk, method, call, _MixedSearch, parameters)
 
 
-class _Mixing(Engaged):
-    """A mixed release at work."""
+class _MixedSearch(MixedIntegerIntervals):
+    """A search for a mixed release, and its publication."""
 
     method: Mixed
+    parameters: MixedParameters
 
     @cached_property
-    def prices(self) -> Prices:
+    def prices(self) -> HidingPrices:
         """What ranges and hiding the columns of the task cost."""
         cells = self.task.cells
         below, above = (cost[cells] for cost in self.costs)
-        hide = self.method.hide_costs(self.asked)
-        forced = self.asked.status == HIDE
-        self._refuse(forced & np.isinf(hide), "must be hidden, but may not be")
-        other = np.zeros(len(self.asked), dtype=bool)
-        other[cells[self.numbers.columns]] = True
-        self._refuse(
-            self.required.sensitive & np.isinf(hide) & ~self.method.ranges(self.asked) & ~other, "must be shown"
-        )
-        return Prices(below, above, hide=hide[cells], forced=forced[cells])
+        hide, forced = self.method.hide_costs(self.asked), self.asked.status == HIDE
+        return HidingPrices(below, above, hide[cells], forced[cells])
 
-    def _refuse(self, wrong: NDArray[np.bool_], said: str) -> None:
-        if bool(wrong.any()):
-            labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
-            raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
+    def _refuse_cells_without_a_mode(self) -> None:
+        """Refuse cells that must be hidden, or must not be shown, where no wish allows that.
+
+        Raises
+        ------
+        SpecError
+            With the cells by their labels.
+        """
+        no_hiding, forced = np.isinf(self.method.hide_costs(self.asked)), self.asked.status == HIDE
+        numbers = np.zeros(len(self.asked), dtype=bool)
+        numbers[self.task.cells[self.numbers.columns]] = True
+        shown = self.required.sensitive & no_hiding & ~self.method.ranges(self.asked) & ~numbers
+        for wrong, said in ((forced & no_hiding, "must be hidden, but may not be"), (shown, "must be shown")):
+            if bool(wrong.any()):
+                labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
+                raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
@@ -108,29 +110,31 @@ class _Mixing(Engaged):
         rounds = np.flatnonzero(((base > grain)[task.cells]) & free)
         cells = task.cells[rounds]
         truth = np.asarray(table.amounts.counts, dtype=np.int64)[cells] // units
-        return Numbers(Roundings(rounds, base[cells], truth, grain[cells]), self._moves(free), step)
+        return Numbers(Roundings(rounds, base[cells], truth, grain[cells]), self._perturbations(free), step)
 
-    def _moves(self, free: NDArray[np.bool_]) -> Moves:
+    def _perturbations(self, free: NDArray[np.bool_]) -> Perturbations:
         """Return which of the columns that need not be hidden may be perturbed, and how far."""
         reach = self.method.reaches(self.asked.table)[self.task.cells]
         room = Room(self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer)
-        return moves_of(room, self.task, np.flatnonzero((reach > 0) & free), self.method.secret)
+        return perturbations_of(room, self.task, np.flatnonzero((reach > 0) & free), self.method.secret)
 
     def protection(self) -> Protection:
         """Return the release."""
+        self._refuse_cells_without_a_mode()
         if not len(self.numbers.columns) or not len(self.task.goals):
             return super().protection()
-        self._refuse_cells_that_follow()
-        mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices)
+        self._refuse_determined_cells()
+        parameters = self.parameters
+        mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices, parameters)
         search = self._search(mixed.modes)
-        self._begin(search)
+        self._start_without_numbers(search)
         ceiling = np.inf
-        for _ in range(_TRIES):
+        for _ in range(parameters.refused_choices):
             self._suggest(search, mixed.widest)
-            self._finished(search)
+            self._run_to_end(search)
             if search.best is None:
                 raise self._failure() if self.call.clock.left <= 0 else _no_choice()
-            placed = self._checked(self._slacks(search.modes, search.best))
+            placed = self._publish_additive(self._slacks(search.modes, search.best))
             if placed is not None:
                 return self._result(placed, min(search.bound, ceiling))
             ceiling = min(ceiling, search.bound)
@@ -138,30 +142,34 @@ class _Mixing(Engaged):
                 break
         raise SolverError.one("mixed", "found no release that passes the audit.", "Allow more, or report this.")
 
-    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> Slacks:
-        """Return what a point publishes, with other numbers or without."""
-        if len(modes.starts) <= _WITHOUT_NUMBERS:
-            return super()._slacks(modes, v)
-        return self._chosen(MixedModes(modes, self.numbers).read(v))
+    def _formulate_by_ends(self) -> Modes:
+        """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
+        return formulate_without_numbers(self.task, self.prices, self.most)
 
-    def _checked(self, slacks: Slacks) -> Placed | None:
+    def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> RangeSlacks:
+        """Return the ranges, hidden cells and numbers of a point."""
+        if len(modes.starts) <= _WITHOUT_NUMBERS:
+            return replace(super()._slacks(modes, v), hidden=modes.hides(v))
+        return self._publish_choice(MixedModes(modes, self.numbers).read(v))
+
+    def _publish_additive(self, slacks: RangeSlacks) -> AuditedRanges | None:
         """Return a release that passes the audit and adds up, None where solvers' tolerances promised too much."""
         try:
-            placed = self._placed(slacks)
+            placed = self._publish(slacks)
         except InfeasibleError:
             return None
         return placed if adds_up(placed.pattern) else None
 
-    def _audited_quickly(self, slacks: Slacks) -> Placed | None:
-        """Return the same quickly, None where it does not pass or add up."""
-        placed = super()._audited_quickly(slacks)
+    def _place_quickly(self, slacks: RangeSlacks) -> AuditedRanges | None:
+        """Return a release that passes the audit and adds up, not narrowed; None where there is none."""
+        placed = super()._place_quickly(slacks)
         return placed if placed is not None and adds_up(placed.pattern) else None
 
-    def _begin(self, search: ModeSearch) -> None:
-        """Let a search begin with the best release without other numbers."""
-        modes, hear = by_ends(self.task, self.prices, self.most), partial(self._hear, bound=search.bound)
-        without = self._search(modes, shorter(self.call, _WITHOUT), hear)
-        self._run(without)
+    def _start_without_numbers(self, search: ModeSearch) -> None:
+        """Suggest the best release without rounded and perturbed cells as the incumbent."""
+        modes, hear = self._formulate_by_ends(), partial(self._hear, bound=search.bound)
+        without = self._search(modes, self._shorten(self.call, self.parameters.numberless_share), hear)
+        self._run_from_ranges(without)
         self._suggest(search, without.best)
 
     @cached_property
@@ -177,8 +185,8 @@ class _Mixing(Engaged):
     def _number_cost(self) -> NDArray[np.float64]:
         return self.method.priced("number_cost", self.asked)
 
-    def _chosen(self, choice: Choice) -> Slacks:
-        """Return what was chosen as it is published."""
+    def _publish_choice(self, choice: Choice) -> RangeSlacks:
+        """Return what a point chose as ranges, hidden cells and modes of numbers."""
         numbers: list[Mode] = []
         table, cells = self.asked.table, self.task.cells
         units = steps_of(self.task, self.asked, integer=self.call.integer)[0]
@@ -194,13 +202,13 @@ class _Mixing(Engaged):
             reach, cost = Fixed(self.method.reaches(table)[own], table.decimals), self._move_cost[own]
             values = Fixed(truth + choice.moves * units, table.decimals)
             numbers.append(Perturbed(own, values, reach, cost, cost, table=table))
-        down, up = (self._snapped(slack) for slack in (choice.down, choice.up))
-        return Slacks(down, up, choice.hidden, tuple(numbers))
+        down, up = (self._snap(slack) for slack in (choice.down, choice.up))
+        return RangeSlacks(down, up, choice.hidden, tuple(numbers))
 
-    def _snapped(self, slack: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _snap(self, slack: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return slacks, on the decimals of the table where they are next to them; the audit has the last word."""
         near = np.rint(slack / self.numbers.step) * self.numbers.step
-        return np.where(np.abs(slack - near) <= _NEAR * self.numbers.step, near, slack)
+        return np.where(np.abs(slack - near) <= NUMBER_ON_GRID * self.numbers.step, near, slack)
 
     def _loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs, hiding and other numbers at their own prices."""

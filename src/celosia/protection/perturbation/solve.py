@@ -18,8 +18,8 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered
-from celosia.protection.engine.modes.offers import perturbed
-from celosia.protection.engine.modes.relaxation import ModeCutting
+from celosia.protection.engine.modes.offers import offer_perturbation
+from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.levels import refuse_levels_that_nobody_meets
@@ -118,7 +118,7 @@ class _Work(Numbered):
             )
         ratio = np.float64(step / unit)
         cost = self.risk.cost[self.cells] / ratio / 10.0**self.room.decimals
-        offer = perturbed(
+        offer = offer_perturbation(
             self.cells,
             (cost, cost),
             self._reach * ratio,
@@ -154,7 +154,7 @@ class _Work(Numbered):
         still = best[2 * m : 3 * m] < 0.5 if self.method.at_most is not None else np.zeros(m, dtype=bool)  # noqa: PLR2004
         return _Point(moved, still, bound)
 
-    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
         """Have the best moves so far audited."""
         if search.best is not None and self._drawn is not None:
             ends, unit, notes = self._drawn

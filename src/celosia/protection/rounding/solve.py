@@ -20,8 +20,8 @@ from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered
-from celosia.protection.engine.modes.offers import rounded
-from celosia.protection.engine.modes.relaxation import ModeCutting
+from celosia.protection.engine.modes.offers import offer_rounding
+from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import smallest
@@ -160,7 +160,7 @@ class _Work(Numbered):
     def _search(self, task: ProtectionProblem, extra: int) -> ModeSearch:
         unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
         remainder = self.truth % self.bases
-        offer = rounded(
+        offer = offer_rounding(
             self.cells,
             self.risk.cost[self.cells] * unit / 10.0**task.decimals,
             remainder * self.scale / unit,
@@ -173,7 +173,7 @@ class _Work(Numbered):
         self._extra = extra
         return ModeSearch(task, modes, backends()[0], self.call, self.listen)
 
-    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
+    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
         """Have the best rounding so far audited."""
         if search.best is not None:
             found = self._published(search.best, min(search.bound, self.ceiling), self._extra)

@@ -14,14 +14,19 @@ from tests.golden.test_intervals import SQUARE
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia.pattern.midpoint import midpoint_share
+from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.admm.blocks import blocks_of
+from celosia.protection.intervals.admm.model import SplittingModel
+from celosia.protection.intervals.admm.parameters import SplittingParameters
 from celosia.protection.intervals.admm.product import product_of, relations_of
-from celosia.protection.intervals.admm.search import SplitRun, cut_bound, scaled_bound
-from celosia.protection.intervals.admm.splitting import Projector, Split, Splitting
+from celosia.protection.intervals.admm.projection import ProductProjector
+from celosia.protection.intervals.admm.search import SplittingRun, SplittingSearch, cut_bound, scaled_bound
+from celosia.protection.intervals.admm.splitting import AlternatingDirections
+from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.intervals.publish import publish as range_publishing
-from celosia.protection.intervals.publish.placement import Slacks
-from celosia.protection.intervals.publish.shift import shifted
+from celosia.protection.intervals.publish import publication
+from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.publish.shift import shift_ranges
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.protect import protect
 from celosia.protection.result import Protection
@@ -35,14 +40,14 @@ CUBE = (np.array([-1, 0, 0, 0]), np.array([-1, 0, 0, 0]), np.array([-1, 0, 0]))
 """Three dimensions with three, three and two leaves."""
 
 
-def cube(*, slides: bool, seed: int = 0) -> Split:
+def cube(*, slides: bool, seed: int = 0) -> SplittingModel:
     """Return a small model with costs that differ below and above, and rooms that end soon."""
     rng = np.random.default_rng(seed)
     n = 4 * 4 * 3
     targets = np.sort(rng.choice(n, size=5, replace=False))
     level, none = rng.uniform(0.5, 1.5, size=5), np.zeros(5)
     below, above = (none, none) if slides else (level / 2, level)
-    return Split(
+    return SplittingModel(
         rng.uniform(1, 3, size=n),
         rng.uniform(1, 3, size=n),
         rng.uniform(1, 4, size=n),
@@ -54,7 +59,7 @@ def cube(*, slides: bool, seed: int = 0) -> Split:
     )
 
 
-def optimum(model: Split) -> float:
+def optimum(model: SplittingModel) -> float:
     """Return the cost of the cheapest safe ranges by one linear program with two tables a target (SciPy)."""
     matrix = relations_of(CUBE).tocoo()
     n, q = len(model.up), len(model.targets)
@@ -94,7 +99,7 @@ def optimum(model: Split) -> float:
 def test_bounds_and_ranges_enclose_the_optimum(*, slides: bool, seed: int) -> None:
     model = cube(slides=slides, seed=seed)
     best = optimum(model)
-    run = SplitRun(model, CUBE, backends()[0], Clock(None))
+    run = SplittingRun(model, CUBE, backends()[0], Clock(None))
     run.run(0.01)
     assert run.bound <= best * (1 + 1e-9)
     assert best * (1 - 1e-9) <= run.cost <= best * 1.02
@@ -108,7 +113,7 @@ def test_bounds_hold_at_any_moment(*, slides: bool, steps: int) -> None:
     best = optimum(model)
     product = product_of(relations_of(CUBE))
     assert product is not None
-    splitting = Splitting(model, Projector(product))
+    splitting = AlternatingDirections(model, ProductProjector(product))
     splitting.advance(steps)
     cuts = splitting.cuts()
     assert scaled_bound(model, cuts) <= best
@@ -140,6 +145,24 @@ def test_blocks_share_no_cell_and_hold_their_targets() -> None:
     assert sum(len(block.places) for block in blocks) == len(np.unique(np.concatenate([b.places for b in blocks])))
     for block in blocks:
         assert set(targets[block.members]) <= set(block.places[block.inner])
+
+
+def test_a_product_that_is_too_large_is_solved_block_by_block() -> None:
+    risk = instance("d3a", unity=True, sliding=True)
+    task = problem_of(risk, integer=None)
+    product = product_of(risk.table.relations.matrix)
+    assert product is not None
+    prices = Prices(np.ones(len(task)), np.ones(len(task)))
+    whole, blocks = (
+        SplittingSearch(task, prices, product, backends()[0], Clock(None), parameters=SplittingParameters(largest=size))
+        for size in (20_000_000, 1)
+    )
+    whole.run(0.05)
+    blocks.run(0.05)
+    assert whole.safe
+    assert blocks.bound <= whole.cost
+    assert blocks.ends is not None
+    assert blocks.steps > 0
 
 
 def test_moved_ranges_cost_the_same_and_are_safe_against_several_attackers() -> None:
@@ -182,7 +205,7 @@ def test_ranges_next_to_hidden_cells_are_moved_at_random_too() -> None:
 
 def test_without_time_there_are_ranges_all_the_same() -> None:
     model = cube(slides=True, seed=0)
-    run = SplitRun(model, CUBE, backends()[0], Clock(0.0))
+    run = SplittingRun(model, CUBE, backends()[0], Clock(0.0))
     run.run(1e-3)
     assert run.ends is not None
     assert run.bound > 0.5 * run.cost
@@ -191,12 +214,12 @@ def test_without_time_there_are_ranges_all_the_same() -> None:
 def test_ctrl_c_while_ranges_are_moved_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     presses = iter([KeyboardInterrupt])
 
-    def pressed(*arguments: Any, **options: Any) -> Slacks | None:  # noqa: ANN401
+    def pressed(*arguments: Any, **options: Any) -> RangeSlacks | None:  # noqa: ANN401
         for press in presses:
             raise press
-        return shifted(*arguments, **options)
+        return shift_ranges(*arguments, **options)
 
-    monkeypatch.setattr(range_publishing, "shifted", pressed)
+    monkeypatch.setattr(publication, "shift_ranges", pressed)
     found = protect(instance("t20x10", sliding=True), Intervals(secret=1))
     assert found.safe
     assert found.cost == pytest.approx(protect(instance("t20x10", sliding=True), Intervals(secret=1)).cost)

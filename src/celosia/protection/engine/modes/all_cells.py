@@ -1,4 +1,4 @@
-"""Modes of every cell of a table: also those that change although nobody could be wrong about them."""
+"""Modes of every cell of a table, also of those that a task leaves out because every attacker knows them."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from celosia.table.table import Table
 
 
 def modes_of_all_cells(task: ProtectionProblem, table: Table, offers: Sequence[Offer], unit: float) -> Modes:
-    """Return modes whose offers are about cells of the table, and whose slacks are those of the columns of a task.
+    """Return modes whose offers name cells of the table, and whose slacks are those of the columns of a task.
 
     A task leaves out what every attacker knows. Published numbers must add up with such cells too.
 
     Parameters
     ----------
     task
-        What must be reached.
+        The requirements.
     table
         The table.
     offers
         What may be published about which cells.
     unit
-        How many counts of the task are one unit of slacks.
+        Counts of the task in one unit of slacks.
     """
     n = len(table)
     none = np.zeros(0, dtype=np.int64)
-    nobody = np.zeros((task.n_attackers, n), dtype=np.int64)
+    nothing = np.zeros((task.n_attackers, n), dtype=np.int64)
     every = ProtectionProblem(
         cells=np.arange(n),
         matrix=sp.csr_array(table.relations.matrix),
         implied=np.zeros(len(table.relations), dtype=bool),
-        up=nobody,
-        down=nobody,
+        up=nothing,
+        down=nothing,
         cost=np.zeros(n),
         forced=np.zeros(n, dtype=bool),
         goals=Goals(none, none, none, none, none),
         decimals=task.decimals,
         whole=np.zeros(n, dtype=bool),
     )
-    return Modes.of(every, offers, unit).taken(task.cells)
+    return Modes.of(every, offers, unit).select(task.cells)

@@ -1,12 +1,13 @@
-r"""What may be published about the columns of a task, as data that the search reads.
+r"""The formulation of a master over modes of publication, as data: variables, costs, and slacks linear in them.
 
-A mode of publication gives variables, and the slacks that they open are linear in them:
+A mode of publication gives variables v, and the slacks that they open are linear in them:
 
 .. math:: \text{upper slack of column } i = u_i + \sum_j U_{ij} v_j + \mathrm{UB}_i^k\, x_i, \qquad
           \text{lower slack} = l_i + \sum_j L_{ij} v_j + \mathrm{LB}_i^k\, x_i,
 
 where :math:`x_i` is the variable that hides the column, if there is one, and :math:`\mathrm{UB}^k, \mathrm{LB}^k` are
-the rooms of attacker k (Salazar 2002, sections 3 to 6). A column may be offered in several modes, which add up.
+the bounds of attacker k (Salazar 2002, sections 3 to 6; (1), (9) and Figures 10 and 13). A column may be offered in
+several modes, whose slacks add up.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Offer:
-    """Columns of a task that may be published in one way: its variables, and what they open.
+    """One mode of publication for some columns of a task: its variables, and the slacks that they open.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modes:
-    """All offers for a task together.
+    """All modes in which the columns of a task may be published, together.
 
     Parameters
     ----------
@@ -124,14 +125,14 @@ class Modes:
                 if which is not None:
                     place[offer.columns] = which + start
         program = LinearProgram(
-            *_rows(task, offers, starts),
+            *_collect_rows(task, offers, starts),
             lower=np.concatenate([np.zeros(0), *(offer.lower for offer in offers)]),
             upper=np.concatenate([np.zeros(0), *(offer.upper for offer in offers)]),
             cost=np.concatenate([np.zeros(0), *(offer.cost for offer in offers)]),
             integer=np.concatenate([np.zeros(0, dtype=bool), *(offer.integer for offer in offers)]),
         )
         slacks = [
-            _placed([(offer.columns, entries) for offer, entries in zip(offers, side, strict=True)], starts, (n, v))
+            _assemble([(offer.columns, entries) for offer, entries in zip(offers, side, strict=True)], starts, (n, v))
             for side in ([offer.up for offer in offers], [offer.down for offer in offers])
         ]
         constant = float(sum(offer.constant for offer in offers))
@@ -148,8 +149,8 @@ class Modes:
             unit=unit,
         )
 
-    def taken(self, columns: NDArray[np.int64]) -> Modes:
-        """Return the same variables, and what they open of some columns only."""
+    def select(self, columns: NDArray[np.int64]) -> Modes:
+        """Return the same variables with the slacks of some columns only."""
         return replace(
             self,
             up=sp.csr_array(self.up[columns]),
@@ -161,12 +162,14 @@ class Modes:
         )
 
     @property
-    def widen(self) -> bool:
-        """Whether all that variables do is to open slacks, as those of ranges do."""
+    def only_widen(self) -> bool:
+        """Whether no variable makes a slack smaller, as it is with ranges."""
         return bool((self.up.data >= 0).all() and (self.down.data >= 0).all())
 
-    def raised(self, v: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a point whose variables, each by itself, open at least so much, ``(n,)`` each."""
+    def widen_to(
+        self, v: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return a point, no smaller, whose variables, each by itself, open at least these slacks, ``(n,)`` each."""
         out = v.copy()
         for matrix, needed in ((self.up, up), (self.down, down)):
             entries = sp.coo_array(matrix)
@@ -175,11 +178,11 @@ class Modes:
         return out
 
     def slacks(self, v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what is published about every column at a point, hiding left out: slacks up and down, ``(n,)``."""
+        """Return the slacks of every column at a point, hiding left out: up and down, ``(n,)`` each."""
         up, down = self.up_constant + self.up @ v, self.down_constant + self.down @ v
         return np.maximum(up, 0.0), np.maximum(down, 0.0)
 
-    def tidied(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tidy(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a point whose whole numbers are whole, and whose slacks are zero where no variable opens them."""
         whole = self.program.integer
         tidy = v.copy() if whole is None else np.where(whole, np.rint(v), v)
@@ -192,12 +195,16 @@ class Modes:
         """Return by how much every column is hidden at a point, ``(n,)``."""
         return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)
 
+    def hides(self, v: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which columns are hidden at a point whose whole numbers are whole, ``(n,)``."""
+        return np.asarray(np.rint(self.hidden(v)) > 0)
+
     def cost(self, v: NDArray[np.float64]) -> float:
         """Return what a point costs."""
         return self.constant + float(self.program.cost @ v)
 
 
-def _placed(
+def _assemble(
     parts: Sequence[tuple[NDArray[np.int64], Entries]], starts: NDArray[np.int64], shape: tuple[int, int]
 ) -> sp.csr_array:
     """Return the entries of all offers in one matrix of columns of the task and variables."""
@@ -216,10 +223,10 @@ def _placed(
     )
 
 
-def _rows(
+def _collect_rows(
     task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the offers' own rows, and that published numbers add up wherever all numbers of a relation are."""
+    """Return the offers' own rows, and the relations of which all cells have published numbers."""
     v = int(starts[-1])
     rows, lower, upper = [sp.csr_array((0, v))], [np.zeros(0)], [np.zeros(0)]
     for offer, start in zip(offers, starts[:-1].tolist(), strict=True):
@@ -228,14 +235,14 @@ def _rows(
             rows.append(sp.csr_array((wide.data, wide.indices + start, wide.indptr), shape=(wide.shape[0], v)))
             lower.append(offer.row_lower)
             upper.append(offer.row_upper)
-    additive = _additive(task, offers, starts)
+    additive = _additivity_rows(task, offers, starts)
     rows.append(additive[0])
     lower.append(additive[1])
     upper.append(additive[1])
     return sp.csr_array(sp.vstack(rows)), np.concatenate(lower), np.concatenate(upper)
 
 
-def _additive(
+def _additivity_rows(
     task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """Return the relations of published numbers, as rows over the variables, and their right sides."""
@@ -253,5 +260,5 @@ def _additive(
         return sp.csr_array((0, v)), np.zeros(0)
     matrix = sp.csr_array(task.matrix, dtype=np.float64)
     whole = np.flatnonzero((abs(matrix) @ silent.astype(np.float64)) == 0)
-    rows = sp.csr_array(matrix[whole] @ _placed(moved, starts, (n, v)))
+    rows = sp.csr_array(matrix[whole] @ _assemble(moved, starts, (n, v)))
     return rows, -(matrix[whole] @ constant)

@@ -1,4 +1,4 @@
-"""What searches have in common that publish a number for every cell which is not frozen."""
+"""What rounding and perturbation have in common: they publish a number for every cell that is not frozen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.modes.relaxation import ModeCutting
+from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of
@@ -43,7 +43,7 @@ class Numbered:
 
     @cached_property
     def task(self) -> ProtectionProblem:
-        """What must be reached."""
+        """The requirements."""
         return problem_of(self.risk, integer=self.call.integer)
 
     @cached_property
@@ -53,11 +53,11 @@ class Numbered:
 
     @cached_property
     def hopeless(self) -> NDArray[np.bool_]:
-        """Which goals are about cells that follow at once from what is frozen, ``(q,)``."""
+        """Which requirements have a target cell that is a linear combination of frozen cells, ``(q,)``."""
         return np.asarray(decompose(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
 
     def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
-        """Run a search and return its best point, None where there is none.
+        """Run a search and return its incumbent, None where there is none.
 
         A search also ends without one where an attacker knows so much that nothing which is published makes a
         difference to him: there is no cut then.
@@ -75,8 +75,8 @@ class Numbered:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 
-    def listen(self, search: ModeCutting) -> None:
-        """Note how far a search has come."""
+    def listen(self, search: ModeCuttingPlanes) -> None:
+        """Note incumbent and bound of a search, and publish a fallback where that is due."""
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
         self.call.progress.search(cost, search.bound, len(search.pool.cuts))
@@ -85,11 +85,11 @@ class Numbered:
             with fallback.measure_audit(), deadline.in_all(), suppress(CelosiaError):
                 self.insure(search, fallback)
 
-    def insure(self, search: ModeCutting, fallback: Fallback) -> None:
-        """Have the best point of a search published and audited: there may be no time for a better one."""
+    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
+        """Publish and audit the incumbent of a search as a fallback: there may be no time for a better one."""
 
     def refuse_what_is_given_away(self) -> None:
-        """Refuse frozen cells that give sensitive ones away, whatever is published about the others.
+        """Refuse frozen cells that disclose sensitive ones, whatever is published about the others.
 
         Raises
         ------

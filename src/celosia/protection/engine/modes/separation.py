@@ -1,7 +1,15 @@
-"""Attacks on a point of any modes: how far each cell moves, and the cuts that say why no further.
+r"""Separation of capacity cuts at a point of the master, for any modes of publication.
 
-Cells in networks are answered by flows, all in one call; the others by programs. Where programs are needed, networks of
-some of the relations are asked first: what their cuts demand, all relations together demand as well.
+A requirement with target cell p and level :math:`l_p^k` is met when its subproblem, the largest move of p with
+:math:`M d = 0` within the slacks at the point and the bounds of attacker k, reaches the level; a subproblem that does
+not gives the cut (Salazar 2002, Figures 7, 10 and 13)
+
+.. math:: \sum_{r_i > 0} r_i \min(\mathrm{UB}_i^k, \text{upper slack}_i(v)) +
+          \sum_{r_i < 0} |r_i| \min(\mathrm{LB}_i^k, \text{lower slack}_i(v)) \ge l_p^k.
+
+Subproblems in networks are solved as maximum flows, all in one call; the others as linear programs. Where those are
+needed, networks of some of the relations are solved first: their cuts are valid, because leaving relations out only
+makes attackers weaker.
 """
 
 from __future__ import annotations
@@ -17,9 +25,10 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import coloured
 from celosia.protection.engine.capacity import Cut, CutBuilder
-from celosia.protection.engine.modes.lp import Programs
+from celosia.protection.engine.modes.lp import AttackerPrograms
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.slacks import Doors, Linear, Opening, Ratios
+from celosia.protection.engine.modes.parameters import SEPARATION, ModeSeparationParameters
+from celosia.protection.engine.modes.slacks import Linear, Ratios, SlackBounds, SlacksAt
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import (
     Capacities,
@@ -32,43 +41,23 @@ from celosia.protection.engine.subproblems.requirements import SideRequirements,
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-
-REACHED = 1e-7
-"""A level that is missed by less than this part is reached, as far as doubles can tell; the last word has the audit."""
-
-_UP = 2.0**-29
-"""Coefficients of cuts are rounded up to multiples of this: variables are not negative, so a cut stays valid."""
-
-_DOUBLE = 1e-12
-"""More than the rounding error of a coefficient."""
-
-_ROUNDING = 1e-9
-"""More than what rounding errors of doubles add up to in the right side of a cut, relative to its terms."""
-
-_ENOUGH = 5
-"""With so many cuts from networks the programs can wait."""
-
-_FEW, _SHARE = 10, 4
-"""With so many cuts from programs, and one for so many questions, the others can wait."""
-
-_AT_ONCE = 2_000_000
-"""So many rooms are laid side by side for one call, where they differ from question to question."""
+from celosia.tolerance import DOUBLE_ROUNDING, LEVEL_REACHED, SUM_ROUNDING
 
 Effort = Literal["all", "enough", "little"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pressed:
-    """What an attack on a point found.
+class Separation:
+    """What a separation found.
 
     Parameters
     ----------
     cuts
-        What the point violates, the worst first.
+        The capacity cuts that the point violates, the most violated first.
     reached
-        How far each question got, as a part of its level, sliding ones in all, ``(s,)``.
+        The share of its level that each subproblem reaches, both of a sliding level in all, ``(s,)``.
     complete
-        Every question was answered; the others count as not reached at all.
+        Every subproblem was solved; those that were not count as reaching nothing.
     """
 
     cuts: list[Cut]
@@ -77,27 +66,35 @@ class Pressed:
 
     @property
     def least(self) -> float:
-        """The part of its level that the worst question reaches."""
+        """The smallest share of its level that a subproblem reaches."""
         return float(self.reached.min(initial=1.0))
+
+    @property
+    def safe(self) -> bool:
+        """Whether every level is reached, as far as doubles can tell."""
+        return self.least >= 1 - LEVEL_REACHED
 
 
 @dataclass(eq=False)
-class Press:
-    """Attacks points of the modes of a task.
+class CapacitySeparator:
+    """Separates capacity cuts at points of the master: solves the attackers' subproblems as flows or linear programs.
 
     Parameters
     ----------
     task
-        What must be reached.
+        The requirements.
     modes
         What may be published.
     backend
-        Solves the attackers' programs where cells form no networks.
+        Solves the attackers' linear programs where cells form no networks.
+    parameters
+        How much work one separation is.
     """
 
     task: ProtectionProblem
     modes: Modes
     backend: Backend
+    parameters: ModeSeparationParameters = SEPARATION
     sides: SideRequirements = field(init=False)
     _next: int = 0
 
@@ -106,29 +103,30 @@ class Press:
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property
-    def whole(self) -> SupportGraph:
-        """All columns, taken apart."""
+    def support(self) -> SupportGraph:
+        """All columns, split into components."""
         return SupportGraph.of(self.task, np.arange(len(self.task)))
 
     @cached_property
-    def _doors(self) -> Doors:
+    def _bounds(self) -> SlackBounds:
         unit = self.modes.unit
-        return Doors(self.modes, self.sides, self._builder.up / unit, self._builder.down / unit)
+        return SlackBounds(self.modes, self.sides, self._builder.up / unit, self._builder.down / unit)
 
     @cached_property
     def _builder(self) -> CutBuilder:
         return CutBuilder.of(self.task)
 
     @cached_property
-    def _programs(self) -> Programs:
-        return Programs(self.task, self.sides, self.whole, self._builder, self.backend)
+    def _programs(self) -> AttackerPrograms:
+        return AttackerPrograms(
+            self.task, self.sides, self.support, self._builder, self.backend, parameters=self.parameters
+        )
 
     @cached_property
-    def _planes(self) -> list[SupportGraph]:
-        """Networks of some of the relations, where all of them form none.
+    def _partial_networks(self) -> list[SupportGraph]:
+        """Networks of some of the relations, where all of them together form none.
 
-        Relations that cover every cell at most once are of one colour, and those of two colours form a network. Leaving
-        relations out only weakens attackers.
+        Relations that cover every cell at most once are of one colour, and those of two colours form a network.
         """
         if bool(self._network.all()):
             return []
@@ -140,12 +138,12 @@ class Press:
 
     @cached_property
     def _network(self) -> NDArray[np.bool_]:
-        """Which questions are about networks."""
-        return self._inside(self.whole, np.arange(len(self.sides)))
+        """Which subproblems are flows in networks, ``(s,)``."""
+        return self._lie_in(self.support, np.arange(len(self.sides)))
 
-    def _inside(self, network: SupportGraph, questions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which questions are about a component that is a network."""
-        component = network.parts.component[self.sides.columns[questions]].astype(np.int64)
+    def _lie_in(self, network: SupportGraph, sides: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which subproblems have their target cell in a component that is a network."""
+        component = network.parts.component[self.sides.columns[sides]].astype(np.int64)
         return network.is_network(component) & (component >= 0)
 
     @cached_property
@@ -156,105 +154,111 @@ class Press:
         return np.asarray(whole & (program.upper <= 1.0))
 
     @cached_property
-    def _questions(self) -> NDArray[np.int64]:
-        """The questions; of sliding pairs the first."""
+    def _firsts(self) -> NDArray[np.int64]:
+        """The subproblems; of the two of a sliding level the first."""
         return np.flatnonzero(~(self.sides.sliding & ~self.sides.upward))
 
-    def attack(
+    def separate(
         self,
         v: NDArray[np.float64],
         *,
-        wider: NDArray[np.float64] | float = 0.0,
-        missing: float = REACHED,
+        widening: NDArray[np.float64] | float = 0.0,
+        missing: float = LEVEL_REACHED,
         effort: Effort = "all",
-    ) -> Pressed:
-        """Return the cuts that a point violates.
+    ) -> Separation:
+        """Return the capacity cuts that a point violates.
 
         Parameters
         ----------
         v
             The point.
-        wider
+        widening
             By how much all slacks are taken to be wider, in units: cuts found so use fewer columns.
         missing
-            Levels that are missed by less than this part count as reached.
+            Levels that are missed by less than this share count as reached.
         effort
-            Answer all questions, or programs only until there are cuts enough, or none where networks of some relations
-            can be asked instead.
+            Solve all subproblems, or linear programs only until there are cuts enough, or no linear program where
+            networks of some relations can be solved instead.
         """
-        opening = Opening.of(self._doors, v, np.broadcast_to(wider, len(self.task)))
-        answers = _Answers(opening, missing, np.zeros(len(self.sides)), {})
-        by_flow = self._network[self._questions]
-        self._ask_flows(answers, self.whole, self._questions[by_flow])
-        waiting = self._questions[~by_flow]
-        planes = self._planes if effort != "all" else []
-        for plane in planes:
-            self._ask_flows(answers, plane, waiting, part=True)
+        slacks = SlacksAt.of(self._bounds, v, np.broadcast_to(widening, len(self.task)))
+        state = _SeparationState(slacks, missing, np.zeros(len(self.sides)), {})
+        by_flow = self._network[self._firsts]
+        self._solve_flows(state, self.support, self._firsts[by_flow])
+        waiting = self._firsts[~by_flow]
+        networks = self._partial_networks if effort != "all" else []
+        for network in networks:
+            self._solve_flows(state, network, waiting, partial=True)
         complete = not len(waiting)
-        if effort == "all" or (len(answers.cuts) < _ENOUGH and not (effort == "little" and planes)):
-            complete = self._ask_programs(answers, waiting, deep=effort == "all")
-        return Pressed(sorted(answers.cuts.values(), key=lambda cut: -cut.missing(v)), answers.reached, complete)
+        few = len(state.cuts) < self.parameters.enough_flow_cuts
+        if effort == "all" or (few and not (effort == "little" and networks)):
+            complete = self._solve_programs(state, waiting, every=effort == "all")
+        return Separation(sorted(state.cuts.values(), key=lambda cut: -cut.missing(v)), state.reached, complete)
 
     @cached_property
-    def by_flows(self) -> bool:
-        """Whether some questions are answered by flows."""
+    def has_flows(self) -> bool:
+        """Whether some subproblems are solved as flows."""
         return bool(self._network.any())
 
     @cached_property
-    def by_programs(self) -> bool:
-        """Whether some questions are answered by programs."""
+    def has_programs(self) -> bool:
+        """Whether some subproblems are solved as linear programs."""
         return not bool(self._network.all())
 
     def least_by_flows(self, v: NDArray[np.float64]) -> float:
-        """Return the part of its level that the worst question about a network reaches."""
-        answers = _Answers(Opening.of(self._doors, v, np.zeros(len(self.task))), 1.0, np.ones(len(self.sides)), {})
-        self._ask_flows(answers, self.whole, self._questions[self._network[self._questions]])
-        return float(answers.reached.min(initial=1.0))
+        """Return the smallest share of its level that a subproblem in a network reaches."""
+        slacks = SlacksAt.of(self._bounds, v, np.zeros(len(self.task)))
+        state = _SeparationState(slacks, 1.0, np.ones(len(self.sides)), {})
+        self._solve_flows(state, self.support, self._firsts[self._network[self._firsts]])
+        return float(state.reached.min(initial=1.0))
 
-    def raised(self, v: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return a point with ranges wide enough for all that programs have found; None where they know too little."""
-        slacks = self._programs.needed(np.flatnonzero(~self._network))
-        return None if slacks is None else self.modes.raised(v, *slacks)
+    def widen_to_witnesses(self, v: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a point whose ranges hold the witnesses of all linear programs; None where one has no witness."""
+        slacks = self._programs.needed_slacks(np.flatnonzero(~self._network))
+        return None if slacks is None else self.modes.widen_to(v, *slacks)
 
     def _pair(self, first: int) -> tuple[int, ...]:
-        """Return a question, of a sliding pair both."""
+        """Return a subproblem, of a sliding level both."""
         return (first, first + 1) if self.sides.sliding[first] else (first,)
 
-    def _ask_flows(
-        self, answers: _Answers, network: SupportGraph, firsts: NDArray[np.int64], *, part: bool = False
+    def _solve_flows(
+        self, state: _SeparationState, network: SupportGraph, firsts: NDArray[np.int64], *, partial: bool = False
     ) -> None:
-        """Answer questions by flows, many at once; of a part of the relations only the cuts count."""
-        firsts = firsts[self._inside(network, firsts)]
-        at_once = len(firsts) if answers.opening.shared else max(1, _AT_ONCE // len(self.task))
+        """Solve subproblems as flows, many at once; of networks of some relations only the cuts count."""
+        firsts = firsts[self._lie_in(network, firsts)]
+        many = self.parameters.capacities_at_once // len(self.task)
+        at_once = len(firsts) if state.slacks.shared else max(1, many)
         for start in range(0, len(firsts), max(at_once, 1)):
             deadline.check()
             pairs = [self._pair(first) for first in firsts[start : start + at_once].tolist()]
-            asked, rooms = self._laid_out(answers.opening, pairs)
-            moved = measure_flows(asked, rooms, network.network) * asked.levels
-            short = answers.short(pairs, moved, part=part)
-            if len(short):
-                self._cut_off_flows(answers, network, [pairs[place] for place in short.tolist()])
+            asked, capacities = self._lay_out(state.slacks, pairs)
+            moves = measure_flows(asked, capacities, network.network) * asked.levels
+            unmet = state.record(pairs, moves, partial=partial)
+            if len(unmet):
+                self._add_flow_cuts(state, network, [pairs[place] for place in unmet.tolist()])
 
-    def _laid_out(self, opening: Opening, pairs: Sequence[Sequence[int]]) -> tuple[FlowRequirements, Capacities]:
-        """Return questions and rooms for flows: an attacker's rooms once where they are shared, else for each."""
+    def _lay_out(self, slacks: SlacksAt, pairs: Sequence[Sequence[int]]) -> tuple[FlowRequirements, Capacities]:
+        """Return subproblems and capacities for flows: shared ones once for every attacker, else those of each."""
         sides, asked = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
-        if opening.shared:
-            rooms, rows = [opening.plain(who) for who in range(self.task.n_attackers)], sides.attackers[asked]
+        if slacks.shared:
+            found = [slacks.published_capacities(attacker) for attacker in range(self.task.n_attackers)]
+            rows = sides.attackers[asked]
         else:
-            rooms, rows = [opening.rooms(k, network=True) for k in asked.tolist()], np.arange(len(asked))
-        up, down = (np.array(side) for side in zip(*rooms, strict=True))
+            found, rows = [slacks.capacities(k, network=True) for k in asked.tolist()], np.arange(len(asked))
+        up, down = (np.array(side) for side in zip(*found, strict=True))
         return (
-            FlowRequirements(sides.columns[asked], rows, sides.upward[asked], opening.wanted(asked)),
+            FlowRequirements(sides.columns[asked], rows, sides.upward[asked], slacks.targets(asked)),
             Capacities(up, down, np.ones(len(self.task))),
         )
 
-    def _cut_off_flows(self, answers: _Answers, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
-        """Note the cuts of questions about a network, from both minimum cuts of each side."""
-        asked, rooms = self._laid_out(answers.opening, pairs)
-        _, ends, nodes = find_minimum_cuts(asked, rooms, network.network, 0.0)
-        who = self.sides.attackers[[k for pair in pairs for k in pair]]
-        limits = Capacities(self._doors.up, self._doors.down, rooms.share)
-        starts, columns, _, upward = find_crossings(asked._replace(attackers=who), limits, network.network, ends, nodes)
+    def _add_flow_cuts(self, state: _SeparationState, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
+        """Add the cuts of subproblems in a network, from both minimum cuts of each side."""
+        asked, capacities = self._lay_out(state.slacks, pairs)
+        _, ends, nodes = find_minimum_cuts(asked, capacities, network.network, 0.0)
+        attackers = self.sides.attackers[[k for pair in pairs for k in pair]]
+        limits = Capacities(self._bounds.up, self._bounds.down, capacities.share)
+        starts, columns, _, upward = find_crossings(
+            asked._replace(attackers=attackers), limits, network.network, ends, nodes
+        )
         signs = np.where(upward, 1.0, -1.0)
         number = 0
         for pair in pairs:
@@ -263,83 +267,85 @@ class Press:
                 borders = [slice(starts[number + side], starts[number + side + 1]) for side in range(2)]
                 ratios.append([(columns[border], signs[border]) for border in borders if border.start < border.stop])
                 number += 2
-            self._cut_off(answers, pair, ratios, network=True)
+            self._add_cuts(state, pair, ratios, network=True)
 
-    def _ask_programs(self, answers: _Answers, waiting: NDArray[np.int64], *, deep: bool) -> bool:
-        """Answer questions by programs, those first that had to wait the last time; return whether all were."""
-        programs, opening = self._programs, answers.opening
-        enough = len(answers.cuts) + max(_FEW, len(waiting) // _SHARE)
+    def _solve_programs(self, state: _SeparationState, waiting: NDArray[np.int64], *, every: bool) -> bool:
+        """Solve subproblems as linear programs, those first that had to wait the last time; return whether all were."""
+        programs, slacks, parameters = self._programs, state.slacks, self.parameters
+        enough = len(state.cuts) + max(parameters.least_program_cuts, len(waiting) // parameters.subproblems_per_cut)
         order = np.concatenate([waiting[waiting >= self._next], waiting[waiting < self._next]])
         for place, first in enumerate(order.tolist()):
             pair = self._pair(first)
-            known = programs.known(opening, pair)
-            if known is not None and not len(answers.short([pair], known)):
+            known = programs.recall(slacks, pair)
+            if known is not None and not len(state.record([pair], known)):
                 continue
-            if not deep and len(answers.cuts) >= enough:
+            if not every and len(state.cuts) >= enough:
                 self._next = first
                 return False
-            moves, ratios = zip(*(programs.pushed(opening, k) for k in pair), strict=True)
-            programs.keep(opening, pair, moves)
+            moves, ratios = zip(*(programs.solve(slacks, k) for k in pair), strict=True)
+            programs.keep(slacks, pair, moves)
             if len(pair) == 1:
-                programs.share(opening, first, moves[0], order[place + 1 :])
-            if len(answers.short([pair], np.array([move.far for move in moves]))):
-                self._cut_off(answers, pair, [[] if found is None else [found] for found in ratios], network=False)
+                programs.share(slacks, first, moves[0], order[place + 1 :])
+            if len(state.record([pair], np.array([move.reach for move in moves]))):
+                self._add_cuts(state, pair, [[] if found is None else [found] for found in ratios], network=False)
         return True
 
-    def _cut_off(
-        self, answers: _Answers, pair: Sequence[int], ratios: Sequence[Sequence[Ratios]], *, network: bool
+    def _add_cuts(
+        self, state: _SeparationState, pair: Sequence[int], ratios: Sequence[Sequence[Ratios]], *, network: bool
     ) -> None:
-        """Note the cuts of a question, of a sliding level from every combination of its two sides."""
+        """Add the violated cuts of a subproblem, of a sliding level from every combination of its two sides."""
         deadline.check()
-        opening, level = answers.opening, float(self.sides.levels[pair[0]])
+        slacks, level = state.slacks, float(self.sides.levels[pair[0]])
         options = [
-            [opening.own_expression(k), *(opening.expression(k, one, network=network) for one in found)]
+            [slacks.own_expression(k), *(slacks.expression(k, one, network=network) for one in found)]
             for k, found in zip(pair, ratios, strict=True)
         ]
-        values = [[one.at(opening.v) for one in options_of_one] for options_of_one in options]
+        values = [[one.at(slacks.v) for one in options_of_one] for options_of_one in options]
         for places in product(*(range(len(one)) for one in options)):
-            if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - answers.missing):
+            if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - state.missing):
                 parts = [option[place] for option, place in zip(options, places, strict=True)]
-                cut = _cut(parts[0] if len(parts) == 1 else parts[0].plus(parts[1]), level, self._binary)
-                answers.cuts[cut.key] = cut
+                reach = parts[0] if len(parts) == 1 else parts[0].plus(parts[1])
+                cut = _capacity_cut(reach, level, self._binary, self.parameters.cut_step)
+                state.cuts[cut.key] = cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Answers:
-    """What is known about a point under attack: how far questions get, as parts of their levels, and cuts."""
+class _SeparationState:
+    """What is known about a point so far: the shares of their levels that subproblems reach, and cuts by their keys."""
 
-    opening: Opening
+    slacks: SlacksAt
     missing: float
     reached: NDArray[np.float64]
     cuts: dict[bytes, Cut]
 
-    def short(
-        self, pairs: Sequence[Sequence[int]], moved: NDArray[np.float64], *, part: bool = False
+    def record(
+        self, pairs: Sequence[Sequence[int]], moves: NDArray[np.float64], *, partial: bool = False
     ) -> NDArray[np.int64]:
-        """Note how far questions get, both of sliding pairs together, one after the other; return which are too short.
+        """Note how far subproblems move their cells, both of a sliding level together; return which miss their level.
 
         What is published about the cell itself is taken into account here.
         """
         sides = np.array([k for pair in pairs for k in pair], dtype=np.int64)
         number = np.repeat(np.arange(len(pairs)), [len(pair) for pair in pairs])
-        far = np.bincount(number, np.minimum(moved, self.opening.own[sides]), len(pairs))
-        got = far / self.opening.doors.sides.levels[[pair[0] for pair in pairs]]
-        if not part:
+        far = np.bincount(number, np.minimum(moves, self.slacks.own[sides]), len(pairs))
+        got = far / self.slacks.bounds.sides.levels[[pair[0] for pair in pairs]]
+        if not partial:
             self.reached[sides] = np.minimum(got, 1.0)[number]
         return np.flatnonzero(got < 1.0 - self.missing)
 
 
-def _cut(reach: Linear, level: float, binary: NDArray[np.bool_]) -> Cut:
-    """Return the cut that says: this is at least the level.
+def _capacity_cut(reach: Linear, level: float, binary: NDArray[np.bool_], step: float) -> Cut:
+    """Return the cut that demands that an expression is at least the level, its coefficients rounded up to steps.
 
-    Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing.
+    Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing (Salazar 2002,
+    section 7).
     """
     columns, total, constant = reach.columns, reach.values, reach.constant
-    right = level - constant - _ROUNDING * (level + abs(constant))
+    right = level - constant - SUM_ROUNDING * (level + abs(constant))
     if right > 0 and bool((total >= 0).all()):
         total = np.where(binary[columns], np.minimum(total, right), total)
-    scale = max(float(np.abs(total).max(initial=0.0)), level * _UP)
-    exact = total / (scale * _UP)
-    raised = np.where(exact == np.rint(exact), exact, np.ceil(exact * (1 + np.sign(exact) * _DOUBLE))) * _UP
+    scale = max(float(np.abs(total).max(initial=0.0)), level * step)
+    exact = total / (scale * step)
+    raised = np.where(exact == np.rint(exact), exact, np.ceil(exact * (1 + np.sign(exact) * DOUBLE_ROUNDING))) * step
     kept = raised != 0
     return Cut(columns[kept], raised[kept], right / scale)

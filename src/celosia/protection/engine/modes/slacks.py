@@ -1,4 +1,4 @@
-r"""What a point of any modes opens to attackers: rooms, and how far a cell moves by them as linear expressions.
+r"""Upper and lower slacks at a point of the master, capped by each attacker's bounds, and how far they let a cell move.
 
 For multipliers with :math:`d_p = \sum_{i \ne p} r_i d_i` (see `celosia.protection.engine.capacity`) cell p moves
 up by at most
@@ -6,8 +6,9 @@ up by at most
 .. math:: \sum_{r_i > 0} r_i \min(\mathrm{UB}_i^k, \text{upper slack}_i(v)) +
           \sum_{r_i < 0} |r_i| \min(\mathrm{LB}_i^k, \text{lower slack}_i(v)),
 
-and term by term both choices are valid: the smaller one at the point makes the expression. In a network a flow of one
-level never needs more than that level of any cell, so rooms end there (thesis 3.28 with the smallest M).
+and term by term both choices are valid: these are the :math:`\alpha^1, \alpha^2, \beta^1, \beta^2` of Salazar (2002),
+(10) and (11). The smaller one at the point makes the expression. In a network a flow of one level never needs more than
+that level of any cell, so capacities end there (thesis 3.28 with the smallest M).
 """
 
 from __future__ import annotations
@@ -23,18 +24,13 @@ from numpy.typing import NDArray
 from celosia.kernels import inner, kernel
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.subproblems.requirements import SideRequirements
-
-_WHOLE = 1e-9
-"""A variable this close to 1 is 1."""
-
-_FAR = 1e9
-"""Rooms end here, in units: nobody needs more in doubles."""
-
-_NOTHING = 1e-9
-"""Flows are sent as far as this part of a level even where a cell cannot move at all."""
+from celosia.tolerance import HIDDEN_FULLY, LARGEST_CAPACITY, LEAST_MOVE
 
 Ratios = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Columns, and how far the cell in question moves with each."""
+"""Columns, and how far the target cell moves with each."""
+
+UpDown = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""How far every column may move up, and how far down, ``(n,)`` each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,22 +46,22 @@ class Linear:
         return self.constant + float(self.values @ v[self.columns])
 
     def plus(self, other: Linear) -> Linear:
-        """Return the sum of two."""
+        """Return the sum of two expressions."""
         return Linear(self.constant + other.constant, *_merged(self.columns, self.values, other.columns, other.values))
 
 
 @dataclass(frozen=True, eq=False)
-class Doors:
-    """What modes can open at most, prepared for many points.
+class SlackBounds:
+    """The largest slacks that modes allow, and the attackers' bounds, prepared for many points.
 
     Parameters
     ----------
     modes
         What may be published.
     sides
-        The questions, with levels in units.
+        The subproblems: one for every side of a requirement, with levels in units.
     up, down
-        The attackers' rooms in units, infinite where there is no end, ``(k, n)`` each.
+        The attackers' bounds UB and LB in units, infinite where there is none, ``(k, n)`` each.
     """
 
     modes: Modes
@@ -74,159 +70,162 @@ class Doors:
     down: NDArray[np.float64]
 
     @cached_property
-    def tables(self) -> tuple[NDArray[Any], ...]:
-        """Slacks by variables, up and then down, for `_smallest`."""
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Slacks by variables, first up and then down, for `_smallest`."""
         modes = self.modes
         by_variable = sp.csr_array(sp.vstack([modes.up, modes.down]))
         constants = np.concatenate([modes.up_constant, modes.down_constant])
-        most = constants + by_variable.maximum(0) @ np.minimum(modes.program.upper, _FAR)
+        most = constants + by_variable.maximum(0) @ np.minimum(modes.program.upper, LARGEST_CAPACITY)
         starts, variables = by_variable.indptr.astype(np.int64), by_variable.indices.astype(np.int64)
         return starts, variables, by_variable.data, constants, most, modes.hiding, modes.opening
 
-    def widest(self, who: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how far columns can move for an attacker whatever is published, up and down, ``(n,)`` each."""
-        up, down = np.split(self.tables[4], 2)
+    @property
+    def largest_slacks(self) -> NDArray[np.float64]:
+        """The largest slack of every column by variables other than hiding, first up and then down, ``(2 n,)``."""
+        return np.asarray(self.arrays[4])
+
+    def largest_capacities(self, attacker: int) -> UpDown:
+        """Return how far columns can move for an attacker whatever is published."""
+        up, down = np.split(self.largest_slacks, 2)
         hides = self.modes.hiding >= 0
         return (
-            np.where(hides, self.up[who], np.minimum(self.up[who], up)),
-            np.where(hides, self.down[who], np.minimum(self.down[who], down)),
+            np.where(hides, self.up[attacker], np.minimum(self.up[attacker], up)),
+            np.where(hides, self.down[attacker], np.minimum(self.down[attacker], down)),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Opening:
-    """A point, and what it opens.
+class SlacksAt:
+    """Upper and lower slack of every column at a point, and the capacities that they leave each attacker.
 
     Parameters
     ----------
-    doors
-        What can be opened at all.
+    bounds
+        The largest slacks, and the attackers' bounds.
     v
         The point.
     slack
-        How far published numbers leave every column, up and then down, ``(2 n,)``.
+        Slacks by published numbers, first up and then down, ``(2 n,)``.
     hidden
         By how much every column is hidden, ``(n,)``.
     opened
         By how much every column is opened by a variable of its own, infinite where it needs none, ``(n,)``.
-    wider
+    widening
         By how much all slacks are taken to be wider, ``(n,)``.
     """
 
-    doors: Doors
+    bounds: SlackBounds
     v: NDArray[np.float64]
     slack: NDArray[np.float64]
     hidden: NDArray[np.float64]
     opened: NDArray[np.float64]
-    wider: NDArray[np.float64]
-    _plain: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
+    widening: NDArray[np.float64]
+    _published: dict[int, UpDown] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, doors: Doors, v: NDArray[np.float64], wider: NDArray[np.float64]) -> Opening:
-        """Return what a point opens."""
-        modes = doors.modes
+    def of(cls, bounds: SlackBounds, v: NDArray[np.float64], widening: NDArray[np.float64]) -> SlacksAt:
+        """Return the slacks at a point."""
+        modes = bounds.modes
         opened = np.where(modes.opening >= 0, v[np.maximum(modes.opening, 0)], np.inf)
-        return cls(doors, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, wider)
+        return cls(bounds, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, widening)
 
     @cached_property
-    def gated(self) -> bool:
-        """Whether some columns must be opened by a variable."""
+    def needs_opening(self) -> bool:
+        """Whether some columns have no slack unless a variable opens them."""
         return bool(np.isfinite(self.opened).any())
 
     @cached_property
-    def covered(self) -> bool:
+    def hides_some(self) -> bool:
         """Whether some columns are hidden."""
         return bool(self.hidden.any())
 
     @property
     def shared(self) -> bool:
-        """Whether an attacker's rooms are the same for all questions, whatever their levels."""
-        return not self.gated and not self.covered
+        """Whether an attacker's capacities are the same in all subproblems, whatever their levels."""
+        return not self.needs_opening and not self.hides_some
 
-    def rooms(self, k: int, *, network: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how far every column can move for a question, up and down; in a network no further than its level.
+    def capacities(self, k: int, *, network: bool) -> UpDown:
+        """Return how far every column can move in a subproblem; in a network no further than its level.
 
-        Where rooms are shared, those of networks are left to the flow to cut off.
+        Where capacities are shared, those of networks are left to the flow to cut off.
         """
-        sides, who = self.doors.sides, int(self.doors.sides.attackers[k])
-        plain = self.plain(who)
+        sides, attacker = self.bounds.sides, int(self.bounds.sides.attackers[k])
+        published = self.published_capacities(attacker)
         if self.shared:
-            return plain
+            return published
         level, limit = float(sides.levels[k]), float(sides.levels[k]) if network else np.inf
         found = []
-        for slack, room in zip(plain, (self.doors.up[who], self.doors.down[who]), strict=True):
-            given = np.minimum(slack, _times(limit, self.opened)) if self.gated else slack
-            if self.covered:
-                far = np.minimum(room, _FAR)
-                share = np.where(self.hidden >= 1.0 - _WHOLE, far, np.minimum(far, level) * self.hidden)
+        for slack, bound in zip(published, (self.bounds.up[attacker], self.bounds.down[attacker]), strict=True):
+            given = np.minimum(slack, self._opened_part(limit)) if self.needs_opening else slack
+            if self.hides_some:
+                far = np.minimum(bound, LARGEST_CAPACITY)
+                share = np.where(self.hidden >= 1.0 - HIDDEN_FULLY, far, np.minimum(far, level) * self.hidden)
                 given = np.minimum(given + share, far)
-            found.append(np.minimum(given + self.wider if self.gated else given, limit))
+            found.append(np.minimum(given + self.widening if self.needs_opening else given, limit))
         return found[0], found[1]
 
-    def plain(self, who: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return an attacker's rooms up and down by what is published, hiding and gates left out."""
-        if who not in self._plain:
+    def published_capacities(self, attacker: int) -> UpDown:
+        """Return an attacker's capacities by published numbers alone, hiding and opening left out."""
+        if attacker not in self._published:
             up, down = np.split(self.slack, 2)
-            wider = 0.0 if self.gated else self.wider
-            widest = self.doors.widest(who)
-            self._plain[who] = (
-                np.minimum(up + wider, np.minimum(widest[0], _FAR)),
-                np.minimum(down + wider, np.minimum(widest[1], _FAR)),
+            widening = 0.0 if self.needs_opening else self.widening
+            largest = self.bounds.largest_capacities(attacker)
+            self._published[attacker] = (
+                np.minimum(up + widening, np.minimum(largest[0], LARGEST_CAPACITY)),
+                np.minimum(down + widening, np.minimum(largest[1], LARGEST_CAPACITY)),
             )
-        return self._plain[who]
+        return self._published[attacker]
+
+    def _opened_part(self, limit: float) -> NDArray[np.float64]:
+        """Return a limit times how far columns are opened; infinite where there is no limit."""
+        return np.full(len(self.opened), np.inf) if np.isinf(limit) else limit * self.opened
 
     @cached_property
     def own(self) -> NDArray[np.float64]:
-        """How far the cell of every question may move by what is published about itself, ``(s,)``."""
-        sides, modes = self.doors.sides, self.doors.modes
-        columns, upward, who = sides.columns, sides.upward, sides.attackers
-        room = np.where(upward, self.doors.up[who, columns], self.doors.down[who, columns])
+        """How far the target cell of every subproblem may move by what is published about itself, ``(s,)``."""
+        sides, modes = self.bounds.sides, self.bounds.modes
+        columns, upward, attackers = sides.columns, sides.upward, sides.attackers
+        bound = np.where(upward, self.bounds.up[attackers, columns], self.bounds.down[attackers, columns])
         place = np.where(upward, columns, columns + len(self.hidden))
-        most = self.doors.tables[4]
-        opens = np.minimum(np.minimum(most[place], room), sides.levels)
+        opens = np.minimum(np.minimum(self.bounds.largest_slacks[place], bound), sides.levels)
         gates = modes.opening[columns] >= 0
         slack = self.slack[place]
         slack = np.where(gates, np.minimum(slack, opens * np.where(gates, self.opened[columns], 0.0)), slack)
-        hides = np.where(modes.hiding[columns] >= 0, np.minimum(room, sides.levels) * self.hidden[columns], 0.0)
-        return np.minimum(room, slack + hides)
+        hides = np.where(modes.hiding[columns] >= 0, np.minimum(bound, sides.levels) * self.hidden[columns], 0.0)
+        return np.minimum(bound, slack + hides)
 
-    def wanted(self, sides: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how far cells need be pushed: no further than their level and what is published about themselves."""
-        levels = self.doors.sides.levels[sides]
-        return np.maximum(np.minimum(levels, self.own[sides]), levels * _NOTHING)
+    def targets(self, sides: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how far subproblems push their cell: to its level, or as far as is published about the cell itself."""
+        levels = self.bounds.sides.levels[sides]
+        return np.maximum(np.minimum(levels, self.own[sides]), levels * LEAST_MOVE)
 
     def own_expression(self, k: int) -> Linear:
-        """Return the same as an expression."""
-        column = self.doors.sides.columns[k : k + 1]
-        sign = 1.0 if self.doors.sides.upward[k] else -1.0
-        return self._summed(k, (column, np.array([sign])), np.inf)
+        """Return how far the target cell moves by what is published about itself, as an expression."""
+        column = self.bounds.sides.columns[k : k + 1]
+        sign = 1.0 if self.bounds.sides.upward[k] else -1.0
+        return self._sum_of_smaller(k, (column, np.array([sign])), np.inf)
 
     def expression(self, k: int, ratios: Ratios, *, network: bool) -> Linear:
-        """Return how far the cell in question moves at most, by ratios for its direction."""
-        return self._summed(k, ratios, float(self.doors.sides.levels[k]) if network else np.inf)
+        """Return how far the target cell moves at most, by ratios for its direction, as an expression."""
+        return self._sum_of_smaller(k, ratios, float(self.bounds.sides.levels[k]) if network else np.inf)
 
-    def _summed(self, k: int, ratios: Ratios, limit: float) -> Linear:
-        """Return the sum of the smaller of slack and room, times r, with the choices that are best at the point."""
-        doors, sides = self.doors, self.doors.sides
-        who = int(sides.attackers[k])
+    def _sum_of_smaller(self, k: int, ratios: Ratios, limit: float) -> Linear:
+        """Return the sum of the smaller of slack and bound, times r, with the choices that are best at the point."""
+        bounds, sides = self.bounds, self.bounds.sides
+        attacker = int(sides.attackers[k])
         constant, touched, total = _smallest(
             *ratios,
             float(sides.levels[k]),
             limit,
-            doors.up[who],
-            doors.down[who],
+            bounds.up[attacker],
+            bounds.down[attacker],
             self.slack,
             self.hidden,
             self.v,
-            *doors.tables,
+            *bounds.arrays,
         )
         columns = np.sort(touched)
         return Linear(constant, columns, total[columns])
-
-
-def _times(limit: float, opened: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the limit times how far columns are opened; no limit where there is none."""
-    return np.full(len(opened), np.inf) if np.isinf(limit) else limit * opened
 
 
 @kernel()

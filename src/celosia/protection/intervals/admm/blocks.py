@@ -1,4 +1,4 @@
-"""Products of trees taken apart: the leaves below one parent in every dimension, with their margins."""
+"""Blocks of a product of trees: the leaves below one parent in every dimension, with their margins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.protection.intervals.admm.product import Product
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class ProductBlock:
     """Leaves below one parent in every dimension, with their margins.
 
     Parameters
@@ -32,7 +32,7 @@ class Block:
     members: NDArray[np.int64]
 
 
-def blocks_of(product: Product, targets: NDArray[np.int64]) -> list[Block]:
+def blocks_of(product: Product, targets: NDArray[np.int64]) -> list[ProductBlock]:
     """Return the blocks in which targets lie that are leaves among leaves in every dimension.
 
     Guarantee: no cell is in two blocks, and inner cells are leaves, so a move among them that leaves the block's
@@ -59,7 +59,7 @@ def blocks_of(product: Product, targets: NDArray[np.int64]) -> list[Block]:
         for own in nodes:
             inner = np.logical_and.outer(inner, np.arange(len(own)) > 0).ravel()
         blocks.append(
-            Block(
+            ProductBlock(
                 places,
                 tuple(np.concatenate([[-1], np.zeros(len(own) - 1)]).astype(np.int64) for own in nodes),
                 inner,

@@ -1,4 +1,4 @@
-r"""Tables that are complete products of hierarchies, recognised from their relations; projections on their moves.
+r"""Tables that are complete products of hierarchies, recognised by their relations, and the projection on their moves.
 
 In such a table every dimension is a tree, every combination of nodes is a cell, and every parent is the sum of its
 children, in every dimension, whatever the others are. The moves :math:`\ker M` are then the tensor product of the

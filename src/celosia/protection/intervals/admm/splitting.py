@@ -1,4 +1,4 @@
-r"""Ranges by splitting (ADMM): tables are projected on the relations, then clipped cell by cell.
+r"""The splitting method (ADMM) for ranges: tables are projected on the relations, then clipped cell by cell.
 
 Ranges from :math:`-D_i` to :math:`U_i` around the truth are safe when every sensitive cell p has two tables
 :math:`X_p, X'_p` of moves in them (Salazar 2002, Figure 6) with
@@ -9,16 +9,15 @@ for a sliding level :math:`s_p`, or separate ones. The cheapest ranges minimise 
 :math:`U_i` is the greatest of all moves of cell i up, and :math:`D_i` down. Both halves of the method have closed
 forms: the projection is that on :math:`\ker M` (`celosia.protection.intervals.admm.product`) and a correction along
 :math:`g_p = P e_p`; the other half clips the moves V of cell i at the :math:`U_i` with :math:`\sum (V - U_i)^+ = c_i /
-\rho`, no further than the attacker's room, and in the same way below. Every projected point gives safe ranges where it
-keeps to the rooms, and all multipliers give cuts: their part in the span of the relations and :math:`e_p` is :math:`Y_p
-= V_p - P V_p + \theta_p g_p`, and
+\rho`, no further than the attacker's bounds, and in the same way below. Every projected point gives safe ranges where
+it keeps to these bounds, and all multipliers give cuts: their part in the span of the relations and :math:`e_p` is
+:math:`Y_p = V_p - P V_p + \theta_p g_p`, and
 
 .. math:: \sum_i (Y_{pi})^+ U_i + (Y_{pi})^- D_i \ge \theta_p X_{pp}, \quad\text{whatever the accuracy.}
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -26,196 +25,61 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
-from celosia.protection.intervals.admm.product import Product, gather, project
+from celosia.protection.intervals.admm.model import SplittingCuts, SplittingModel
+from celosia.protection.intervals.admm.parameters import SPLITTING, SplittingParameters
+from celosia.protection.intervals.admm.projection import BasisProjector, ProductProjector
 from celosia.solve import deadline
-
-_RELAX = 1.7
-"""Over-relaxation: between 1.5 and 1.8 it makes the method about a third faster."""
-
-_STIFFNESS = 0.8
-"""The penalty, relative to mean costs over mean levels."""
-
-_CAP = 1e-3
-"""Moves are clipped this much within the attacker's rooms, so that projected ones soon lie within them."""
-
-_ROUNDING = 1e-12
-"""More than the rounding errors of a projection, relative to the largest entry."""
-
-_SMALLEST = 1e-4
-"""Multipliers that say less than this about their target, relative to the largest, make no cut."""
-
-_STUCK = 1e-9
-"""A cell that the projection moves by less, when it is pushed by one, does not move."""
-
-_SECONDS_OF_CUBE = 2e-9
-"""Seconds that eigenvectors take, as a part of the cube of how many there are."""
-
-_KERNEL = 1e-9
-"""Singular values whose squares are below this, relative to the largest, are zero."""
+from celosia.tolerance import DOUBLE_ROUNDING, PROJECTION_ZERO
 
 
-class Projector:
-    """The orthogonal projection on the moves of a product of trees, for many tables at once, ``(n, ...)``."""
-
-    def __init__(self, product: Product) -> None:
-        self._trees = product.arrays()
-        self._leaves = product.leaves()
-
-    def apply(self, x: NDArray[np.float64]) -> None:
-        """Project in place."""
-        project(x.reshape(-1), self._trees, x.size // len(x))
-
-    def missed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return by how much multipliers are not combinations of relations, to be added to their sizes."""
-        y = y.copy()
-        gather(y.reshape(-1), self._trees, y.size // len(y))
-        y[~self._leaves] = 0.0
-        return np.asarray(np.abs(y))
-
-
-class Basis:
-    """The same by an orthonormal basis of the moves, for relations of any kind on few cells.
-
-    Raises
-    ------
-    DeadlineError
-        It would not be known in time: nothing interrupts the search for it.
-    """
-
-    def __init__(self, matrix: sp.csr_array) -> None:
-        if deadline.left() < _SECONDS_OF_CUBE * float(matrix.shape[1]) ** 3:
-            raise deadline.run_out()
-        gram = (matrix.T @ matrix).toarray()
-        values, vectors = np.linalg.eigh(gram)
-        self._basis = np.ascontiguousarray(vectors[:, values < _KERNEL * max(1.0, float(values[-1]))])
-
-    def apply(self, x: NDArray[np.float64]) -> None:
-        """Project in place."""
-        flat = x.reshape(len(x), -1)
-        flat[...] = self._basis @ (self._basis.T @ flat)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """What ranges cost and must leave open, in the places of a product or in some of them; all in mean levels.
-
-    Parameters
-    ----------
-    down_cost, up_cost
-        What a mean level below and above the truth costs, ``(n,)`` each.
-    down, up
-        The attacker's rooms, infinite where there is no end, zero where a place is no range, ``(n,)`` each.
-    targets
-        The sensitive places, ``(q,)``.
-    lower, upper, sliding
-        Their levels: a sliding one, or separate ones where that is zero, ``(q,)`` each.
-    """
-
-    down_cost: NDArray[np.float64]
-    up_cost: NDArray[np.float64]
-    down: NDArray[np.float64]
-    up: NDArray[np.float64]
-    targets: NDArray[np.int64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    sliding: NDArray[np.float64]
-
-    def among(self, places: NDArray[np.int64], members: NDArray[np.int64] | None = None) -> Split:
-        """Return the same of some places, and of some targets, which are among them; by default of all targets."""
-        of = np.full(len(self.up), -1, dtype=np.int64)
-        of[places] = np.arange(len(places))
-        some = np.arange(len(self.targets)) if members is None else members
-        return Split(
-            self.down_cost[places],
-            self.up_cost[places],
-            self.down[places],
-            self.up[places],
-            of[self.targets[some]],
-            self.lower[some],
-            self.upper[some],
-            self.sliding[some],
-        )
-
-    @property
-    def aims(self) -> NDArray[np.float64]:
-        """How far the tables of every target take it up and down, ``(2, q)``; only their difference if it slides."""
-        slides = self.sliding > 0
-        return np.stack(
-            [np.where(slides, self.sliding / 2, self.upper), -np.where(slides, self.sliding / 2, self.lower)]
-        )
-
-    def cost(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> float:
-        """Return what ranges cost."""
-        return float(self.down_cost @ down + self.up_cost @ up)
-
-    def weak(self, down: NDArray[np.float64], up: NDArray[np.float64], worth: float) -> float:
-        """Return the bound by weak duality from a combination of cuts: its coefficients and its right side."""
-        left = self.down_cost - down, self.up_cost - up
-        rooms = self.down, self.up
-        low = 0.0
-        for reduced, room in zip(left, rooms, strict=True):
-            short = (reduced < 0) & (room > 0)
-            if bool(np.isinf(room[short]).any()):
-                return -np.inf
-            low += float(reduced[short] @ room[short])
-        below, above = (np.maximum(reduced[self.targets], 0.0) for reduced in left)
-        slides = self.sliding > 0
-        own = float(
-            np.where(slides, np.minimum(below, above) * self.sliding, below * self.lower + above * self.upper).sum()
-        )
-        return worth + low + own - 1e-9 * (worth - low + own)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SplitCuts:
-    """A cut for every target: coefficients down and up, ``(n, q)`` each, and right sides, ``(q,)``; zero for none."""
-
-    down: NDArray[np.float64]
-    up: NDArray[np.float64]
-    right: NDArray[np.float64]
-
-
-class Splitting:
-    """The method at work.
+class AlternatingDirections:
+    """The iterates of the splitting method: two tables of moves for every target, and their multipliers.
 
     Parameters
     ----------
     model
-        What ranges cost and must leave open.
+        Costs, bounds and levels.
     projector
         Projects on the moves.
+    parameters
+        How the method goes.
 
     Attributes
     ----------
     ends
         The cheapest safe ranges so far, down and up, None where there are none.
     reach
-        How far projected moves reach down and up, safe where that is within the rooms.
+        How far projected moves reach down and up: safe ranges where that is within the attacker's bounds.
     clipped
         Where cells are clipped, down and up.
     stuck
-        The targets that do not move at all.
+        The targets that are determined by the relations.
     """
 
-    def __init__(self, model: Split, projector: Projector | Basis) -> None:
-        self.model = model
-        self.projector = projector
+    def __init__(
+        self,
+        model: SplittingModel,
+        projector: ProductProjector | BasisProjector,
+        parameters: SplittingParameters = SPLITTING,
+    ) -> None:
+        self.model, self.projector, self.parameters = model, projector, parameters
         n, q = len(model.up), len(model.targets)
         self._own = np.arange(q)
         self._g = np.zeros((n, q))
         self._g[model.targets, self._own] = 1.0
         projector.apply(self._g)
         self._pivot = self._g[model.targets, self._own]
-        self.stuck = np.flatnonzero(self._pivot < _STUCK)
-        self._pivot = np.maximum(self._pivot, _STUCK)
+        self.stuck = np.flatnonzero(self._pivot < PROJECTION_ZERO)
+        self._pivot = np.maximum(self._pivot, PROJECTION_ZERO)
         self._aims = model.aims
         mean = (model.down_cost + model.up_cost)[model.targets].mean() / np.abs(self._aims).sum(axis=0).mean()
-        self._rho = _STIFFNESS * float(mean) / 2
+        self._rho = parameters.penalty * float(mean) / 2
         self._v = np.ascontiguousarray((self._aims / self._pivot) * self._g[:, None, :])
         self._t = self._v.copy()
         far = np.abs(self._v).max(axis=(1, 2))
         self.clipped, self.reach = (far.copy(), far.copy()), (far.copy(), far.copy())
-        self._caps = model.down * (1 - _CAP), model.up * (1 - _CAP)
+        inside = 1 - parameters.clip_margin
+        self._caps = model.down * inside, model.up * inside
         self.ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.steps = 0
 
@@ -225,41 +89,43 @@ class Splitting:
         return np.inf if self.ends is None else self.model.cost(*self.ends)
 
     def advance(self, steps: int) -> None:
-        """Go some steps."""
-        model = self.model
+        """Take some steps, and keep the ranges of the last projection where they are safe and cheaper."""
+        model, relaxation = self.model, self.parameters.relaxation
         weights = model.down_cost / self._rho, model.up_cost / self._rho
         for _ in range(steps):
             deadline.check()
             self.projector.apply(self._t)
-            correction = self._coupled(self._aims - self._at_targets(self._t)) / self._pivot
-            _clip(self._t, self._g, self._v, correction, weights, self._caps, self.clipped, self.reach, _RELAX)
+            correction = self._couple(self._aims - self._at_targets(self._t)) / self._pivot
+            _clip(self._t, self._g, self._v, correction, weights, self._caps, self.clipped, self.reach, relaxation)
             self.steps += 1
-        fits = not any(bool((beyond > 0).any()) for beyond in self._beyond)
+        fits = not any(bool((excess > 0).any()) for excess in self._excess)
         if fits and model.cost(*self.reach) < self.cost:
             self.ends = self.reach[0].copy(), self.reach[1].copy()
 
     @property
-    def _beyond(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How far projected moves go beyond the attacker's rooms, zero where they do not."""
-        rooms = self.model.down, self.model.up
-        down, up = (np.maximum(end - room * (1 + _ROUNDING), 0.0) for end, room in zip(self.reach, rooms, strict=True))
+    def _excess(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How far projected moves exceed the attacker's bounds, zero where they do not."""
+        bounds = self.model.down, self.model.up
+        down, up = (
+            np.maximum(end - bound * (1 + DOUBLE_ROUNDING), 0.0) for end, bound in zip(self.reach, bounds, strict=True)
+        )
         return down, up
 
     def tighten(self) -> None:
-        """Clip cells further inside the attacker's rooms where projected moves go beyond them."""
-        down, up = self._beyond
+        """Clip cells further inside the attacker's bounds where projected moves exceed them."""
+        down, up = self._excess
         self._caps = np.maximum(self._caps[0] - down, 0.0), np.maximum(self._caps[1] - up, 0.0)
 
     def _at_targets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the moves of the targets in their own tables, ``(2, q)``."""
         return np.asarray(x[self.model.targets, :, self._own].T)
 
-    def _coupled(self, moves: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the part of moves of targets that their requirements speak of: differences where levels slide."""
+    def _couple(self, moves: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the part of the moves of targets that their levels restrict: differences where levels slide."""
         half = (moves[0] - moves[1]) / 2
         return np.where(self.model.sliding > 0, np.stack([half, -half]), moves)
 
-    def cuts(self) -> SplitCuts:
+    def cuts(self) -> SplittingCuts:
         """Return a cut for every target.
 
         Guarantee: safe ranges satisfy all of them, whatever the accuracy of the multipliers.
@@ -268,27 +134,27 @@ class Splitting:
         u = self._v - np.clip(self._v, -down[:, None, None], up[:, None, None])
         n = u.copy()
         self.projector.apply(n)
-        theta = self._coupled(self._at_targets(n)) / self._pivot
+        theta = self._couple(self._at_targets(n)) / self._pivot
         right = (theta * self._aims).sum(axis=0)
-        useful = right > _SMALLEST * right.max(initial=0.0)
+        useful = right > self.parameters.least_multiplier * right.max(initial=0.0)
         y = u - n + theta * self._g[:, None, :]
         y[:, :, ~useful] = 0.0
-        size = _ROUNDING * np.abs(y).max(axis=(0, 1), initial=0.0)
-        if isinstance(self.projector, Projector):
+        size = DOUBLE_ROUNDING * np.abs(y).max(axis=(0, 1), initial=0.0)
+        if isinstance(self.projector, ProductProjector):
             plain = y.copy()
             plain[model.targets, :, self._own] -= np.where(useful, theta, 0.0).T
-            size = size + self.projector.missed(plain).sum(axis=1)
-        return SplitCuts(
+            size = size + self.projector.residuals(plain).sum(axis=1)
+        return SplittingCuts(
             (np.maximum(-y, 0.0).sum(axis=1) + size) * self._rho,
             (np.maximum(y, 0.0).sum(axis=1) + size) * self._rho,
             np.where(useful, right, 0.0) * self._rho,
         )
 
-    def restricted(self, places: NDArray[np.int64], matrix: sp.csr_array) -> Splitting:
-        """Return the method on some places only, as far as it has come; all targets are among them."""
+    def restrict(self, places: NDArray[np.int64], matrix: sp.csr_array) -> AlternatingDirections:
+        """Return the iterates on some places only, among which are all targets."""
         own = sp.csr_array(matrix[:, places])
         own = sp.csr_array(own[np.flatnonzero(np.diff(own.indptr) > 0)])
-        out = Splitting(self.model.among(places), Basis(own))
+        out = AlternatingDirections(self.model.restrict(places), BasisProjector(own, self.parameters), self.parameters)
         out._rho = self._rho
         out.clipped = self.clipped[0][places], self.clipped[1][places]
         out._v, out._t = (np.ascontiguousarray(x[places]) for x in (self._v, self._t))

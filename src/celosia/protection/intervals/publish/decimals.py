@@ -1,27 +1,21 @@
-"""The decimals on which ranges end."""
+"""The decimals on which ranges end, and how ends are rounded outward to them."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.tolerance import ENDLESS
-
-NEAR = 1e-5
-"""A slack that exceeds a point of the grid by no more, in its units, ends there; the audit has the last word."""
-
-NEAR_SHARE = 1e-9
-"""The same relative to the slack."""
-
-SEARCHED = 5e-7
-"""The same for slacks that a search proposes: it reaches levels to no more than this part."""
+from celosia.protection.intervals.method import Intervals
+from celosia.tolerance import END_ON_GRID, END_ON_GRID_SHARE, ENDLESS, SEARCHED_END_ON_GRID_SHARE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class EndGrid:
     """The decimals in which ends are counted (`fine`) and published, and which columns have whole ends anyway."""
 
     task: ProtectionProblem
@@ -37,22 +31,34 @@ class Grid:
 
     @property
     def factor(self) -> int:
-        """How many fine counts a count of the task is."""
+        """Fine counts in one count of the task."""
         return int(10 ** (self.fine - self.task.decimals))
 
-    def room(self, rooms: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the widest room of any attacker in fine counts."""
-        widest = rooms.max(axis=0)
+    def bound(self, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the widest bound of any attacker, ``(k, n)``, in fine counts, ``(n,)``."""
+        widest = bounds.max(axis=0)
         return np.where(widest >= ENDLESS // self.factor, ENDLESS, widest * self.factor)
 
-    def outward(
-        self, slack: NDArray[np.float64], room: NDArray[np.int64], near: float = NEAR_SHARE
+    def round_up(
+        self, slack: NDArray[np.float64], bound: NDArray[np.int64], near: float = END_ON_GRID_SHARE
     ) -> NDArray[np.int64]:
-        """Return slacks in fine counts, rounded up unless they exceed a count by next to nothing."""
+        """Return slacks in fine counts, rounded up unless they exceed a count by a tolerance, and within a bound."""
         counts = slack * self.factor
-        return np.minimum(np.ceil(counts - (NEAR + near * counts)), room).astype(np.int64).clip(0)
+        return np.minimum(np.ceil(counts - (END_ON_GRID + near * counts)), bound).astype(np.int64).clip(0)
 
-    def exact(self, slack: NDArray[np.float64]) -> bool:
-        """Return whether slacks lie on the published decimals; those of counts will."""
+    def contains(self, slack: NDArray[np.float64]) -> bool:
+        """Return whether slacks lie on the published decimals; those of counts are rounded to them anyway."""
         counts = slack[~self.counts] * self.factor / 10 ** (self.fine - self.published)
-        return bool(np.all(np.abs(counts - np.rint(counts)) <= NEAR + SEARCHED * counts))
+        return bool(np.all(np.abs(counts - np.rint(counts)) <= END_ON_GRID + SEARCHED_END_ON_GRID_SHARE * counts))
+
+
+def round_outward(count: int, decimals: int, method: Intervals, *, up: bool) -> int:
+    """Return an end rounded outward to the significant digits or the base of a method, in the same counts."""
+    if method.base is not None:
+        base = Fraction(str(method.base)) * 10**decimals
+    else:
+        size = max(0, len(str(abs(count))) - (method.digits or 1)) if count else 0
+        base = Fraction(10**size)
+    steps = count / base
+    rounded: Fraction = (math.ceil(steps) if up else math.floor(steps)) * base
+    return math.ceil(rounded) if up else math.floor(rounded)

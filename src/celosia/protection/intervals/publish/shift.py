@@ -1,8 +1,8 @@
-r"""Ranges moved to another place around the truth, at the same cost.
+r"""Shifts of ranges to another place around the truth, at the same cost.
 
 Whatever an attacker must not rule out, moved by a shift :math:`c` with :math:`M c = 0`, lies in ranges that are moved
-by c as well. So with ranges from :math:`-D_i` to :math:`U_i` around the truth, and rooms :math:`L_i` and :math:`R_i` of
-the attacker, every shift with
+by c as well. So with ranges from :math:`-D_i` to :math:`U_i` around the truth, and bounds :math:`L_i` and :math:`R_i`
+of the attacker, every shift with
 
 .. math:: \max(-U_i,\ D_i - L_i) \le c_i \le \min(D_i,\ R_i - U_i)
 
@@ -22,24 +22,13 @@ from numpy.typing import NDArray
 
 from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.intervals.publish.placement import Slacks
+from celosia.protection.intervals.parameters import INTERVALS
+from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, SHIFT_FEASIBLE, SHIFT_MARGIN
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
-
-_DRAWS = 5
-"""So many vertices are averaged: with widths that are multiples of a tenth, shifts are multiples of a fiftieth."""
-
-_TOUCH = 1e-9
-"""Rooms are taken to be so much larger, in widest ranges: rounding errors must not rule out a shift."""
-
-_WHOLE = 1e-6
-"""Ends that miss whole numbers by no more are whole."""
-
-_ADDS_UP = 1e-6
-"""Centres add up to zero that do so but for this, in widest ranges."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +41,16 @@ class Shifts:
         The relations, and one row for costs where those up and down differ; a shift adds up to zero along each.
     low, high
         How far every range may be moved, ``(m,)`` each.
+    draws
+        Vertices that are averaged.
     """
 
     rows: sp.csr_array
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    draws: int = INTERVALS.shift_draws
 
-    def drawn(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+    def draw(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
         """Return the average of some vertices, component by component; None where there is no shift."""
         out = np.zeros(len(self.low))
         m = self.rows.shape[0]
@@ -67,32 +59,33 @@ class Shifts:
         order = np.argsort(label[m:], kind="stable")
         ends = np.flatnonzero(np.diff(label[m:][order])) + 1
         for columns in np.split(order, ends):
-            own = Shifts(_filled(self.rows[:, columns]), self.low[columns], self.high[columns])
-            drawn = own._average(backend, random)
+            own = Shifts(_drop_empty(self.rows[:, columns]), self.low[columns], self.high[columns], self.draws)
+            drawn = own._average_vertices(backend, random)
             if drawn is None:
                 return None
             out[columns] = drawn
         return out
 
-    def _average(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+    def _average_vertices(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return the average of some vertices, of one component; None where there is no shift."""
         m, n = self.rows.shape
         none, total = np.zeros(m), np.zeros(n)
         model = backend.open(LinearProgram(self.rows, none, none, self.low, self.high, np.zeros(n)))
-        for _ in range(_DRAWS):
+        for _ in range(self.draws):
             model.change_costs(np.arange(n), random.normal(size=n))
             x = model.solve(method="primal", duals=False).x
             if x is None:
                 return None
             total += x
-        return np.asarray(total / _DRAWS)
+        return np.asarray(total / self.draws)
 
-    def whole(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
-        """Return the sum of some steps, vertices of boxes with whole ends drawn in what is left; None if not whole."""
+    def draw_whole(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return a sum of vertices of random boxes with whole ends, drawn one by one; None where one is not whole."""
         m, n = self.rows.shape
-        low, high = (np.floor(np.maximum(side, 0.0) + _WHOLE) for side in (-self.low, self.high))
+        low, high = (np.floor(np.maximum(side, 0.0) + SHIFT_FEASIBLE) for side in (-self.low, self.high))
         none, total, columns = np.zeros(m), np.zeros(n), np.arange(n)
         model = backend.open(LinearProgram(self.rows, none, none, -low, high, np.zeros(n)))
-        for _ in range(_DRAWS):
+        for _ in range(self.draws):
             below, above = (np.floor(random.random(n) * (side + 1)) for side in (low + total, high - total))
             model.change_bounds(columns, -below, above)
             model.change_costs(columns, random.normal(size=n))
@@ -102,7 +95,7 @@ class Shifts:
             total += np.rint(x)
         return total
 
-    def least(self, backend: Backend) -> NDArray[np.float64] | None:
+    def find_least(self, backend: Backend) -> NDArray[np.float64] | None:
         """Return the shift that moves ranges the least in all; None where there is none."""
         m, n = self.rows.shape
         rows = sp.csr_array(
@@ -121,9 +114,9 @@ class Shifts:
         return None if x is None else x[:n] - x[n:]
 
 
-def shifted(
+def shift_ranges(
     task: ProtectionProblem,
-    slacks: Slacks,
+    slacks: RangeSlacks,
     costs: tuple[NDArray[np.float64], NDArray[np.float64]],
     backend: Backend,
     random: np.random.Generator | None,
@@ -131,13 +124,14 @@ def shifted(
     among: NDArray[np.bool_] | None = None,
     freely: bool = False,
     step: int | None = None,
-) -> Slacks | None:
-    """Return ranges moved at the same cost; None where no place is safe.
+    draws: int = INTERVALS.shift_draws,
+) -> RangeSlacks | None:
+    """Return ranges shifted at the same cost; None where no shift keeps all levels.
 
     Parameters
     ----------
     task, slacks
-        The ranges. With one attacker they may lie beyond his rooms, if shifts bring them back.
+        The ranges. With one attacker they may exceed his bounds, if shifts bring them back.
     costs
         What a unit costs down and up, by columns.
     backend
@@ -148,11 +142,13 @@ def shifted(
         Which ranges are moved, ``(n,)``, those of all columns that relations tie together or of none; by default all.
     freely
         Values of cells that are hidden or published as other numbers, whose ranges stay where they are, may be moved in
-        them as well. Whether attackers' tables leave room for that is not known: the result must be attacked.
+        them as well. Whether that keeps all levels is not known: the result must be audited.
     step
         Ends are multiples of so many counts, and so is the shift, because that is what attackers know of values.
+    draws
+        Vertices that are averaged.
     """
-    still = slacks.still(task.cells)
+    still = slacks.no_ranges(task.cells)
     own = np.ones(len(task), dtype=bool) if among is None else among
     ranges = (slacks.down + slacks.up > 0) & ~still & own
     moving = np.flatnonzero(ranges | (still & own) if freely else ranges)
@@ -161,46 +157,48 @@ def shifted(
     relations = sp.csr_array(task.matrix[~task.implied][:, moving], dtype=np.float64)
     down, up, fixed = slacks.down[moving], slacks.up[moving], still[moving]
     unit, dearer = float(step or np.max((down + up)[~fixed])), np.where(fixed, 0.0, (costs[1] - costs[0])[moving])
-    adds_up = bool(np.all(np.abs(relations @ (up - down)) <= _ADDS_UP * unit))
+    adds_up = bool(np.all(np.abs(relations @ (up - down)) <= SHIFT_FEASIBLE * unit))
     if (
         adds_up and not freely and step is None and task.n_attackers == 1 and not bool(dearer.any())
     ):  # ends are rounder numbers
         down = up = (down + up) / 2
-    low, high = np.maximum(-up, -_room(task.down[:, moving], down)), np.minimum(down, _room(task.up[:, moving], up))
+    low, high = np.maximum(-up, -_growth(task.down[:, moving], down)), np.minimum(down, _growth(task.up[:, moving], up))
     if freely:
         far, hidden = unit * len(moving), np.zeros_like(fixed) if slacks.hidden is None else slacks.hidden[moving]
         below, above = (
-            np.minimum(np.where(hidden, rooms[:, moving].min(axis=0), slack), far)
-            for rooms, slack in ((task.down, down), (task.up, up))
+            np.minimum(np.where(hidden, bounds[:, moving].min(axis=0), slack), far)
+            for bounds, slack in ((task.down, down), (task.up, up))
         )
         low, high = np.where(fixed, -below, low), np.where(fixed, above, high)
     if random is None and bool(np.all((low <= 0) & (high >= 0))):
         found: NDArray[np.float64] | None = np.zeros(len(moving))
     else:
         priced = [sp.csr_array(dearer[None, :] / np.abs(dearer).max())] if bool(dearer.any()) else []
-        shifts = Shifts(_filled(sp.vstack([relations, *priced])), low / unit - _TOUCH, high / unit + _TOUCH)
+        shifts = Shifts(
+            _drop_empty(sp.vstack([relations, *priced])), low / unit - SHIFT_MARGIN, high / unit + SHIFT_MARGIN, draws
+        )
         if random is None:
-            found = shifts.least(backend)
+            found = shifts.find_least(backend)
         else:
-            found = shifts.drawn(backend, random) if step is None else shifts.whole(backend, random)
+            found = shifts.draw(backend, random) if step is None else shifts.draw_whole(backend, random)
     if found is None:
         return None
     shift = np.where(fixed, 0.0, np.clip(found * unit, low, high))
     ends = slacks.down.copy(), slacks.up.copy()
     ends[0][moving], ends[1][moving] = down - shift, up + shift
-    return Slacks(*ends, slacks.hidden, slacks.numbers)
+    return RangeSlacks(*ends, slacks.hidden, slacks.numbers)
 
 
-def _room(rooms: NDArray[np.int64], slack: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much slacks may grow in the rooms of attackers, ``(attackers, m)``.
+def _growth(bounds: NDArray[np.int64], slack: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much slacks may grow within the bounds of attackers, ``(attackers, m)``.
 
-    Beyond the room of one of several the range is open to others only: there it does not grow, nor must it shrink.
+    Beyond the bound of one of several the range is open to others only: there it does not grow, nor must it shrink.
     """
-    left = np.where(rooms >= ENDLESS, np.inf, rooms - slack)
+    left = np.where(bounds >= ENDLESS, np.inf, bounds - slack)
     return np.asarray(left.min(axis=0) if len(left) == 1 else np.maximum(left, 0.0).min(axis=0))
 
 
-def _filled(rows: sp.csr_array) -> sp.csr_array:
+def _drop_empty(rows: sp.csr_array) -> sp.csr_array:
     """Return rows that are not empty."""
     rows = sp.csr_array(rows)
     return sp.csr_array(rows[np.flatnonzero(np.diff(rows.indptr) > 0)])

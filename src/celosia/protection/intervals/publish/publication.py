@@ -1,4 +1,4 @@
-"""From how far ranges reach to ranges that are published: placed, moved at random, audited."""
+"""The publication of ranges: slacks of a search are placed, shifted at random and audited."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.intervals.publish.placement import Placed, Placing, Slacks
-from celosia.protection.intervals.publish.shift import shifted
+from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
+from celosia.protection.intervals.publish.placement import RangePlacement
+from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
+from celosia.protection.intervals.publish.shift import shift_ranges
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
@@ -30,13 +32,10 @@ csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 _T = TypeVar("_T")
 
-_SAME = 1e-4
-"""By this part ranges may cost more that are moved further: rounding their ends costs as much."""
-
 
 @dataclass(eq=False)
-class Publishing:
-    """One publication of ranges.
+class RangePublication:
+    """A problem of interval publication, and how slacks become published, audited ranges.
 
     Parameters
     ----------
@@ -44,6 +43,8 @@ class Publishing:
         The risk with the wishes of the method, and with widths as levels.
     method, call
         How to publish.
+    parameters
+        How ranges are searched for and published.
     trace
         How a search went so far.
     """
@@ -52,11 +53,12 @@ class Publishing:
     required: Risk
     method: Intervals
     call: Call
+    parameters: IntervalParameters = INTERVALS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     @cached_property
     def task(self) -> ProtectionProblem:
-        """The cells that may be ranges, and what must be reached."""
+        """The cells that may be ranges, and the requirements."""
         return problem_of(self.required, integer=self.call.integer)
 
     @cached_property
@@ -74,7 +76,7 @@ class Publishing:
 
     @property
     def sliding(self) -> bool:
-        """Whether only sliding levels are asked for."""
+        """Whether all levels are sliding."""
         return not bool(self.task.goals.up.any() or self.task.goals.down.any())
 
     @cached_property
@@ -83,41 +85,52 @@ class Publishing:
         below, above = (cost[self.task.cells] for cost in self.costs)
         return Prices(below, above)
 
-    def _placed(self, slacks: Slacks) -> Placed:
-        """Return ranges on decimals, audited, and moved at random at the same cost where only sliding levels are asked.
+    @property
+    def fixed_costs(self) -> NDArray[np.float64] | None:
+        """What a range costs whatever its width, of every cell of the table; None for nothing."""
+        return None
 
-        What an audit must judge is kept only if it costs no more: ranges that are moved further next to hidden cells
-        and other numbers, and ranges tied to whole numbers, which are moved after they have been widened to whole ones.
+    def _publish(self, slacks: RangeSlacks) -> AuditedRanges:
+        """Return audited ranges on decimals, shifted at random at the same cost where all levels are sliding.
+
+        Shifts that only an audit can judge are kept if they cost no more: those next to hidden cells and other numbers,
+        and those of ranges tied to whole numbers, which are shifted after they have been widened to whole ones.
         """
-        whole, first = self._tied_to_whole, self._moved(slacks)
-        placed = self._audited(first)
+        whole, first = self._tied_to_whole, self._shift_first(slacks)
+        placed = self._place(first)
         if not (self.method.shift and self.sliding) or self.call.clock.left <= 0:
             return placed
         if bool(whole.any()):
             first = self._whole_slacks(first, placed.pattern, whole)
-            further = self._shifted(first, step=10**self.task.decimals, among=whole)
-            placed, first = self._no_dearer((placed, first), further)
-        if bool((slacks.still(self.task.cells) & ~whole).any()):
+            further = self._shift(first, step=10**self.task.decimals, among=whole)
+            placed, first = self._keep_cheaper((placed, first), further)
+        if bool((slacks.no_ranges(self.task.cells) & ~whole).any()):
             down, up = np.where(whole, first.down, slacks.down), np.where(whole, first.up, slacks.up)
-            further = self._shifted(replace(slacks, down=down, up=up), freely=True, among=~whole)
-            placed, _ = self._no_dearer((placed, first), further)
+            further = self._shift(replace(slacks, down=down, up=up), freely=True, among=~whole)
+            placed, _ = self._keep_cheaper((placed, first), further)
         return placed
 
-    def _moved(self, slacks: Slacks) -> Slacks:
-        """Return ranges where they can be placed: those tied to whole numbers moved as little as that takes."""
+    def _shift_first(self, slacks: RangeSlacks) -> RangeSlacks:
+        """Return ranges shifted to where they can be placed, those tied to whole numbers as little as possible."""
         whole = self._tied_to_whole
-        moved = self._shifted(slacks, among=~whole) or slacks
-        return self._shifted(moved, random=False, among=whole) or moved
+        moved = self._shift(slacks, among=~whole) or slacks
+        return self._shift(moved, random=False, among=whole) or moved
 
-    def _no_dearer(self, known: tuple[Placed, Slacks], further: Slacks | None) -> tuple[Placed, Slacks]:
-        """Return ranges that were moved further, if these can be placed at the same cost; else those that are known."""
+    def _keep_cheaper(
+        self, known: tuple[AuditedRanges, RangeSlacks], further: RangeSlacks | None
+    ) -> tuple[AuditedRanges, RangeSlacks]:
+        """Return ranges that were shifted further, if these can be placed at the same cost; else the known ones."""
         if further is None:
             return known
         try:
-            other = self._audited(further)
+            other = self._place(further)
         except InfeasibleError:
             return known
-        return (other, further) if self._loss(other.pattern) <= self._loss(known[0].pattern) * (1 + _SAME) else known
+        return (
+            (other, further)
+            if self._loss(other.pattern) <= self._loss(known[0].pattern) * (1 + self.parameters.dearer)
+            else known
+        )
 
     @cached_property
     def _tied_to_whole(self) -> NDArray[np.bool_]:
@@ -128,77 +141,83 @@ class Publishing:
         own = label[matrix.shape[0] :]
         return np.isin(own, own[self.task.whole])
 
-    def _whole_slacks(self, slacks: Slacks, pattern: Pattern, whole: NDArray[np.bool_]) -> Slacks:
+    def _whole_slacks(self, slacks: RangeSlacks, pattern: Pattern, whole: NDArray[np.bool_]) -> RangeSlacks:
         """Return how far ranges among whole numbers reach in a pattern, in counts; the others stay."""
         cells, scale = self.task.cells, 10.0**self.task.decimals
         truth = self.asked.table.values[cells]
         lower, upper = (side.floats[cells] for side in pattern.bounds())
-        ranges, stays = pattern.status[cells] == INTERVAL, slacks.still(cells) | ~whole
+        ranges, stays = pattern.status[cells] == INTERVAL, slacks.no_ranges(cells) | ~whole
         down, up = (
             np.where(stays, own, np.where(ranges, np.rint(far * scale), 0.0))
             for own, far in ((slacks.down, truth - lower), (slacks.up, upper - truth))
         )
         return replace(slacks, down=down, up=up)
 
-    def _audited(self, slacks: Slacks) -> Placed:
-        return self._whatever_is_pressed(lambda: self._placing.place(slacks))
+    def _place(self, slacks: RangeSlacks) -> AuditedRanges:
+        """Return ranges on decimals that pass the audit."""
+        return self._despite_interrupt(lambda: self._placement.place(slacks))
 
-    def _audited_quickly(self, slacks: Slacks) -> Placed | None:
-        """Return the same without a look at what can be concluded beside requirements; None where that fails."""
+    def _place_quickly(self, slacks: RangeSlacks) -> AuditedRanges | None:
+        """Return ranges that pass the audit, not narrowed to what attackers can conclude; None where there are none."""
         try:
-            return self._placing.place(self._moved(slacks), quickly=True)
+            return self._placement.place(self._shift_first(slacks), quickly=True)
         except CelosiaError:
             return None
 
     @property
-    def _placing(self) -> Placing:
-        fixed = None if self.prices.fixed is None else self._everywhere(self.prices.fixed)
+    def _placement(self) -> RangePlacement:
         call = replace(self.call, clock=self.call.clock.whole)
-        return Placing(self.required, self.method, call, self.task, self.costs, self.most, fixed)
+        fixed, parameters = self.fixed_costs, self.parameters
+        return RangePlacement(self.required, self.method, call, self.task, self.costs, self.most, fixed, parameters)
 
-    def _whatever_is_pressed(self, work: Callable[[], _T]) -> _T:
-        """Return what is done after the search; the first Ctrl-C ends what is optional, and it begins again."""
+    def _despite_interrupt(self, work: Callable[[], _T]) -> _T:
+        """Return the result of work after the search; the first Ctrl-C stops the clock, and the work is repeated."""
         try:
             return work()
         except KeyboardInterrupt:
             self.call.clock.stop()
             return work()
 
-    def _everywhere(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return prices of columns as those of all cells, ``(n_cells,)``."""
-        wide = np.zeros(len(self.required))
-        wide[self.task.cells] = prices
-        return wide
-
-    def _shifted(
+    def _shift(
         self,
-        slacks: Slacks,
+        slacks: RangeSlacks,
         *,
         among: NDArray[np.bool_] | None = None,
         random: bool = True,
         freely: bool = False,
         step: int | None = None,
-    ) -> Slacks | None:
-        """Return ranges, all or some, moved at the same cost where levels are sliding, at random if that is asked for.
+    ) -> RangeSlacks | None:
+        """Return ranges, all or some, shifted at the same cost, at random if the method says so.
 
-        None where they cannot be placed.
+        None where levels are not sliding, or no shift keeps them.
         """
         if not self.sliding or (among is not None and not bool(among.any())):
             return None
         prices = self.prices.down, self.prices.up
 
-        def moved() -> Slacks | None:
+        def shift() -> RangeSlacks | None:
             source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
-            return shifted(self.task, slacks, prices, backends()[0], source, among=among, freely=freely, step=step)
+            return shift_ranges(
+                self.task,
+                slacks,
+                prices,
+                backends()[0],
+                source,
+                among=among,
+                freely=freely,
+                step=step,
+                draws=self.parameters.shift_draws,
+            )
 
-        return self._whatever_is_pressed(moved)
+        return self._despite_interrupt(shift)
 
-    def _result(self, placed: Placed, bound: float) -> Protection:
+    def _result(self, placed: AuditedRanges, bound: float) -> Protection:
+        """Return the last result; warn where midpoints give values away."""
         warn_of_midpoints(placed.pattern)
-        return self._unsaid(placed, bound)
+        return self._result_without_warning(placed, bound)
 
-    def _unsaid(self, placed: Placed, bound: float) -> Protection:
-        """Return a result without a warning: it may not be the last."""
+    def _result_without_warning(self, placed: AuditedRanges, bound: float) -> Protection:
+        """Return a result that may not be the last one."""
         cost = self._loss(placed.pattern)
         return Protection(
             risk=self.asked,

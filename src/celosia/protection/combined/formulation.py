@@ -1,0 +1,101 @@
+r"""The formulation of combined suppression: ranges with a fixed cost each.
+
+With :math:`x_i \in \{0, 1\}` for *cell i is a range* (Salazar 2002, section 4.3; thesis 3.28a to 3.28i),
+
+.. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^- + w_i x_i, \qquad 0 \le z_i^+ \le \mathrm{UB}_i x_i, \quad
+          0 \le z_i^- \le \mathrm{LB}_i x_i, \qquad \sum_i x_i \le \texttt{at\_most},
+
+and slacks as in interval publication. Sensitive cells are ranges anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.system.decomposition import decompose
+from celosia.protection.combined.method import Combined
+from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.modes.offer_changes import price_ranges
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.formulation import (
+    Prices,
+    offer_range_ends,
+    offer_range_widths,
+    task_of_widths,
+    unit_of,
+)
+from celosia.protection.intervals.parameters import INTERVALS
+from celosia.risk.risk import Risk
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FixedPrices(Prices):
+    """What ranges cost, each whatever its width, and by their widths.
+
+    Parameters
+    ----------
+    fixed
+        Whatever the width, ``(n,)``.
+    at_most
+        The largest number of ranges; None for any number.
+    """
+
+    fixed: NDArray[np.float64]
+    at_most: int | None = None
+
+
+def prices_of(task: ProtectionProblem, method: Combined, risk: Risk) -> FixedPrices:
+    """Return what ranges of the columns of a task cost, by the costs of a method; `risk` has its wishes applied."""
+    below, above = (cost[task.cells] for cost in method.costs(risk))
+    return FixedPrices(below, above, method.cell_costs(risk)[task.cells], method.at_most)
+
+
+def formulate_by_ends(
+    task: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
+) -> Modes:
+    """Return the modes in which both ends of every range are variables.
+
+    Parameters
+    ----------
+    task, prices, most
+        As in `celosia.protection.intervals.formulation`.
+    widest
+        In levels; see `widest_range`.
+    """
+    unit = unit_of(task)
+    offer = offer_range_ends(task, prices, most, unit, widest_range(task, widest))
+    return Modes.of(task, [_add_fixed_costs(task, offer, prices)], unit)
+
+
+def formulate_by_widths(
+    task: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
+) -> tuple[ProtectionProblem, Modes]:
+    """Return the width model, whose ranges may be impossible to place; parameters as for `formulate_by_ends`."""
+    widths = task_of_widths(task)
+    unit = unit_of(widths)
+    offer = offer_range_widths(widths, prices, most, unit, widest_range(task, widest))
+    return widths, Modes.of(widths, [_add_fixed_costs(widths, offer, prices)], unit)
+
+
+def widest_range(task: ProtectionProblem, widest: float = INTERVALS.widest_levels) -> float:
+    """Return how far ranges with a fixed cost may reach, in counts: no level needs more.
+
+    Where cells form networks that is the largest level, because a flow of one level never needs more of any cell;
+    elsewhere so many levels that a safe range is not missed.
+    """
+    goals = task.goals
+    if not len(goals):
+        return np.inf
+    largest = float(np.maximum(goals.sliding, np.maximum(goals.up, goals.down)).max())
+    parts = decompose(task.system(np.arange(len(task))))
+    return largest if bool(parts.network.all()) else largest * widest
+
+
+def _add_fixed_costs(task: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
+    """Return ranges with a fixed cost each; sensitive cells are ranges anyway, and those that cost nothing may be."""
+    anyway = (prices.fixed == 0) & (prices.at_most is None)
+    anyway[task.goals.columns] = True
+    return price_ranges(offer, prices.fixed, anyway, prices.at_most)

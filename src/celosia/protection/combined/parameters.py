@@ -1,0 +1,35 @@
+"""Parameters of combined suppression, on top of those of interval publication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.arguments import check_ranges
+from celosia.protection.intervals.parameters import IntervalParameters
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedParameters(IntervalParameters):
+    """How ranges are searched for whose formulation has binary variables.
+
+    Parameters
+    ----------
+    first_share, first_share_with_oracle
+        Share of the time, 0 to 1, for the cheapest ranges by widths alone, a linear program, from which the search
+        starts; more where respondents attack, because the first release that they cannot attack is worth waiting for.
+    least_seconds
+        Seconds that a first search gets at least, 0 or more: with little time one good release is worth more than an
+        improved bad one.
+    """
+
+    first_share: float = 0.25
+    first_share_with_oracle: float = 0.5
+    least_seconds: float = 2.0
+
+    def __post_init__(self) -> None:
+        IntervalParameters.__post_init__(self)
+        check_ranges(self, first_share=(0.0, 1.0), first_share_with_oracle=(0.0, 1.0))
+
+
+COMBINED = CombinedParameters()
+"""The parameters of combined suppression that suit all tables known so far."""

@@ -1,0 +1,82 @@
+"""Parameters of interval publication; what counts as zero or reached stands in `celosia.tolerance`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from celosia.arguments import check_ranges
+from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
+from celosia.protection.intervals.admm.parameters import SPLITTING, SplittingParameters
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalParameters:
+    """How ranges are searched for and published.
+
+    Parameters
+    ----------
+    search, splitting
+        Those of branch and cut, and of the splitting method (ADMM).
+    search_share
+        Share of a time limit that goes into the search, 0 to 1; placing and auditing its ranges takes the rest.
+    splitting_dimensions
+        Splitting is tried in tables of more dimensions than this, 1 or more: in a plane cuts are faster.
+    splitting_size
+        And with more cells times sensitive cells than this, 0 or more: with fewer, cuts find the optimum in seconds.
+    splitting_widening
+        Share by which ranges of the splitting method are widened, 0 to 1: more than placing takes away as rounding
+        errors.
+    widest_levels
+        Ranges with a fixed cost each, where cells form no network and attackers' bounds are infinite, are no wider than
+        so many largest levels, 1 or more: the link z <= UB x needs a finite bound.
+    placing_margin
+        By this share, and by so many units, the attacker's bounds are narrowed in which ranges are placed, 0 to 1:
+        published widths are a little wider.
+    single_step
+        Ranges that are widened one by one grow by steps of so many counts, above 0.
+    least_cost
+        Widening a range costs at least this share of the dearest, 0 to 1, so that ranges without a cost are not widened
+        at will.
+    dearer
+        Share by which ranges that are moved at random may cost more, 0 to 1: rounding their ends costs as much.
+    rounding_loss
+        Decimals are added until rounding ends outward costs no more than this share of the whole, 0 to 1.
+    more_decimals
+        So many more decimals than those of the table are tried, 1 or more.
+    widening_rounds
+        Audits after which ranges that are still unsafe are an error, 1 or more.
+    shift_draws
+        Vertices of shifts that are averaged, 1 or more: with widths that are multiples of a tenth, five make shifts
+        multiples of a fiftieth.
+    secret_bits
+        Bits of a secret seed that is drawn, 32 or more.
+    """
+
+    search: ModeSearchParameters = SEARCH
+    splitting: SplittingParameters = SPLITTING
+    search_share: float = 0.8
+    splitting_dimensions: int = 2
+    splitting_size: int = 100_000
+    splitting_widening: float = 1e-6
+    widest_levels: float = 1000.0
+    placing_margin: float = 1e-5
+    single_step: Fraction = Fraction(1, 1000)
+    least_cost: float = 1e-6
+    dearer: float = 1e-4
+    rounding_loss: float = 1e-4
+    more_decimals: int = 6
+    widening_rounds: int = 50
+    shift_draws: int = 5
+    secret_bits: int = 64
+
+    def __post_init__(self) -> None:
+        shares = "search_share", "splitting_widening", "placing_margin", "least_cost", "dearer", "rounding_loss"
+        counts = "splitting_dimensions", "more_decimals", "widening_rounds", "shift_draws", "widest_levels"
+        check_ranges(
+            self, secret_bits=(32, None), **dict.fromkeys(shares, (0.0, 1.0)), **dict.fromkeys(counts, (1, None))
+        )
+
+
+INTERVALS = IntervalParameters()
+"""The parameters of interval publication that suit all tables known so far."""
