@@ -129,7 +129,7 @@ class CutBuilder:
         if rounded is None:
             return None
         used = np.flatnonzero(rounded)
-        columns, g = combined(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.problem))
+        columns, g = combine_rows(self.starts, self.columns, self.data, rows[used], rounded[used], len(self.problem))
         own = np.flatnonzero(columns == column)
         if not len(own) or abs(g[own[0]]) < PIVOT_ZERO:
             return None
@@ -221,7 +221,7 @@ def _add_reaches(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 @kernel()
-def combined(
+def combine_rows(
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
     data: NDArray[np.float64],

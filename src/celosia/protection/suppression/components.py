@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
+from celosia.errors import SolverError
+from celosia.presses import waiting
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.parameters import EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.run import Call
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -63,6 +66,85 @@ class ComponentSearch:
             with contextlib.suppress(deadline.DeadlineError):
                 search.run(self.gap)
         return search.outcome()
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentSearches:
+    """The searches of all components, one after another or in other processes.
+
+    Parameters
+    ----------
+    searches
+        The searches, each with its columns of the whole problem.
+    rows
+        Further rows of their masters.
+    call, parameters
+        How they are run.
+    """
+
+    searches: Sequence[tuple[BranchAndCut, NDArray[np.int64]]]
+    rows: Sequence[Cut]
+    call: Call
+    parameters: EngineParameters
+
+    def __iter__(self) -> Iterator[BranchAndCut]:
+        return (search for search, _ in self.searches)
+
+    def __len__(self) -> int:
+        return len(self.searches)
+
+    def run(self, begin: Callable[[], None]) -> None:
+        """Begin, and run every search; one after another they leave the rest its share of the time."""
+        todo = [search for search in self if not (search.incumbent.done or search.incumbent.exhausted)]
+        try:
+            begin()
+            if self.call.executor is not None and self.call.oracle is None:
+                with waiting():
+                    found = self.call.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
+                    for search, outcome in zip(todo, found, strict=True):
+                        search.adopt(outcome)
+                return
+            for k, search in enumerate(todo):
+                left = sum(len(other.problem) for other in todo[k:])
+                search.run(self.call.gap, self.call.clock.left * len(search.problem) / left)
+        except KeyboardInterrupt:
+            self._finish_first_patterns(todo)
+
+    def _to_send(self, search: BranchAndCut) -> ComponentSearch:
+        """Return a search to be sent to another process."""
+        call, known = self.call, search.known
+        return ComponentSearch(
+            *(search.problem, call.solver.name, call.clock.left, call.gap),
+            *(self.rows, known, call.seed, self.parameters),
+        )
+
+    def _finish_first_patterns(self, searches: Sequence[BranchAndCut]) -> None:
+        """After Ctrl-C let searches that have no pattern yet find a quick one."""
+        self.call.clock.stop()
+        for search in searches:
+            if search.incumbent.pattern is None:
+                try:
+                    search.run(self.call.gap)
+                except SolverError:  # still busy with what was interrupted
+                    search.hide_everything()
+
+    def join_patterns(self, forced: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Return which columns of the whole problem are hidden, None where a search has no pattern."""
+        hidden = forced.copy()
+        for search, columns in self.searches:
+            if search.incumbent.pattern is None:
+                return None
+            hidden[columns] |= search.incumbent.pattern
+        return hidden
+
+    def forbid(self, columns: NDArray[np.int64], *, proved: bool) -> None:
+        """Forbid the patterns of components in which the audit found levels of these columns missed."""
+        alone = len(self) == 1
+        hit = [(search, own) for search, own in self.searches if alone or np.isin(own, columns).any()]
+        if not hit:
+            raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
+        for search, own in hit:
+            search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
 
 
 def split_components(problem: ProtectionProblem) -> list[tuple[ProtectionProblem, NDArray[np.int64]]]:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError, counted
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, counted
 from celosia.pattern.pattern import Pattern
-from celosia.presses import answered, waiting
+from celosia.presses import answered
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.oracle import Extension
@@ -28,7 +28,7 @@ from celosia.protection.fallback import Fallback
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
 from celosia.protection.run import Call, NewColumnsError
-from celosia.protection.suppression.components import ComponentSearch, split_components
+from celosia.protection.suppression.components import ComponentSearches, split_components
 from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.refusal import explain_infeasibility
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
@@ -75,9 +75,8 @@ class _SuppressionRun:
     explain: bool = True
     parameters: EngineParameters = PARAMETERS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    searches: list[tuple[BranchAndCut, NDArray[np.int64]]] = field(default_factory=list)
+    searches: ComponentSearches = field(init=False)
     problem: ProtectionProblem = field(init=False)
-    rows: list[Cut] = field(init=False)
     _outside: float = 0.0
     _begun: bool = False
     _necessary: bool = True
@@ -88,6 +87,7 @@ class _SuppressionRun:
 
     def __post_init__(self) -> None:
         self.problem = self._make_problem()
+        self.searches = ComponentSearches((), (), self.call, self.parameters)
 
     def _make_problem(self) -> ProtectionProblem:
         """Return the problem; cells that could never keep their width if they were hidden are shown."""
@@ -108,7 +108,7 @@ class _SuppressionRun:
         self._open_searches()
         while True:
             try:
-                self._run_searches()
+                self.searches.run(self._begin_warm)
             except NewColumnsError:
                 self._reopen()
                 continue
@@ -123,13 +123,13 @@ class _SuppressionRun:
 
     def _open_searches(self) -> None:
         """Open a search for every component; one for all where they share rows, or an oracle may connect them."""
-        problem, self.rows = self.problem, self._limit_rows()
-        apart = not self.rows and self.call.oracle is None
+        problem, rows = self.problem, self._limit_rows()
+        apart = not rows and self.call.oracle is None
         parts = split_components(problem) if apart else [(problem, np.arange(len(problem)))]
         self._refuse_determined_cells(problem, parts)
         backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
-        rows, extend = self.rows, None if self.call.oracle is None else self._extend
-        self.searches = [
+        extend = None if self.call.oracle is None else self._extend
+        searches = [
             (
                 BranchAndCut(
                     part, backend, solver, clock, self._listen, rows, seed, extend, self._audit_if_due, self.parameters
@@ -138,11 +138,12 @@ class _SuppressionRun:
             )
             for part, columns in parts
         ]
+        self.searches = ComponentSearches(searches, rows, self.call, self.parameters)
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
         # the cost of forced cells that are in no component
-        self._outside = forced - math.fsum(search.incumbent.base for search, _ in self.searches)
+        self._outside = forced - math.fsum(search.incumbent.base for search in self.searches)
         self._begun = False
-        for search, _ in self.searches:
+        for search in self.searches:
             search.incumbent.freeze(unless=self._necessary)
 
     def _begin_warm(self) -> None:
@@ -150,7 +151,7 @@ class _SuppressionRun:
         warm_start = self.call.warm_start
         if warm_start is not None and self.call.oracle is not None and not self._begun:
             new = [place for place, goal in enumerate(self._requirement_keys()) if goal not in warm_start.met]
-            for search, _ in self.searches:
+            for search in self.searches:
                 search.begin(
                     warm_start.cuts(search.problem), warm_start.mask(search.problem), np.array(new, dtype=np.int64)
                 )
@@ -160,7 +161,7 @@ class _SuppressionRun:
         """Keep a pattern, the requirements that it satisfies, and cuts; no-good cuts may not be proved."""
         warm_start = self.call.warm_start
         if warm_start is not None:
-            for search, _ in self.searches:
+            for search in self.searches:
                 refuted = {cut.key for cut in search.incumbent.refuted}
                 warm_start.keep(search.problem, (cut for cut in search.cuts if cut.key not in refuted))
             warm_start.pattern, warm_start.met = hidden, frozenset(met)
@@ -190,7 +191,7 @@ class _SuppressionRun:
 
     def _reopen(self) -> None:
         """Open another search, which begins with the best pattern, or with the one that the oracle refused."""
-        ((search, _),) = self.searches
+        (search,) = self.searches
         hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
         pattern = self._refused if search.incumbent.pattern is None else search.incumbent.pattern
         hidden[search.problem.cells[np.flatnonzero(pattern)]] = True
@@ -206,55 +207,9 @@ class _SuppressionRun:
             yield cell, names[who], seen[cell, names[who]]
             seen[cell, names[who]] += 1
 
-    def _run_searches(self) -> None:
-        """Run every search; one after another they leave the rest its share of the time."""
-        todo = [search for search, _ in self.searches if not (search.incumbent.done or search.incumbent.exhausted)]
-        try:
-            self._begin_warm()
-            if self.call.executor is not None and self.call.oracle is None:
-                with waiting():
-                    found = self.call.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
-                    for search, outcome in zip(todo, found, strict=True):
-                        search.adopt(outcome)
-                return
-            for k, search in enumerate(todo):
-                left = sum(len(other.problem) for other in todo[k:])
-                search.run(self.call.gap, self.call.clock.left * len(search.problem) / left)
-        except KeyboardInterrupt:
-            self._finish_first_patterns(todo)
-
-    def _to_send(self, search: BranchAndCut) -> ComponentSearch:
-        """Return a search to be sent to another process."""
-        call = self.call
-        return ComponentSearch(
-            search.problem,
-            call.solver.name,
-            call.clock.left,
-            call.gap,
-            self.rows,
-            search.known,
-            call.seed,
-            self.parameters,
-        )
-
-    def _finish_first_patterns(self, searches: list[BranchAndCut]) -> None:
-        """After Ctrl-C let searches that have no pattern yet find a quick one."""
-        self.call.clock.stop()
-        for search in searches:
-            if search.incumbent.pattern is None:
-                try:
-                    search.run(self.call.gap)
-                except SolverError:  # still busy with what was interrupted
-                    search.hide_everything()
-
     def _join_patterns(self) -> NDArray[np.bool_] | None:
         """Return which columns of the problem are hidden, None where a search has no pattern."""
-        hidden = self.problem.forced.copy()
-        for search, columns in self.searches:
-            if search.incumbent.pattern is None:
-                return None
-            hidden[columns] |= search.incumbent.pattern
-        return hidden
+        return self.searches.join_patterns(self.problem.forced)
 
     def _cells_of(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which cells of the table are hidden if these columns of the problem are, ``(n_cells,)``."""
@@ -301,7 +256,7 @@ class _SuppressionRun:
     @property
     def _large(self) -> bool:
         """Whether searches will take long to find a first pattern."""
-        return sum(search.is_slow for search, _ in self.searches) > 0
+        return any(search.is_slow for search in self.searches)
 
     @property
     def _may_hide_all(self) -> bool:
@@ -316,17 +271,12 @@ class _SuppressionRun:
         cells = {verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET}
         proved = all(verdict.finding.exact for verdict in checked.verdicts if verdict.result != MET)
         columns = np.flatnonzero(np.isin(self.problem.cells, list(cells)))
-        alone = len(self.searches) == 1
-        hit = [(search, own) for search, own in self.searches if alone or np.isin(own, columns).any()]
-        if not hit:
-            raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
-        for search, own in hit:
-            search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
+        self.searches.forbid(columns, proved=proved)
 
     def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
-        bound = self._outside + math.fsum(search.incumbent.bound for search, _ in self.searches)
-        done = all(search.incumbent.done for search, _ in self.searches)
+        bound = self._outside + math.fsum(search.incumbent.bound for search in self.searches)
+        done = all(search.incumbent.done for search in self.searches)
         return Protection(
             risk=self.risk,
             method=self.method,
@@ -343,10 +293,9 @@ class _SuppressionRun:
     def _listen(self) -> None:
         """Record cost and bound of all searches together."""
         with self._lock:
-            searches = [search for search, _ in self.searches]
-            cost = self._outside + sum(search.incumbent.cost for search in searches)
-            bound = self._outside + sum(search.incumbent.bound for search in searches)
-            cuts = sum(len(search.cuts) for search in searches)
+            cost = self._outside + sum(search.incumbent.cost for search in self.searches)
+            bound = self._outside + sum(search.incumbent.bound for search in self.searches)
+            cuts = sum(len(search.cuts) for search in self.searches)
             self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
             self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
 
@@ -381,7 +330,7 @@ class _SuppressionRun:
         return further is not None and bool((self.risk.status[further.cells] == SHOW).any())
 
     def _failure(self) -> CelosiaError:
-        if any(search.incumbent.impossible for search, _ in self.searches):
+        if any(search.incumbent.impossible for search in self.searches):
             return self._refusal()
         return OutOfTimeError.one("time_limit", "was reached before a safe pattern was known.", "Allow more time.")
 

@@ -47,9 +47,9 @@ def _reaches(
     own_rows: NDArray[np.int32],
 ) -> Reaches:
     """Return the bound on every required move by each relation of its cell alone."""
-    question, place = _listed(own_starts, asked.columns)
+    question, place = _list_entries(own_starts, asked.columns)
     targets, row = asked.columns[question], own_rows[place]
-    number, place = _listed(starts, row)
+    number, place = _list_entries(starts, row)
     own, column, factor = targets[number], columns[place], data[place]
     pivot = np.zeros(len(targets))
     pivot[number[column == own]] = factor[column == own]
@@ -61,7 +61,7 @@ def _reaches(
     return Reaches(ends, column[kept], np.abs(ratio[kept]) * capacity[kept], targets, asked.levels[question])
 
 
-def _listed(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _list_entries(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the entries of some rows, one row after another: the number of the row among them, and the place."""
     sizes = (starts[rows + 1] - starts[rows]).astype(np.int64)
     number = np.repeat(np.arange(len(rows)), sizes)

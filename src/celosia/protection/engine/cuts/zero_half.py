@@ -46,7 +46,7 @@ def zero_half_cuts(
     columns = np.unique(used.indices)
     dense = used[:, columns].toarray()
     chosen = _sums(dense, sides[tight], slack[tight], x[columns], parameters)
-    return _halved(chosen @ dense, chosen @ sides[tight], x[columns], columns, parameters)
+    return _halve(chosen @ dense, chosen @ sides[tight], x[columns], columns, parameters)
 
 
 def _sums(
@@ -84,7 +84,7 @@ def _sums(
     return np.array(list(found.values()), dtype=np.float64).reshape(len(found), len(right))
 
 
-def _halved(
+def _halve(
     total: NDArray[np.float64],
     side: NDArray[np.float64],
     x: NDArray[np.float64],

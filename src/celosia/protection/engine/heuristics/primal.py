@@ -212,7 +212,7 @@ class PrimalHeuristics:
         if len(columns) > self._parameters.most_built:
             return
         self._construct_until, idle = self._stop.clock.seconds + seconds, 0
-        patterns = self._constructed(columns)
+        patterns = self._construct_around(columns)
         while True:
             before, separator = self._incumbent.cost, self._relaxation.separator
             found = next(patterns)
@@ -222,10 +222,10 @@ class PrimalHeuristics:
             if self._stop.reached or idle >= most or self._is_late():
                 break
             if self._relaxation.separator is not separator:  # requirements were added
-                patterns = self._constructed(columns)
+                patterns = self._construct_around(columns)
         self._construct_until = np.inf
 
-    def _constructed(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
+    def _construct_around(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
         """Return patterns of some columns without end, each None where the construction fails."""
         separator, point, n = self._relaxation.separator, self._relaxation.point, len(self._problem)
         wide, best = separator.builder.padded_with_forced, self._incumbent.pattern
