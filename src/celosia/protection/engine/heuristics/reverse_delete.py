@@ -29,7 +29,7 @@ from celosia.protection.engine.subproblems.flow import (
 from celosia.protection.engine.subproblems.lp import AttackerProgram
 from celosia.protection.engine.subproblems.reroute import Rerouting
 from celosia.protection.engine.subproblems.support import SupportGraph
-from celosia.protection.engine.subproblems.witnesses import LearnedCuts, Witnesses, reduce_component
+from celosia.protection.engine.subproblems.witnesses import LearnedCuts, PatternWitnesses, reduce_component
 from celosia.tolerance import FLOW_ZERO, LEVEL_REACHED
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class ReverseDelete:
             learned = LearnedCuts(builder, self.pool, members, known=not split)
             program = AttackerProgram.of(builder, members, np.ones(len(members)), self.separator.backend)
             rerouting = Rerouting.of(builder, members, self.separator.backend, self.parameters.longest_detour)
-            witnesses = Witnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
+            witnesses = PatternWitnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
             given = None if known is None else known[component == number][:, members]
             stays = reduce_component(witnesses, order[own == number], given, self.late)
             if stays is None:

@@ -26,7 +26,7 @@ Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.i
 _METHODS: tuple[Method, ...] = ("dual", "primal")
 
 
-class Answer(NamedTuple):
+class ProgramSolution(NamedTuple):
     """The solution of one subproblem.
 
     Parameters
@@ -120,7 +120,7 @@ class AttackerProgram:
             builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete, least_ratio
         )
 
-    def solve(self, sides: SideRequirements) -> Iterator[Answer]:
+    def solve(self, sides: SideRequirements) -> Iterator[ProgramSolution]:
         """Yield the solutions of requirements about cells of the component, in the order of their levels.
 
         No coefficient of a cut exceeds 1, however large the attacker's bound U, so U is capped at the level; and as a
@@ -138,13 +138,13 @@ class AttackerProgram:
                 cap = 1.0 / (np.abs(solution.reduced_costs) + self.least_ratio)
                 again = self._push(target, self.bounds_of(who, level, cap), upward=upward)
                 reaches.append(self._reach(again, k, sides))
-            yield Answer(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
+            yield ProgramSolution(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
 
-    def solve_exactly(self, sides: SideRequirements, *, why: bool = True) -> Iterator[Answer]:
+    def solve_exactly(self, sides: SideRequirements, *, why: bool = True) -> Iterator[ProgramSolution]:
         """Yield the solutions in a pattern, with attackers' bounds as they are, on request with their reaches."""
         for k in range(len(sides)):
             table = self.find_witness(sides, k, why=why)
-            yield Answer(k, table.reached, [] if table.reach is None else [table.reach])
+            yield ProgramSolution(k, table.reached, [] if table.reach is None else [table.reach])
 
     def find_witness(self, sides: SideRequirements, k: int, *, why: bool = True) -> Witness:
         """Return the optimal table of a requirement in a pattern, with moves no longer than the level if possible."""

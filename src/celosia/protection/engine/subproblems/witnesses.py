@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def reduce_component(
-    witnesses: Witnesses, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
+    witnesses: PatternWitnesses, order: NDArray[np.int64], known: NDArray[np.float64] | None, late: Callable[[], bool]
 ) -> NDArray[np.int64] | None:
     """Return the columns of a component that stay hidden when the others are shown in order; None if it is not safe."""
     if not witnesses.start(known):
@@ -30,7 +30,7 @@ def reduce_component(
     return np.array(stays, dtype=np.int64)
 
 
-class Witnesses:
+class PatternWitnesses:
     """For every requirement a congruent table that shows that it is met.
 
     Parameters
