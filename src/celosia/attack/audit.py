@@ -42,12 +42,12 @@ from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.whole_cells import broken_cells, settled, whole_cells
+from celosia.table.whole_cells import find_broken_cells, simplify_integer, whole_cells
 from celosia.tolerance import ENDLESS
 
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)
-@deadline.limited
+@deadline.limit_time
 @shielded()  # a protection that is interrupted audits what it has found all the same
 def audit(
     release: Release | Pattern | Protected,
@@ -137,7 +137,7 @@ def audit(
     nobody = found.take(np.zeros(0, dtype=np.int64))
     found = _keep_answered(Conclusions.join(seen)) if seen else nobody
     name = f"{backend.name} {backend.version}"
-    told = settled(risk.table, integer)
+    told = simplify_integer(risk.table, integer)
     return Audit(risk, release, verdicts, found, tuple(systems), told, name, unjudged)
 
 
@@ -156,7 +156,7 @@ def _check(risk: Risk, whole: NDArray[np.bool_]) -> None:
         if len(attacker) != len(risk.table):
             message = f"has bounds for {len(attacker)} cells, the table has {len(risk.table)}."
             found.add(f"attacker {attacker.name!r}", message)
-    broken = broken_cells(risk.table, whole)
+    broken = find_broken_cells(risk.table, whole)
     if len(broken):
         values = "the values" if whole.all() else "the counts"
         found.add("integer", f"{values} are not all whole numbers.", "Say integer=False.")

@@ -22,7 +22,7 @@ from celosia.attack.result import Audit
 from celosia.attack.subproblems.duals import prove_end, subtract_relations
 from celosia.errors import SolverError, SpecError, nearest
 from celosia.solve.registry import backends
-from celosia.table.naming import CellName, cell_called
+from celosia.table.naming import CellName, find_cell
 from celosia.table.table import Table
 
 SIDES = ("lower", "upper")
@@ -177,7 +177,7 @@ def explain(audit: Audit, cell: CellName, side: str = "upper", *, attacker: int 
     for whole numbers), and every table that the attacker believes possible lies on its inner side. Both are recomputed
     here, from the table's relations and not from what the solver saw. No tolerance.
     """
-    place = cell_called(audit.risk.table, cell)
+    place = find_cell(audit.risk.table, cell)
     number = _attacker_place(audit, side, attacker)
     upward = side == "upper"
     proof = prove_end(audit.risk.table, audit.systems[number], place, backends()[0], upward=upward)

@@ -1,4 +1,4 @@
-"""Certificates: what an audit found, with everything that somebody needs who believes neither it nor the solver."""
+"""Certificates: what an audit found, with all that is needed to check it without audit or solver."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from celosia.certificate.canonical import (
     whole_part,
 )
 from celosia.certificate.columns import column
-from celosia.certificate.judging import Tables
+from celosia.certificate.judging import WitnessJudge
 from celosia.certificate.ranges import Ranges, ranges_of
 from celosia.certificate.reading import claim_of
-from celosia.certificate.witnesses import Witnesses
+from celosia.certificate.witnesses import WitnessCollector
 from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing
 from celosia.pattern.entries import ADJUSTED
 from celosia.progress import SILENT, Progress
-from celosia.table.whole_cells import broken_cells
+from celosia.table.whole_cells import find_broken_cells
 from celosia.version import __version__
 
 
@@ -136,7 +136,7 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
     """
     audit = audited if isinstance(audited, Audit) else audited.audit
     _check(audit)
-    witnesses = Witnesses()
+    witnesses = WitnessCollector()
     proofs = _proofs(audit, witnesses)
     ranges = ranges_of(audit, witnesses, time_limit, progress)
     content: dict[str, Any] = {
@@ -153,15 +153,15 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "release": release_part(audit.release),
         "respondents": respondents_part(audit.risk),
         "proofs": _columns(*proofs),
-        "ranges": _said(ranges),
+        "ranges": _reached_ranges(ranges),
         "witnesses": witnesses.content(),
     }
     # Nothing is claimed that the judge would not grant.
-    tables = Tables(claim_of(content))
+    tables = WitnessJudge(claim_of(content))
     unproved = np.logical_or.reduce([wrong for wrong, _, _ in tables.requirement_findings()])
     content["proofs"] = _columns(*(np.where(unproved, -1, side) for side in proofs))
     content["verdict"] = NOT_SAFE if unproved.any() else SAFE
-    content["ranges"] = _said(ranges.without(tables.unreached_ranges()))
+    content["ranges"] = _reached_ranges(ranges.without(tables.unreached_ranges()))
     content["sha256"] = digests(content)
     counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": len(witnesses)}
     return Certificate(MappingProxyType(content), MappingProxyType(counts))
@@ -173,19 +173,19 @@ def _check(audit: Audit) -> None:
     if adjusted:
         seen = f"has {adjusted} adjusted cells: their protection is distance from the truth, and no interval."
         raise SpecError.one("release", seen, "Only releases that are protected by intervals have a certificate.")
-    if len(broken_cells(audit.risk.table, audit.whole)):
+    if len(find_broken_cells(audit.risk.table, audit.whole)):
         known = "all" if audit.integer else "counts"
         seen = f"has values that are no whole numbers, and attackers are said to know that {known} are."
         raise DataError.one("table", seen, "Audit it with integer=False.")
 
 
-def _proofs(audit: Audit, witnesses: Witnesses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _proofs(audit: Audit, witnesses: WitnessCollector) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of the two tables of every requirement, -1 where it is not met.
 
     A reach without end comes without a table. The audit follows requirements only as far as they go, so that their
     answers have one; where a level is beyond what it can count, the requirement stays unproved.
     """
-    wanted, found, met = audit.risk.requirements, *_judged(audit)
+    wanted, found, met = audit.risk.requirements, *_collect_verdicts(audit)
     place_of = {key: place for place, key in enumerate(found.keys())}
     keys = zip(wanted.cells.tolist(), wanted.attackers.tolist(), strict=True)
     order = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
@@ -198,7 +198,7 @@ def _proofs(audit: Audit, witnesses: Witnesses) -> tuple[NDArray[np.int64], NDAr
     return down, up
 
 
-def _judged(audit: Audit) -> tuple[Conclusions, NDArray[np.bool_]]:
+def _collect_verdicts(audit: Audit) -> tuple[Conclusions, NDArray[np.bool_]]:
     """Return what was found about the requirements, and which are met."""
     if isinstance(audit.verdicts, Verdicts):
         return audit.verdicts.findings, np.asarray(audit.verdicts.results == MET)
@@ -217,7 +217,7 @@ def _columns(down: NDArray[np.int64], up: NDArray[np.int64]) -> dict[str, Any]:
     return {"down": column(down), "up": column(up)}
 
 
-def _said(ranges: Ranges) -> dict[str, Any]:
+def _reached_ranges(ranges: Ranges) -> dict[str, Any]:
     """Return the ranges that are reached, and whether all are."""
     complete = ALL_REACHED if len(ranges.cells) == ranges.published else SOME_REACHED
     claim = complete if ranges.published else NO_RANGES

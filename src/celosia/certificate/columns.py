@@ -116,7 +116,7 @@ def read_column(part: object, place: str, n: int | None = None) -> Whole:
 
 
 def read_places(part: object, place: str, *, below: int, n: int | None = None, least: int = 0) -> NDArray[np.int64]:
-    """Return a column of places in a list, which has so many entries."""
+    """Return a column of places in a list of a given length."""
     numbers = read_column(part, place, n)
     if len(numbers) and not least <= int(numbers.min()) <= int(numbers.max()) < below:
         raise UnreadableError(f"has no {place}, or one that cannot be read.")

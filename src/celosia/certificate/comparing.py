@@ -45,29 +45,29 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
         yield Problem("problem", seen, _OTHER)
     said, own = claim.content["requirements"], requirements_part(problem)
     # Respondents who came too close on the way to a pattern are attackers beside those of the problem.
-    attackers = said["attackers"][: _known(claim, problem)], own["attackers"]
+    attackers = said["attackers"][: _count_own_attackers(claim, problem)], own["attackers"]
     names = [[attacker["name"] for attacker in part] for part in attackers]
     if names[0] != names[1]:
         yield Problem("problem", "the certificate has other attackers.", _OTHER)
     elif attackers[0] != attackers[1]:
         yield Problem("problem", "the certificate has attackers with other bounds.", _OTHER)
     if any(said[name] != own[name] for name in ("cells", "attacker", "lower", "upper", "sliding")):
-        yield from _required_otherwise(claim, problem)
+        yield from _differing_requirements(claim, problem)
 
 
 def _slides(levels: tuple[str, ...]) -> bool:
-    """Return whether only a width is asked for."""
+    """Return whether only a width is required."""
     lower, upper, sliding = (bool(level.strip("0.")) for level in levels)
     return sliding and not lower and not upper
 
 
-def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
+def _differing_requirements(claim: Claim, problem: Risk) -> Iterator[Problem]:
     """Yield which requirements of the problem the certificate leaves out, changes, or adds."""
     said, own = claim.required, problem.requirements
     theirs = dict(zip(zip(said.cells.tolist(), said.attackers.tolist(), strict=True), _levels(claim), strict=True))
     levels = zip(*(level.texts() for level in (own.lower, own.upper, own.sliding)), strict=True)
     ours = dict(zip(zip(own.cells.tolist(), own.attackers.tolist(), strict=True), levels, strict=True))
-    known = _known(claim, problem)
+    known = _count_own_attackers(claim, problem)
     theirs = {key: level for key, level in theirs.items() if key[1] < known or key in ours}
     if theirs == ours and problem.respondents:
         return
@@ -83,7 +83,7 @@ def _required_otherwise(claim: Claim, problem: Risk) -> Iterator[Problem]:
         yield Problem("problem", "the certificate has requirements that the problem does not have.", _OTHER)
 
 
-def _known(claim: Claim, problem: Risk) -> int:
+def _count_own_attackers(claim: Claim, problem: Risk) -> int:
     """Return how many of the certificate's attackers must be those of the problem: the first ones."""
     return len(claim.content["requirements"]["attackers"] if not problem.respondents else problem.attackers)
 
@@ -114,7 +114,7 @@ def release_differences(claim: Claim, release: Release, problem: Risk | None) ->
     if columns and len(known) == len(release):  # a bare problem has no columns: any that is there says too much
         for name, hint in known.unknown(list(columns)):
             yield Problem("release", f"column {name!r} is unknown.", hint)
-        findings += known.differing(columns)
+        findings += known.find_differences(columns)
     yield from problems_of(findings, lambda cell: f"release, {claim.label(cell)}")
 
 

@@ -1,7 +1,7 @@
 """Whether a certified release leaves contributors exposed: the one question that the judge does not answer alone.
 
-A certificate holds the contributors who came too close on the way to a pattern. That nobody else does cannot be read
-off it, nor that none of them was left out or asked for less; so where the contributors are known, they attack again.
+A certificate holds the contributors who came too close on the way to a pattern. That no other does cannot be read
+off it, nor that none of them was left out or required less; so where the contributors are known, they attack again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from celosia.attack.respondents.audit import audit_respondents
-from celosia.certificate.reading import Claim, Ends
+from celosia.certificate.reading import Claim, RangeEnds
 from celosia.errors import Problem, counted
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.labels import Labels
@@ -44,11 +44,11 @@ def _release(claim: Claim, problem: Risk) -> Release:
     return Release(
         Labels.of_table(problem.table),
         np.array(STATUSES)[claim.status],
-        _fixed(claim.published, 0, decimals),
-        _fixed(claim.bounds[0], -INFINITE, decimals),
-        _fixed(claim.bounds[1], INFINITE, decimals),
+        _as_fixed(claim.published, 0, decimals),
+        _as_fixed(claim.bounds[0], -INFINITE, decimals),
+        _as_fixed(claim.bounds[1], INFINITE, decimals),
     )
 
 
-def _fixed(ends: Ends, nothing: int, decimals: int) -> Fixed:
+def _as_fixed(ends: RangeEnds, nothing: int, decimals: int) -> Fixed:
     return Fixed.of_counts(np.where(ends.given, ends.counts.astype(object), nothing), decimals)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.certificate.canonical import ALL_REACHED, NO_RANGES, SAFE, digests
-from celosia.certificate.reading import Claim, Ends, Terms
+from celosia.certificate.reading import Claim, RangeEnds, Terms
 from celosia.certificate.whole import Whole, compact, minus, starts_of, sums, times, within
 from celosia.errors import Problem, counted
-from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Finding
+from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Fault
 
 _AT_A_TIME = 1 << 20  # moves that are looked at together
 
@@ -36,7 +36,7 @@ def broken_relations(claim: Claim) -> NDArray[np.bool_]:
     return np.asarray(found != claim.right, dtype=bool)
 
 
-def cell_findings(claim: Claim) -> Iterator[Finding]:
+def cell_findings(claim: Claim) -> Iterator[Fault]:
     """Yield the cells about which table, release and attackers contradict themselves or each other."""
     lower, upper = claim.bounds
     broken = claim.whole & np.asarray(claim.values % claim.unit != 0, dtype=bool)
@@ -59,11 +59,11 @@ def cell_findings(claim: Claim) -> Iterator[Finding]:
         yield ~_holds(bounds, claim.values), f"the bounds of attacker {name!r} exclude the true value.", ""
 
 
-def _equal(one: Ends, other: Ends) -> NDArray[np.bool_]:
+def _equal(one: RangeEnds, other: RangeEnds) -> NDArray[np.bool_]:
     return np.asarray(one.counts == other.counts, dtype=bool)
 
 
-def _holds(bounds: tuple[Ends, Ends], numbers: Whole) -> NDArray[np.bool_]:
+def _holds(bounds: tuple[RangeEnds, RangeEnds], numbers: Whole) -> NDArray[np.bool_]:
     """Return where numbers lie within bounds."""
     lower, upper = bounds
     above = ~lower.given | np.asarray(lower.counts <= numbers, dtype=bool)
@@ -72,7 +72,7 @@ def _holds(bounds: tuple[Ends, Ends], numbers: Whole) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rooms:
+class _MoveBounds:
     """How far cells may move, in units; where `ends` says so, there is no further."""
 
     down: Whole
@@ -82,8 +82,8 @@ class _Rooms:
 
 
 @dataclass(slots=True, eq=False)
-class Tables:
-    """Looks at each table of a certificate once, and once for everybody who is to be deceived by it.
+class WitnessJudge:
+    """The judge of witness tables: each is checked once, and once more for every attacker it must deceive.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Tables:
         number = np.repeat(np.arange(len(moves)), np.diff(moves.starts))
         self._keys = number * len(claim.values) + moves.cells
         self._sound = np.ones(len(moves), dtype=bool)
-        by_cell = _transposed(claim.relations, len(claim.values))
+        by_cell = _transpose(claim.relations, len(claim.values))
         for some in self._chunks(np.arange(len(moves))):
             self._sound[some] = self._are_tables(some, by_cell) & self._fit(some, _rooms(claim.values, claim.bounds))
 
@@ -128,7 +128,7 @@ class Tables:
         good[key[first][np.asarray(unbalanced, dtype=bool)] // max(1, len(self.claim.relations))] = False
         return good
 
-    def _fit(self, tables: NDArray[np.int64], rooms: _Rooms) -> NDArray[np.bool_]:
+    def _fit(self, tables: NDArray[np.int64], rooms: _MoveBounds) -> NDArray[np.bool_]:
         """Return which tables lie within bounds; cells that do not move do, as the true table does."""
         entry, number = within(self.claim.moves.starts, tables)
         cells = self.claim.moves.cells[entry]
@@ -140,7 +140,7 @@ class Tables:
             good[number[beyond]] = False
         return good
 
-    def _believed(self, tables: NDArray[np.int64], bounds: tuple[Ends, Ends]) -> NDArray[np.bool_]:
+    def _check_tables(self, tables: NDArray[np.int64], bounds: tuple[RangeEnds, RangeEnds]) -> NDArray[np.bool_]:
         """Return which tables, -1 for none, satisfy relations, agree with the release and lie within more bounds."""
         used = np.unique(tables[tables >= 0])
         good = np.zeros(len(self._sound) + 1, dtype=bool)  # the last stands for none
@@ -149,7 +149,7 @@ class Tables:
             good[some] = self._sound[some] & self._fit(some, rooms)
         return np.asarray(good[tables])
 
-    def _moved(self, tables: NDArray[np.int64], cells: NDArray[np.int64]) -> tuple[Whole, Whole]:
+    def _move_cells(self, tables: NDArray[np.int64], cells: NDArray[np.int64]) -> tuple[Whole, Whole]:
         """Return how far up each of some tables moves a cell, and what that is divided by."""
         key = tables * len(self.claim.values) + cells
         place = np.searchsorted(self._keys, key)
@@ -158,7 +158,7 @@ class Tables:
         denominators = np.append(self.claim.denominators, 1)[tables]
         return compact(np.where(tables < 0, 0, moves)), compact(denominators)
 
-    def requirement_findings(self) -> Iterator[Finding]:
+    def requirement_findings(self) -> Iterator[Fault]:
         """Yield the requirements that the tables do not prove, each with one reason only."""
         required, proofs = self.claim.required, self.claim.proofs
         empty = np.logical_and.reduce(
@@ -170,12 +170,12 @@ class Tables:
         believed = np.zeros(len(required), dtype=bool)
         for number, bounds in enumerate(self.claim.attackers):
             own = np.flatnonzero(required.attackers == number)
-            believed[own] = self._believed(proofs.down[own], bounds) & self._believed(proofs.up[own], bounds)
+            believed[own] = self._check_tables(proofs.down[own], bounds) & self._check_tables(proofs.up[own], bounds)
         unsound = ~(self._sound[proofs.down] & self._sound[proofs.up]) if len(self._sound) else missing
         yield ~missing & unsound, "a table does not satisfy every relation, or contradicts the release.", ""
         doubted = missing | unsound | ~believed
         yield doubted & ~missing & ~unsound, "a table is not what the attacker could believe.", ""
-        (down, one), (up, other) = (self._moved(side, required.cells) for side in (proofs.down, proofs.up))
+        (down, one), (up, other) = (self._move_cells(side, required.cells) for side in (proofs.down, proofs.up))
         short = self._short((-down, one), required.lower)
         yield ~doubted & short, "the lower protection level is not reached.", ""
         low = self._short((up, other), required.upper)
@@ -199,9 +199,9 @@ class Tables:
         common = _common(claim)
         wrong = np.zeros(len(cells), dtype=bool)
         for tables, ends in ((claim.ranges.down, claim.bounds[0]), (claim.ranges.up, claim.bounds[1])):
-            moves, denominators = self._moved(tables, cells)
+            moves, denominators = self._move_cells(tables, cells)
             far = times(compact(minus(ends.counts, claim.values)[cells]), denominators)
-            reached = self._believed(tables, common) & np.asarray(times(moves, claim.unit) == far, dtype=bool)
+            reached = self._check_tables(tables, common) & np.asarray(times(moves, claim.unit) == far, dtype=bool)
             wrong |= np.where(ends.given[cells], ~reached, tables >= 0)
         return wrong
 
@@ -217,7 +217,7 @@ class Tables:
             yield Problem("ranges", "the certificate does not hold the tables for ranges of which it speaks.")
 
 
-def _transposed(terms: Terms, n: int) -> Terms:
+def _transpose(terms: Terms, n: int) -> Terms:
     """Return relations by cell: of every cell the relations it stands in, with its coefficients."""
     order = np.argsort(terms.cells, kind="stable")
     relation = np.repeat(np.arange(len(terms)), np.diff(terms.starts))
@@ -225,12 +225,12 @@ def _transposed(terms: Terms, n: int) -> Terms:
     return Terms(starts, relation[order], terms.numbers[order])
 
 
-def _rooms(values: Whole, bounds: tuple[Ends, Ends]) -> _Rooms:
+def _rooms(values: Whole, bounds: tuple[RangeEnds, RangeEnds]) -> _MoveBounds:
     lower, upper = bounds
-    return _Rooms(minus(values, lower.counts), lower.given, minus(upper.counts, values), upper.given)
+    return _MoveBounds(minus(values, lower.counts), lower.given, minus(upper.counts, values), upper.given)
 
 
-def _common(claim: Claim) -> tuple[Ends, Ends]:
+def _common(claim: Claim) -> tuple[RangeEnds, RangeEnds]:
     """Return what every attacker knows: of all their bounds the widest."""
     n = len(claim.values)
     sides = []
@@ -240,7 +240,7 @@ def _common(claim: Claim) -> tuple[Ends, Ends]:
         counts = ends[0].counts if ends else np.zeros(n, dtype=np.int64)
         for end in ends[1:]:
             counts = widest(counts, end.counts)
-        sides.append(Ends(given, counts))
+        sides.append(RangeEnds(given, counts))
     return sides[0], sides[1]
 
 

@@ -15,7 +15,7 @@ from celosia.attack.result import Audit
 from celosia.attack.subproblems.dispatch import solve_questions
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.certificate.whole import Whole, compact, minus
-from celosia.certificate.witnesses import Witnesses
+from celosia.certificate.witnesses import WitnessCollector
 from celosia.pattern.entries import INTERVAL
 from celosia.progress import Progress
 from celosia.solve.registry import backend
@@ -47,13 +47,13 @@ class Ranges:
         return Ranges(self.published, self.cells[~wrong], self.down[~wrong], self.up[~wrong])
 
 
-def ranges_of(audit: Audit, witnesses: Witnesses, time_limit: float | None, progress: Progress) -> Ranges:
+def ranges_of(audit: Audit, witnesses: WitnessCollector, time_limit: float | None, progress: Progress) -> Ranges:
     """Return the published ranges whose ends are reached in the eyes of an attacker, with the tables that do it.
 
     Parameters
     ----------
     audit
-        What was audited. Intervals that it found are used; ends that it did not ask for are asked for here.
+        What was audited. Intervals that it found are used; ends that it did not compute are computed here.
     witnesses
         Takes the tables.
     time_limit

@@ -37,7 +37,7 @@ _REMEDY = "Has the file been cut off or edited?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class RangeEnds:
     """One end of a range for every cell, in units of the last decimal.
 
     Parameters
@@ -147,10 +147,10 @@ class Claim:
     codes: list[NDArray[np.int64]]
     whole: NDArray[np.bool_]
     required: Required
-    attackers: list[tuple[Ends, Ends]]
+    attackers: list[tuple[RangeEnds, RangeEnds]]
     status: NDArray[np.int64]
-    published: Ends
-    bounds: tuple[Ends, Ends]
+    published: RangeEnds
+    bounds: tuple[RangeEnds, RangeEnds]
     proofs: Pairs
     range_cells: NDArray[np.int64]
     ranges: Pairs
@@ -248,12 +248,12 @@ def claim_of(content: object) -> Claim:
     for part, place in ((release, "release"), *((one, "requirements.attackers") for one in attackers)):
         partial += [read_partial(part[side], f"{place}.{side}", n) for side in ("lower", "upper")]
     decimals = max([values[1], right[1], *(own for _, _, own in partial)])
-    ends = [Ends(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
+    ends = [RangeEnds(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
     witnesses = checked_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
     denominators = read_column(witnesses["denominators"], "witnesses.denominators")
     _check(not len(denominators) or int(denominators.min()) > 0, "witnesses.denominators")
     tables = _terms(witnesses, "witnesses", "moves", n, len(denominators))
-    required = _required(requirements, n, len(attackers))
+    required = _read_requirements(requirements, n, len(attackers))
     range_cells, ranges = _ranges(top["ranges"], n, len(tables))
     return Claim(
         content=top,
@@ -353,7 +353,7 @@ def _terms(entries: dict[str, Any], place: str, numbers: str, n: int, parts: int
     return Terms(starts, cells, read_column(entries[numbers], f"{place}.{numbers}", len(cells)))
 
 
-def _required(part: dict[str, Any], n: int, attackers: int) -> Required:
+def _read_requirements(part: dict[str, Any], n: int, attackers: int) -> Required:
     place = "requirements"
     cells = read_places(part["cells"], f"{place}.cells", below=n)
     who = read_places(part["attacker"], f"{place}.attacker", below=attackers, n=len(cells))

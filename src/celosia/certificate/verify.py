@@ -4,7 +4,7 @@ Nothing is shared with what made the pattern, the audit or the certificate: no s
 What a certificate says is recomputed from its numbers. Anybody can write one whose numbers fit each other, about a
 table, a release and requirements of his own choosing: it proves something only beside the problem and the release that
 it must be about. Where contributors attack each other, the certificate alone cannot tell whether all that matter are in
-it: with the problem at hand they are asked again, by the audit of respondents and its solver.
+it: with the problem at hand they attack again, by the audit of respondents and its solver.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from celosia.arguments import takes
 from celosia.certificate.canonical import respondents_part
 from celosia.certificate.comparing import problem_differences, release_differences
-from celosia.certificate.judging import Tables, broken_relations, cell_findings, hash_problems, verdict_problems
+from celosia.certificate.judging import WitnessJudge, broken_relations, cell_findings, hash_problems, verdict_problems
 from celosia.certificate.reading import Claim, cells_of, claim_in, read_claim
 from celosia.errors import Problem
 from celosia.pattern.csv.file import read_release
-from celosia.pattern.entries import INTERVAL, Finding, problems_of
+from celosia.pattern.entries import INTERVAL, Fault, problems_of
 from celosia.pattern.release import Release
 from celosia.risk.risk import Risk
 from celosia.table.whole_cells import whole_cells
@@ -65,7 +65,7 @@ class Verification:
     respondents
         The rules by which contributors attack each other, in words: those of the problem, where it is given.
     unasked
-        That contributors were not asked, and why; None where they were.
+        That contributors did not attack, and why; None where they were.
     seconds
         How long it took.
     """
@@ -156,11 +156,11 @@ def verify(
     began = time.monotonic_ns()
     claim = _claim(certificate)
     release = read_release(release) if isinstance(release, str | Path) else release
-    tables = Tables(claim)
+    tables = WitnessJudge(claim)
     unproved = list(tables.requirement_findings())
     proved = len(claim.required) - sum(int(wrong.sum()) for wrong, _, _ in unproved)
     cell_of = claim.required.cells
-    unreached: Finding = (tables.unreached_ranges(), "the end of the published range is not reached.", "")
+    unreached: Fault = (tables.unreached_ranges(), "the end of the published range is not reached.", "")
     found = [
         *verdict_problems(claim, proved, _known_to_be_whole(claim, problem, integer)),
         *hash_problems(claim),
@@ -174,7 +174,7 @@ def verify(
     ]
     compared = [name for name, given in zip(_TWO, (problem, release), strict=True) if given is not None]
     if problem is not None and problem.respondents and not found:
-        found = list(_exposed(claim, problem))
+        found = list(_find_exposed(claim, problem))
         compared.append("respondents")
     asked = claim.content["respondents"] if problem is None else respondents_part(problem)
     return Verification(
@@ -208,7 +208,7 @@ def _known_to_be_whole(claim: Claim, problem: Risk | None, integer: bool | None)
     return whole
 
 
-def _exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:
+def _find_exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:
     # Nothing else in here may know of a solver.
     from celosia.certificate.contributors import exposed_contributors  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from celosia.certificate.whole import Whole, compact, starts_of, times, within
 
 
 @dataclass(slots=True)
-class Witnesses:
+class WitnessCollector:
     """Collects tables."""
 
     _places: dict[tuple[bytes, ...], int] = field(default_factory=dict)

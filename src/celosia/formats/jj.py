@@ -24,9 +24,9 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
-from celosia.formats.jj_entries import Entries, Finding, Flags, counted
-from celosia.formats.jj_equations import equations_of, fits, related
-from celosia.formats.jj_lines import Lines, blocks, quoted, whole
+from celosia.formats.jj_entries import Entries, Finding, Flags, counts_in
+from celosia.formats.jj_equations import add_relations, equations_of, fits
+from celosia.formats.jj_lines import FileLines, blocks, quote_stripped, whole
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import SAFE, Levels, Risk
 from celosia.table.fixed import INFINITE, Fixed
@@ -56,12 +56,12 @@ def read_jj(path: str | Path) -> Risk:
     DataError
         The file cannot be read or contradicts itself: every problem with its line, the first 20 of them in words.
     """
-    lines = Lines.of_file(Path(path))
+    lines = FileLines.of_file(Path(path))
     n_cells, cell_lines, equation_lines = blocks(lines)
     risk, sound = _cells(cell_lines)
     equation_lines, equations = equations_of(equation_lines, max(n_cells, len(risk)))
     if _in_order(cell_lines) and len(risk) == n_cells and fits(risk.table.amounts, cell_lines):
-        risk = replace(risk, table=related(risk.table, sound, equation_lines, equations))
+        risk = replace(risk, table=add_relations(risk.table, sound, equation_lines, equations))
     if lines.found:
         found = sorted(lines.found, key=lambda problem: problem[0])
         raise DataError(_shown([Problem(f"{path}, line {line}", *said) for line, *said in found]))
@@ -102,7 +102,7 @@ def write_jj(risk: Risk, path: str | Path) -> None:
     temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
     try:
         with temporary.open("x", encoding="ascii", newline="\n") as file:
-            file.writelines(_written(risk))
+            file.writelines(_file_lines(risk))
         temporary.replace(target)
     except OSError as error:
         raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
@@ -111,7 +111,7 @@ def write_jj(risk: Risk, path: str | Path) -> None:
             temporary.unlink()
 
 
-def _written(risk: Risk) -> Iterator[str]:
+def _file_lines(risk: Risk) -> Iterator[str]:
     """Yield the lines of the file."""
     table, (attacker,) = risk.table, risk.attackers
     costs = [repr(cost).removesuffix(".0") for cost in risk.cost.tolist()]
@@ -155,7 +155,7 @@ def _three(levels: Levels) -> tuple[Fixed, Fixed, Fixed]:
 def _exceeds(left: Fixed, right: Fixed) -> Flags:
     """Return where `left` is greater than `right`, exactly."""
     decimals = max(left.decimals, right.decimals)
-    greater = np.asarray(counted(left, decimals) > counted(right, decimals), dtype=bool)
+    greater = np.asarray(counts_in(left, decimals) > counts_in(right, decimals), dtype=bool)
     endless = left.infinite | right.infinite
     greater[endless] = left.floats[endless] > right.floats[endless]
     return greater
@@ -166,7 +166,7 @@ def _shown(problems: list[Problem]) -> list[Problem]:
     return [*problems[:_MOST_SHOWN], Problem("", f"... and {more} more")] if more > 0 else problems
 
 
-def _cells(lines: Lines) -> tuple[Risk, Flags]:
+def _cells(lines: FileLines) -> tuple[Risk, Flags]:
     """Return the cells without their relations, and of which of them every entry could be read, ``(n_cells,)``."""
     rows: list[Sequence[str]] = [text.split() for text in lines.texts]
     entries = Entries(lines, np.array([len(row) == len(_ENTRIES) for row in rows], dtype=bool))
@@ -204,7 +204,7 @@ def _attacker(entries: Entries, lower: Sequence[str], upper: Sequence[str]) -> A
     )
 
 
-def _without_idle_levels(risk: Risk, lines: Lines, *, complain: bool) -> Risk:
+def _without_idle_levels(risk: Risk, lines: FileLines, *, complain: bool) -> Risk:
     """Return the problem without the levels of cells that are not sensitive, which tau-ARGUS and sdcTable write too.
 
     A file with levels and no sensitive cell is refused: something has been lost.
@@ -218,10 +218,10 @@ def _without_idle_levels(risk: Risk, lines: Lines, *, complain: bool) -> Risk:
         lines.complain(first, "there are protection levels and no sensitive cell.", "Give what to protect status u.")
     levels = [Fixed(np.where(idle, 0, level.counts), level.decimals) for level in _three(risk.levels)]
     note = f"the levels of {int(idle.sum())} cells that are not sensitive are left aside."
-    return replace(risk, levels=Levels(*levels), table=risk.table.noting(note))
+    return replace(risk, levels=Levels(*levels), table=risk.table.with_notes(note))
 
 
-def _in_order(lines: Lines) -> bool:
+def _in_order(lines: FileLines) -> bool:
     """Return whether the cells are numbered 0, 1, 2 ...; complain where they are not, but not about all that follow."""
     numbers = [text.split(None, 1)[0] for text in lines.texts]
     if numbers == [str(place) for place in range(len(numbers))]:
@@ -232,7 +232,9 @@ def _in_order(lines: Lines) -> bool:
         with contextlib.suppress(ValueError):
             number = whole(text)
         if number not in {place, before + 1}:
-            lines.complain(place, f"cell number {quoted(text)} where {before + 1} comes next.", "Cells count from 0.")
+            lines.complain(
+                place, f"cell number {quote_stripped(text)} where {before + 1} comes next.", "Cells count from 0."
+            )
             ordered = False
         before = before + 1 if number is None else number
     return ordered

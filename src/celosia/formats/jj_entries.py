@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.formats.jj_lines import Lines, quoted
+from celosia.formats.jj_lines import FileLines, quote_stripped
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW
 from celosia.table.fixed import Fixed
 
@@ -30,12 +30,12 @@ _MOST_DIGITS = 100  # before or behind the point: 1e999999999 would be exact too
 class Entries:
     """Reads one entry of many lines, and marks the lines that are not `sound`: an entry could not be read."""
 
-    lines: Lines
+    lines: FileLines
     sound: Flags
 
     def exact(self, name: str, texts: Sequence[str], *, endless: bool = False) -> Fixed:
         """Return decimals digit by digit, zero where a text is not a number that can be kept."""
-        doubles = _parsed(texts)
+        doubles = _parse(texts)
         beyond = _out_of_reach(texts, doubles)
         infinite = np.isinf(doubles) & ~beyond
         wrong = {
@@ -57,7 +57,7 @@ class Entries:
 
     def doubles(self, name: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return the nearest doubles, zero where a text is not a number."""
-        doubles = _parsed(texts)
+        doubles = _parse(texts)
         unknown = np.isnan(doubles)
         self._unread(f"{name} {{}} is not a number.", texts, np.flatnonzero(unknown).tolist())
         return np.where(unknown, 0.0, doubles) + 0.0  # no negative zero
@@ -80,10 +80,10 @@ class Entries:
     def _unread(self, message: str, texts: Sequence[str], places: list[int]) -> None:
         self.sound[places] = False
         for place in places:
-            self.lines.complain(place, message.format(quoted(texts[place])))
+            self.lines.complain(place, message.format(quote_stripped(texts[place])))
 
 
-def _parsed(texts: Sequence[str]) -> NDArray[np.float64]:
+def _parse(texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the nearest doubles, not-a-number where a text is none."""
     if "_" not in "".join(texts):
         with contextlib.suppress(ValueError):
@@ -116,7 +116,7 @@ def _within_reach(text: str) -> bool:
     return number.is_zero() or number.is_infinite() or abs(number.adjusted()) < _MOST_DIGITS
 
 
-def counted(numbers: Fixed, decimals: int) -> NDArray[Any]:
+def counts_in(numbers: Fixed, decimals: int) -> NDArray[Any]:
     """Return the counts in a decimal at least as fine; in a finer one as Python integers, which do not overflow."""
     if decimals == numbers.decimals:
         return numbers.counts

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from celosia.errors import roughly
-from celosia.formats.jj_entries import Entries, Flags, counted
-from celosia.formats.jj_lines import CUT, Lines, quoted, whole
+from celosia.formats.jj_entries import Entries, Flags, counts_in
+from celosia.formats.jj_lines import CUT, FileLines, quote_stripped, whole
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
@@ -63,15 +63,15 @@ class Equation:
             yield "a coefficient does not fit into 64 bits.", "Divide the equation by a common factor."
 
 
-def equations_of(lines: Lines, n_cells: int) -> tuple[Lines, list[Equation]]:
+def equations_of(lines: FileLines, n_cells: int) -> tuple[FileLines, list[Equation]]:
     """Return the equations without flaws, and their lines."""
     wanted = "Wanted: 0 3 : 0 (-1) 1 (1) 2 (1), with whole coefficients."
-    good, read = Lines([], [], lines.found), []
+    good, read = FileLines([], [], lines.found), []
     for place, text in enumerate(lines.texts):
         try:
             equation = Equation.of_text(text)
         except ValueError as error:
-            lines.complain(place, f"{quoted(str(error))} is no part of an equation.", wanted)
+            lines.complain(place, f"{quote_stripped(str(error))} is no part of an equation.", wanted)
             continue
         flaws = list(equation.flaws(n_cells))
         for flaw in flaws:
@@ -83,7 +83,7 @@ def equations_of(lines: Lines, n_cells: int) -> tuple[Lines, list[Equation]]:
     return good, read
 
 
-def fits(amounts: Fixed, lines: Lines) -> bool:
+def fits(amounts: Fixed, lines: FileLines) -> bool:
     """Return whether the values are short enough for sums in 64-bit integers."""
     if amounts.counts.dtype != object and np.abs(amounts.counts).max(initial=0) < LARGEST_COUNT:
         return True
@@ -93,7 +93,7 @@ def fits(amounts: Fixed, lines: Lines) -> bool:
     return False
 
 
-def related(table: Table, sound: Flags, lines: Lines, equations: list[Equation]) -> Table:
+def add_relations(table: Table, sound: Flags, lines: FileLines, equations: list[Equation]) -> Table:
     """Return the table with relations that hold exactly; complain about equations that its values do not satisfy.
 
     Coefficients are whole, so ``M a`` has the decimals of the values, whatever those of the right side: the values'
@@ -109,7 +109,7 @@ def related(table: Table, sound: Flags, lines: Lines, equations: list[Equation])
     doubtful = (size @ (~sound).astype(np.int64) > 0) | endless | ~entries.sound
     sums = np.where(doubtful, 0, matrix @ counts)
     decimals = max(table.decimals, right.decimals)
-    misses = np.abs(counted(Fixed(sums, table.decimals), decimals) - counted(right, decimals))
+    misses = np.abs(counts_in(Fixed(sums, table.decimals), decimals) - counts_in(right, decimals))
     rounded = 0
     for place in np.flatnonzero((misses != 0) & ~doubtful).tolist():
         units = Fraction(int(misses[place]), 10 ** (decimals - table.decimals))
@@ -121,7 +121,7 @@ def related(table: Table, sound: Flags, lines: Lines, equations: list[Equation])
             )
         rounded += units <= allowed
     note = f"{rounded} of {len(lines)} equations miss by rounding: their right sides take the difference."
-    return replace(table, relations=Relations(matrix, sums)).noting(*([note] if rounded else []))
+    return replace(table, relations=Relations(matrix, sums)).with_notes(*([note] if rounded else []))
 
 
 def _matrix(equations: list[Equation], n_cells: int) -> sp.csr_array:

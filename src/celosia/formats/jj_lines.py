@@ -13,14 +13,14 @@ CUT = "Has the file been cut off or edited?"
 _LONGEST = 20  # characters of a file that a message quotes
 
 
-def quoted(text: str) -> str:
+def quote_stripped(text: str) -> str:
     """Return the beginning of a text as a message shows it."""
     said = text.strip()
     return repr(said if len(said) <= _LONGEST else said[:_LONGEST] + "...")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FileLines:
     """Lines of a file that are not blank, with their numbers, and the problems found in the whole file so far."""
 
     numbers: list[int]
@@ -28,7 +28,7 @@ class Lines:
     found: list[tuple[int, str, str]]
 
     @classmethod
-    def of_file(cls, path: Path) -> Lines:
+    def of_file(cls, path: Path) -> FileLines:
         """Return the lines of a file, or raise DataError where it is no text."""
         try:
             content = path.read_bytes()
@@ -50,25 +50,25 @@ class Lines:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def part(self, start: int, end: int | None = None) -> Lines:
+    def part(self, start: int, end: int | None = None) -> FileLines:
         """Return some of the lines."""
-        return Lines(self.numbers[start:end], self.texts[start:end], self.found)
+        return FileLines(self.numbers[start:end], self.texts[start:end], self.found)
 
     def complain(self, place: int, message: str, remedy: str = "") -> None:
         """Note a problem of one line."""
         self.found.append((self.numbers[place], message, remedy))
 
 
-def blocks(lines: Lines) -> tuple[int, Lines, Lines]:
+def blocks(lines: FileLines) -> tuple[int, FileLines, FileLines]:
     """Return how many cells are announced, -1 where that is not known, the lines of the cells, and of the equations."""
     if lines.texts[0].strip() not in {"0", "0.0"}:
-        lines.complain(0, f"the file begins with {quoted(lines.texts[0])} instead of 0.", "Is it a JJ file?")
-    n_cells = _announced(lines, 1, "cells", least=1)
+        lines.complain(0, f"the file begins with {quote_stripped(lines.texts[0])} instead of 0.", "Is it a JJ file?")
+    n_cells = _read_announcement(lines, 1, "cells", least=1)
     middle = _middle(lines.texts, n_cells)
     cells = lines.part(2, middle)
     if len(cells) != n_cells >= 0:
         lines.complain(1, f"the file announces {n_cells} cells and has {len(cells)} lines of cells.", CUT)
-    n_equations = _announced(lines, middle, "equations", least=0)
+    n_equations = _read_announcement(lines, middle, "equations", least=0)
     equations = lines.part(middle + 1)
     if len(equations) < n_equations:
         lines.complain(-1, f"the file announces {n_equations} equations and has {len(equations)}.", CUT)
@@ -79,7 +79,7 @@ def blocks(lines: Lines) -> tuple[int, Lines, Lines]:
     return n_cells, cells, equations
 
 
-def _announced(lines: Lines, place: int, what: str, *, least: int) -> int:
+def _read_announcement(lines: FileLines, place: int, what: str, *, least: int) -> int:
     """Return the number of cells or equations that a line announces, -1 where it does not."""
     if place >= len(lines):
         lines.complain(-1, f"the file breaks off: no number of {what} follows.", CUT)
@@ -88,7 +88,7 @@ def _announced(lines: Lines, place: int, what: str, *, least: int) -> int:
         number = whole(lines.texts[place])
         if number >= least:
             return number
-    seen = f"the number of {what} is {quoted(lines.texts[place])}."
+    seen = f"the number of {what} is {quote_stripped(lines.texts[place])}."
     lines.complain(place, seen, f"It must be a whole number, at least {least}.")
     return -1
 

@@ -18,7 +18,7 @@ from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUND
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, SENSITIVE, STATUS, UPPER
 from celosia.pattern.release import Release
 from celosia.table.fixed import Fixed
-from celosia.table.grid import Block, Head, views
+from celosia.table.grid import GridBlock, Head, views
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -132,7 +132,7 @@ class _Book:
                 self._table(self.book.add_worksheet(_sheet_name(block.name or title, names)), said, block)
         self._list(self.book.add_worksheet("Cells"))
 
-    def _table(self, sheet: Any, title: str, block: Block) -> None:  # noqa: ANN401
+    def _table(self, sheet: Any, title: str, block: GridBlock) -> None:  # noqa: ANN401
         n_rows, n_columns = block.shape
         rows, columns, grid = block.rows(), block.columns(), block.cells(n_rows, n_columns)
         self._head(sheet, title, block.members)

@@ -19,11 +19,11 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.intervals.method import sliding_only
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
-from celosia.risk.respondents.rules import NAMED_WITHOUT, Asked, asked_by_default, rules_of_respondents
+from celosia.risk.respondents.rules import NAMED_WITHOUT, RespondentRules, default_rules, rules_of_respondents
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.source.cells.cells import cells
-from celosia.source.duckdb import RowSource, database, quoted
+from celosia.source.duckdb import RowSource, database, quote
 from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Classification
 from celosia.table.links.link import link
@@ -66,8 +66,8 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
     options = job.assess
     own_cost = "cost" if job.cells is not None and job.cells.cost is not None else "value"
     attackers = attackers_of(job, table)
-    by_default = Asked((), NAMED_WITHOUT) if job.attackers is not None else asked_by_default(table, rules)
-    asked = Asked(named) if named else by_default
+    by_default = RespondentRules((), NAMED_WITHOUT) if job.attackers is not None else default_rules(table, rules)
+    asked = RespondentRules(named) if named else by_default
     progress.start("assessing")
     try:
         found = assess(
@@ -237,5 +237,5 @@ def _source(part: DataPart) -> str | RowSource:
     """Return where the records are."""
     if part.database is None:
         return str(part.file)
-    query = part.query or f"SELECT * FROM {quoted(part.table or '')}"
+    query = part.query or f"SELECT * FROM {quote(part.table or '')}"
     return database(Path(part.database), query)

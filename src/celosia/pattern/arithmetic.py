@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.table.fixed import INFINITE, Fixed
 
 
-def together(*numbers: Fixed) -> tuple[Fixed, ...]:
+def align_decimals(*numbers: Fixed) -> tuple[Fixed, ...]:
     """Return the same numbers, all counted in the finest of their decimals."""
     decimals = max((part.decimals for part in numbers), default=0)
     return tuple(part.to(decimals) for part in numbers)
@@ -25,14 +25,14 @@ def shortest(*numbers: Fixed) -> tuple[Fixed, ...]:
 
     What comes back depends on the numbers alone, not on the decimals or the integers in which they came.
     """
-    parts = together(*numbers)
+    parts = align_decimals(*numbers)
     decimals = parts[0].decimals
     finite = [part.counts[~part.infinite] for part in parts]
     factor = 1
     while decimals and all(_shortens(counts, factor * 10) for counts in finite):
         factor *= 10
         decimals -= 1
-    return tuple(Fixed.of_counts(_divided(part, factor), decimals) for part in parts)
+    return tuple(Fixed.of_counts(_divide(part, factor), decimals) for part in parts)
 
 
 def _shortens(counts: NDArray[Any], factor: int) -> bool:
@@ -42,7 +42,7 @@ def _shortens(counts: NDArray[Any], factor: int) -> bool:
     return not (counts % factor).any() and not (np.abs(counts) == factor * INFINITE).any()
 
 
-def _divided(numbers: Fixed, factor: int) -> NDArray[Any]:
+def _divide(numbers: Fixed, factor: int) -> NDArray[Any]:
     counts = numbers.counts.copy()
     if factor > INFINITE:
         counts = counts.astype(object)
@@ -53,7 +53,7 @@ def _divided(numbers: Fixed, factor: int) -> NDArray[Any]:
 
 def plus(left: Fixed, right: Fixed) -> Fixed:
     """Return the sums, cell by cell; infinity of one sign may be added to anything but its opposite."""
-    first, second = together(left, right)
+    first, second = align_decimals(left, right)
     decimals = first.decimals
     sign = _endless(first) + _endless(second)
     finite = ~(first.infinite | second.infinite)
@@ -83,7 +83,7 @@ def times(numbers: Fixed, factor: int) -> Fixed:
 
 def greater(left: Fixed, right: Fixed) -> NDArray[np.bool_]:
     """Return where `left` is greater than `right`, exactly."""
-    first, second = together(left, right)
+    first, second = align_decimals(left, right)
     says = np.asarray(first.counts > second.counts, dtype=bool)
     if first.counts.dtype == second.counts.dtype == np.int64:
         return says  # infinite counts are the largest there are
@@ -112,15 +112,15 @@ def endless(n: int) -> tuple[Fixed, Fixed]:
     return Fixed(np.full(n, -INFINITE)), Fixed(np.full(n, INFINITE))
 
 
-def repeated(numbers: Fixed, n: int) -> Fixed:
+def repeat(numbers: Fixed, n: int) -> Fixed:
     """Return a single number `n` times; several as they are."""
     return Fixed(np.repeat(numbers.counts, n), numbers.decimals) if len(numbers) == 1 else numbers
 
 
-def placed(background: Fixed, parts: Iterable[tuple[NDArray[np.int64], Fixed]]) -> Fixed:
+def replace_places(background: Fixed, parts: Iterable[tuple[NDArray[np.int64], Fixed]]) -> Fixed:
     """Return numbers in which those of some places are replaced."""
     pieces = list(parts)
-    first, *others = together(background, *(numbers for _, numbers in pieces))
+    first, *others = align_decimals(background, *(numbers for _, numbers in pieces))
     wide = any(numbers.counts.dtype == object for numbers in others)
     counts = first.counts.astype(object) if wide else first.counts.copy()
     for (places, _), numbers in zip(pieces, others, strict=True):

@@ -16,13 +16,13 @@ from celosia.pattern.entries import (
     STATUSES,
     WITH_BOUNDS,
     WITH_VALUE,
-    Finding,
+    Fault,
     of_status,
 )
 from celosia.table.fixed import Fixed
 
 
-def contradictions(status: NDArray[np.str_], published: Fixed, lower: Fixed, upper: Fixed) -> Iterator[Finding]:
+def contradictions(status: NDArray[np.str_], published: Fixed, lower: Fixed, upper: Fixed) -> Iterator[Fault]:
     """Yield which entries contradict themselves.
 
     Parameters

@@ -28,7 +28,7 @@ WITH_BOUNDS = frozenset((SHOWN, INTERVAL, ROUNDED, PERTURBED))
 
 STATUS_TYPE = np.dtype("<U9")
 
-Finding: TypeAlias = tuple[NDArray[np.bool_], str, str]
+Fault: TypeAlias = tuple[NDArray[np.bool_], str, str]
 """Which entries are wrong, why, and what to do."""
 
 _MOST_SHOWN = 20
@@ -44,7 +44,7 @@ def criterion(status: NDArray[np.str_]) -> str:
     return "distance" if bool((status == ADJUSTED).any()) else "intervals"
 
 
-def problems_of(findings: Iterable[Finding], name: Callable[[int], str]) -> list[Problem]:
+def problems_of(findings: Iterable[Fault], name: Callable[[int], str]) -> list[Problem]:
     """Return the findings by entry, the first 20 in words and the number of the others.
 
     Parameters

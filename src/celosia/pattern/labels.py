@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import nearest
-from celosia.pattern.entries import Finding
+from celosia.pattern.entries import Fault
 from celosia.table.dimension import Axis
 from celosia.table.table import Table
 
@@ -48,9 +48,9 @@ class Labels:
         codes = np.zeros((n, len(columns) - (VARIABLE in columns)), dtype=np.int32)
         for name, said in columns.items():
             if name != VARIABLE:
-                known, codes[:, len(axes)] = _numbered(said)
+                known, codes[:, len(axes)] = _number_labels(said)
                 axes.append(Axis(name, known, (0,) * len(known)))
-        variables, variable = _numbered(columns.get(VARIABLE, ["value"] * n))
+        variables, variable = _number_labels(columns.get(VARIABLE, ["value"] * n))
         return cls(tuple(axes), codes, variables or ("value",), variable)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Labels:
         known = [*self.names(), *([VARIABLE] if len(self.variables) > 1 else [])]
         return [(name, nearest(name, known)) for name in names if name not in known]
 
-    def differing(self, columns: Mapping[str, Sequence[str]]) -> list[Finding]:
+    def find_differences(self, columns: Mapping[str, Sequence[str]]) -> list[Fault]:
         """Return which cells other columns call by other names than the columns here; an alias is as good as a label.
 
         Parameters
@@ -109,6 +109,6 @@ class Labels:
         return findings
 
 
-def _numbered(said: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+def _number_labels(said: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     number = {label: node for node, label in enumerate(dict.fromkeys(said))}
     return tuple(number), np.array([number[label] for label in said], dtype=np.int32)

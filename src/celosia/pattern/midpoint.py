@@ -25,7 +25,7 @@ _FEWEST = 5
 """Shares of fewer ranges say nothing."""
 
 _TIMES = 2.0
-"""So many times as often as by chance is much."""
+"""From this multiple of the share by chance on, the middle is reported."""
 
 _CLASSES = ("-50", "(-50, 0)", "0", "(0, 50)", "50")
 

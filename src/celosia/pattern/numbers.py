@@ -40,6 +40,6 @@ def read_numbers(texts: Sequence[str], *, endless: bool) -> tuple[Fixed, list[tu
     return numbers, sorted(wrong.items())
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return the beginning of a text as a message shows it."""
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")

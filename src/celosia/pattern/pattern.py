@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, listed
-from celosia.pattern.arithmetic import endless, placed, together, zeros
-from celosia.pattern.entries import HIDDEN, STATUS_TYPE, Finding, criterion, problems_of, tally
+from celosia.pattern.arithmetic import align_decimals, endless, replace_places, zeros
+from celosia.pattern.entries import HIDDEN, STATUS_TYPE, Fault, criterion, problems_of, tally
 from celosia.pattern.modes.mode import Mode, checked_costs
 from celosia.pattern.modes.shown import Shown
 from celosia.pattern.modes.suppressed import Suppressed
@@ -49,19 +49,19 @@ class Pattern:
         if len(beyond):
             remedy = f"Cells count from 0 up to {len(self.table) - 1}."
             raise SpecError.one("modes", f"name cells that are not in the table: {listed(beyond.tolist())}.", remedy)
-        structure = list(self._unsettled(named))
-        problems = problems_of([*structure, *self._refuted()], self.table.label)
+        structure = list(self._coverage_faults(named))
+        problems = problems_of([*structure, *self._faults_against()], self.table.label)
         if problems:
             raise (SpecError if any(wrong.any() for wrong, _, _ in structure) else DataError)(problems)
 
-    def _unsettled(self, named: NDArray[np.int64]) -> Iterator[Finding]:
+    def _coverage_faults(self, named: NDArray[np.int64]) -> Iterator[Fault]:
         times = np.bincount(named, minlength=len(self.table))
         yield times > 1, "the cell is in more than one mode.", "Publish it in one way."
         yield times == 0, "no mode names the cell.", "Pattern.of shows what no mode names."
 
-    def _refuted(self) -> Iterator[Finding]:
+    def _faults_against(self) -> Iterator[Fault]:
         for mode in self.modes:
-            for wrong, message, remedy in mode.findings(self.table):
+            for wrong, message, remedy in mode.faults(self.table):
                 cells = np.zeros(len(self.table), dtype=bool)
                 cells[mode.cells[wrong]] = True
                 yield cells, message, remedy
@@ -114,7 +114,7 @@ class Pattern:
     def published(self) -> Fixed:
         """Return the numbers shown, ``(n_cells,)``, zero where none is."""
         shown = ((mode.cells, mode.published()) for mode in self.modes)
-        return placed(zeros(len(self)), [(cells, numbers) for cells, numbers in shown if numbers is not None])
+        return replace_places(zeros(len(self)), [(cells, numbers) for cells, numbers in shown if numbers is not None])
 
     def bounds(self) -> tuple[Fixed, Fixed]:
         """Return what the entries give away, ``(n_cells,)`` each, at the same number of decimals.
@@ -125,9 +125,9 @@ class Pattern:
         """
         lowest, highest = endless(len(self))
         ends = [(mode.cells, *mode.bounds()) for mode in self.modes]
-        lower = placed(lowest, [(cells, low) for cells, low, _ in ends])
-        upper = placed(highest, [(cells, high) for cells, _, high in ends])
-        lower, upper = together(lower, upper)
+        lower = replace_places(lowest, [(cells, low) for cells, low, _ in ends])
+        upper = replace_places(highest, [(cells, high) for cells, _, high in ends])
+        lower, upper = align_decimals(lower, upper)
         return lower, upper
 
     def loss(self, cost: ArrayLike) -> float:

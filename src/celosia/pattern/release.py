@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
-from celosia.pattern.arithmetic import outside, placed, shortest, zeros
+from celosia.pattern.arithmetic import outside, replace_places, shortest, zeros
 from celosia.pattern.contradictions import contradictions
-from celosia.pattern.entries import SHOWN, STATUS_TYPE, WITH_VALUE, Finding, criterion, of_status, problems_of, tally
+from celosia.pattern.entries import SHOWN, STATUS_TYPE, WITH_VALUE, Fault, criterion, of_status, problems_of, tally
 from celosia.pattern.labels import CELL, LOWER, PUBLISHED, STATUS, UPPER, Labels
 from celosia.pattern.pattern import HasPattern, Pattern
 from celosia.table.dimension import Axis
@@ -66,7 +66,7 @@ class Release:
             raise DataError(problems)
         object.__setattr__(self, "status", np.array(self.status, dtype=STATUS_TYPE))
         shown = np.flatnonzero(self.has_value)
-        published = placed(zeros(len(self)), [(shown, self.published[shown])])
+        published = replace_places(zeros(len(self)), [(shown, self.published[shown])])
         for name, numbers in zip((PUBLISHED, LOWER, UPPER), shortest(published, self.lower, self.upper), strict=True):
             object.__setattr__(self, name, Fixed(numbers.counts.copy(), numbers.decimals))
 
@@ -114,7 +114,7 @@ class Release:
         if len(self) != len(table):
             seen = f"has {len(self)} cells, and the table has {len(table)}."
             raise DataError.one("release", seen, "Is it the release of another table?")
-        problems = problems_of(self._refuted(table), table.label)
+        problems = problems_of(self._faults_against(table), table.label)
         own = Labels.of_table(table)
         if self.axes and table.axes:
             unknown = own.unknown(list(self.labels.columns()))
@@ -124,10 +124,10 @@ class Release:
         if problems:
             raise DataError(problems)
 
-    def _refuted(self, table: Table) -> Iterator[Finding]:
+    def _faults_against(self, table: Table) -> Iterator[Fault]:
         """Yield which cells the table calls by other names or refutes."""
         if self.axes and table.axes:
-            yield from Labels.of_table(table).differing(self.labels.columns())
+            yield from Labels.of_table(table).find_differences(self.labels.columns())
         wrong = outside(table.amounts, self.lower, self.upper)
         if not wrong.any():
             return

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from celosia.table.naming import are_names, cell_called, cells_called
+from celosia.table.naming import are_names, find_cell, find_cells
 from celosia.table.table import Table
 
 _LISTS = ("must_show", "must_hide", "may_hide", "may_range", "may_round", "may_perturb", "frozen", "keep")
@@ -35,7 +35,7 @@ def with_places(method: M, table: Table) -> M:
     for name in (field.name for field in fields(method)):  # type: ignore[arg-type]
         said = getattr(method, name)
         if name in _LISTS and are_names(said):
-            changed[name] = np.unique(np.concatenate(cells_called(table, said, name)))
+            changed[name] = np.unique(np.concatenate(find_cells(table, said, name)))
         elif name in _BY_CELL and any(isinstance(cell, str) for cell in said):
-            changed[name] = {cell_called(table, cell, name): width for cell, width in said.items()}
+            changed[name] = {find_cell(table, cell, name): width for cell, width in said.items()}
     return replace(method, **changed) if changed else method  # type: ignore[type-var]

@@ -34,7 +34,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.whole_cells import settled
+from celosia.table.whole_cells import simplify_integer
 
 Engine = Callable[[Risk, Any, Call], Protection]
 """What a method does."""
@@ -112,7 +112,7 @@ def protect(
         raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
     engine = engine_of(type(how))
     how = with_places(how, risk.table)
-    whole = settled(risk.table, integer)
+    whole = simplify_integer(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
     # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
     if rules and not isinstance(how, (*_BY_DISTANCE, RandomRound)):

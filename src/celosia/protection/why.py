@@ -24,7 +24,7 @@ from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.solve import protect_again
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellName, cell_called
+from celosia.table.naming import CellName, find_cell
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -137,7 +137,7 @@ def why(protection: Protection, cell: CellName, *, time_limit: float = 10.0) -> 
     SpecError
         The cell is shown, or sensitive, or not in the table.
     """
-    return _why(protection, cell_called(protection.risk.table, cell), time_limit)
+    return _why(protection, find_cell(protection.risk.table, cell), time_limit)
 
 
 def _why(protection: Protection, cell: int, time_limit: float) -> Why:

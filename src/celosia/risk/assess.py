@@ -15,11 +15,11 @@ from celosia.errors import DataError, Problems, SpecError, counted, listed, near
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
-from celosia.risk.respondents.rules import LEFT_OUT, NAMED_WITHOUT, Asked, as_rules, asked_by_default
+from celosia.risk.respondents.rules import LEFT_OUT, NAMED_WITHOUT, RespondentRules, as_rules, default_rules
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
 from celosia.risk.rules.cell_rules import GivenStatus, OwnRule
 from celosia.risk.rules.contributor_rules import RespondentRule
-from celosia.risk.rules.exact import divided_up, roomy, spread, whole
+from celosia.risk.rules.exact import divide_rounding_up, roomy, spread, whole
 from celosia.risk.rules.finding import Finding, Rule
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -89,7 +89,8 @@ def assess(
         Also protect contributors from each other, as this rule says, or all of these; the table must know single
         contributions, as it does from `celosia.tabulate`. By default all p%, prior-posterior, frequency and dominance
         rules among `rules`, where contributions are known and `attackers` are not named: p% and prior-posterior rules
-        as they are, by the others nobody may compute another's contribution exactly. `Risk.unasked` says why not.
+        as they are, by the others no respondent may compute another's contribution exactly. `Risk.unasked` says why
+        not.
 
     Raises
     ------
@@ -98,16 +99,14 @@ def assess(
     DataError
         Something contradicts itself, such as a sensitive cell that must be shown.
 
-    Notes
-    -----
-    Guarantee: every sensitive cell has a positive level of at least one unit of the last decimal. Lower levels reach
-    down to what the attackers themselves believe possible, no further: somebody who knows that values are not negative
-    cannot be made to doubt it.
+    Notes ----- Guarantee: every sensitive cell has a positive level of at least one unit of the last decimal. Lower
+    levels reach down to what the attackers themselves believe possible, no further: an attacker who knows that values
+    are not negative cannot be made to doubt it.
     """
     if not rules:
         raise SpecError.one("rules", "are missing.", "Give at least one, for instance PPercent(10).")
     found = Problems()
-    named = _named(table, rules)
+    named = _name_rules(table, rules)
     who = tuple(attackers) if attackers is not None else (Attacker.external(table),)
     with found.gathering():
         _check_attackers(table, who)
@@ -117,18 +116,22 @@ def assess(
             findings.append(rule.find(table))
     exempted = _given_safe(table)
     with found.gathering():
-        exempted = exempted | _exempted(table, exempt or {})
+        exempted = exempted | _exempt(table, exempt or {})
     shape = LevelShape()
     with found.gathering():
         shape = _shape(levels)
     costs = np.zeros(0)
     with found.gathering():
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
-    asked = Asked((), NAMED_WITHOUT)
+    asked = RespondentRules((), NAMED_WITHOUT)
     with found.gathering():
-        asked = Asked(as_rules(respondents), LEFT_OUT if not respondents else "") if respondents is not None else asked
+        asked = (
+            RespondentRules(as_rules(respondents), LEFT_OUT if not respondents else "")
+            if respondents is not None
+            else asked
+        )
     if respondents is None and attackers is None:
-        asked = asked_by_default(table, named)
+        asked = default_rules(table, named)
     found.raise_as(SpecError)
     for rule in asked.rules:
         respondents_of(table, Knowledge.of(rule).by)  # what is wrong with them is said now
@@ -150,7 +153,7 @@ def assess(
     )
 
 
-def _named(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.bool_]]]) -> list[Rule]:
+def _name_rules(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[np.bool_]]]) -> list[Rule]:
     """Return the rules, functions among them by their names; a status that came with the cells is never overlooked."""
     named: list[Rule] = []
     found = Problems()
@@ -183,14 +186,14 @@ def _given_status(table: Table) -> NDArray[np.str_]:
 
 
 def _given_safe(table: Table) -> NDArray[np.bool_]:
-    """Return the cells that somebody declared safe by hand."""
+    """Return the cells that were declared safe by hand."""
     if "status" not in table.extras:
         return np.zeros(len(table), dtype=bool)
     return np.asarray(table.extras["status"] == "safe")
 
 
 def _without_claims(table: Table, exempted: NDArray[np.bool_]) -> Table:
-    """Return the table in which nobody asks to be protected in cells that are always safe."""
+    """Return the table without requests for protection in cells that are always safe."""
     said = table.contributions
     if said is None or not bool(exempted[said.cell].any()):
         return table
@@ -198,7 +201,7 @@ def _without_claims(table: Table, exempted: NDArray[np.bool_]) -> Table:
     return replace(table, contributions=replace(said, waived=np.asarray(waived)))
 
 
-def _exempted(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.bool_]:
+def _exempt(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.bool_]:
     found = Problems()
     out = np.zeros(len(table), dtype=bool)
     axes = {axis.name: k for k, axis in enumerate(table.axes)}
@@ -269,8 +272,8 @@ def _levels(
     parts = {}
     for name in ("lower", "upper", "sliding"):
         factor = getattr(shape, name)
-        own = _with_own(table, f"{name}_level", sensitive, _scaled(given, factor), decimals)
-        part = np.maximum(_scaled(found, factor), own)
+        own = _use_given_levels(table, f"{name}_level", sensitive, _scale_levels(given, factor), decimals)
+        part = np.maximum(_scale_levels(found, factor), own)
         parts[name] = np.where(part > 0, np.maximum(part, unit), 0)
     parts["lower"] = _within_reach(parts["lower"], table, attackers, sensitive, decimals)
     nothing = (parts["lower"] <= 0) & (parts["upper"] <= 0) & (parts["sliding"] <= 0)
@@ -278,13 +281,15 @@ def _levels(
     return Levels(**{name: spread(part, sensitive, len(table), decimals) for name, part in parts.items()})
 
 
-def _scaled(distance: NDArray[Any], factor: float) -> NDArray[Any]:
+def _scale_levels(distance: NDArray[Any], factor: float) -> NDArray[Any]:
     multiple, scale = whole(factor)
     (distance,) = roomy(max(multiple, 1), distance)
-    return divided_up(distance * multiple, scale)
+    return divide_rounding_up(distance * multiple, scale)
 
 
-def _with_own(table: Table, name: str, cells: NDArray[np.int64], part: NDArray[Any], decimals: int) -> NDArray[Any]:
+def _use_given_levels(
+    table: Table, name: str, cells: NDArray[np.int64], part: NDArray[Any], decimals: int
+) -> NDArray[Any]:
     """Return the levels with those that came with the cells in the place of the rules'."""
     if name not in table.extras:
         return part

@@ -1,4 +1,4 @@
-"""Attackers as plain data: what somebody knows about every cell before anything is published."""
+"""Attackers as plain data: what they know about every cell before anything is published."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Number = int | float | str | Decimal
 """A decimal number, exact as it is written."""
 
 Known = Number | tuple[Number | None, Number | None]
-"""What somebody knows about a cell: its value, or bounds, None where there is none."""
+"""What an attacker knows about a cell: its value, or bounds, None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attacker:
-    """Somebody who knows that ``lower <= a <= upper``, cell by cell.
+    """An attacker, who knows that ``lower <= a <= upper``, cell by cell.
 
     An attacker who contributes to the table knows true values, so he is confidential, as the table is.
 
@@ -62,7 +62,7 @@ class Attacker:
         nothing about that variable.
         """
         negative = np.zeros(len(table.variables), dtype=bool)
-        np.logical_or.at(negative, table.variable, (table.amounts.counts < 0) | _netted(table))
+        np.logical_or.at(negative, table.variable, (table.amounts.counts < 0) | _find_netting(table))
         lower = np.where(negative[table.variable], -INFINITE, 0)
         return cls(name, Fixed(lower, table.decimals), Fixed(np.full(len(table), INFINITE), table.decimals))
 
@@ -86,7 +86,7 @@ class Attacker:
     @classmethod
     @takes(table=Table)
     def percentage(cls, table: Table, percent: Number, name: str | None = None) -> Attacker:
-        r"""Return an attacker who knows every value within so many percent, and what everybody knows.
+        r"""Return an attacker who knows every value within a percentage, and what the public knows.
 
         .. math:: |y_i - a_i| \le \mathrm{percent} / 100 \cdot |a_i|
 
@@ -155,7 +155,7 @@ class Attacker:
         """Return contributors who know their own contributions, and tell each other.
 
         A cell is at least what they contributed to it, where others cannot contribute less than nothing; of a variable
-        with negative contributions they know nothing more than everybody. A cell to which nobody else contributed
+        with negative contributions they know no more than the public. A cell to which no other respondent contributed
         anything they know exactly.
 
         Parameters
@@ -199,7 +199,7 @@ class Attacker:
         Raises
         ------
         SpecError
-            Nobody knows how many contributors the cell has, or there is not exactly one.
+            It is not known how many contributors the cell has, or there is not exactly one.
         """
         check_cell(table, cell)
         said = name or f"singleton of {table.label(cell)}"
@@ -300,7 +300,7 @@ class Attacker:
         )
 
 
-def _netted(table: Table) -> NDArray[np.bool_]:
+def _find_netting(table: Table) -> NDArray[np.bool_]:
     """Return the cells in which negative contributions hide: absolute contributions sum to more than the value."""
     statistics = table.statistics
     if statistics is None or statistics.shadow is not None or statistics.decimals != table.decimals:

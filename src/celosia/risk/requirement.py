@@ -64,9 +64,9 @@ class Requirements:
             self.cells[places], self.attackers[places], self.lower[places], self.upper[places], self.sliding[places]
         )
 
-    def joined(self, others: Requirements) -> Requirements:
+    def join(self, others: Requirements) -> Requirements:
         """Return these requirements, and others after them."""
-        levels = (_joined(getattr(self, name), getattr(others, name)) for name in ("lower", "upper", "sliding"))
+        levels = (_join(getattr(self, name), getattr(others, name)) for name in ("lower", "upper", "sliding"))
         return Requirements(
             np.concatenate([self.cells, others.cells]), np.concatenate([self.attackers, others.attackers]), *levels
         )
@@ -84,6 +84,6 @@ class Requirements:
         return (self[place] for place in range(len(self)))
 
 
-def _joined(first: Fixed, second: Fixed) -> Fixed:
+def _join(first: Fixed, second: Fixed) -> Fixed:
     decimals = max(first.decimals, second.decimals)
     return Fixed(np.concatenate([first.to(decimals).counts, second.to(decimals).counts]), decimals)

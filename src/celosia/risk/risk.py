@@ -63,9 +63,9 @@ class Risk:
     further
         Requirements with levels of their own. An attacker who is named in one of them has these and no others.
     respondents
-        By which rules contributors are kept from each other, too; all of them hold. None where they are not asked.
+        By which rules contributors are kept from each other, too; all of them hold. None where they do not attack.
     unasked
-        Why contributors are not asked, a clause; empty where they are.
+        Why contributors do not attack, a clause; empty where they do.
     """
 
     table: Table
@@ -100,7 +100,7 @@ class Risk:
         common = Requirements(place, attacker, levels.lower[place], levels.upper[place], levels.sliding[place])
         if self.further is None:
             return common
-        every = common.joined(self.further)
+        every = common.join(self.further)
         return every.take(np.argsort(every.attackers, kind="stable"))
 
     @property
@@ -111,7 +111,7 @@ class Risk:
         return f"Respondents were not asked: {self.unasked or 'nobody said how close they may come'}."
 
     def respondent_notes(self, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001  (as an audit says it)
-        """Return what was not asked of contributors, in plain sentences.
+        """Return which attacks of contributors are left out, in plain sentences.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""One small door to LP, MIP and QP solvers: arrays in, arrays out. No idea of tables."""
+"""One interface to LP, MIP and QP solvers: arrays in, arrays out. It knows nothing of tables."""

@@ -65,7 +65,7 @@ Separate = Callable[[NDArray[np.float64]], Sequence[Row]]
 """Returns rows of the problem that a point violates, none where it violates none.
 
 The point is feasible for the rows known so far, its integer columns hold whole numbers, and the question may come from
-another thread than the caller's. Rows violated by no more than `celosia.solve.lazy.TOLERANCE` count as satisfied, as
+another thread than the caller's. Rows violated by no more than `celosia.tolerance.ROW_SATISFIED` count as satisfied, as
 they would had they been in the model from the start.
 """
 
@@ -119,7 +119,7 @@ class Model(Protocol):
         duals
             Whether the duals and reduced costs of an LP or QP are wanted; leaving them out saves time.
         effort
-            The share of the work on a MIP that goes into finding good points, where the back end can be told so.
+            The share of the work on a MIP that goes into finding good points, where the back end has such an option.
 
         Raises
         ------

@@ -9,7 +9,7 @@ LATE_SECONDS, LATE_SHARE = 1.0, 0.08
 """Seconds, and a share of the limit, after which nothing is waited for that should have ended at the limit."""
 
 AFTER_STOP = 1.5
-"""Seconds after which nothing is waited for when somebody has stopped the clock."""
+"""Seconds that work may take to end once the clock was stopped."""
 
 _SLOWER = 2.0
 """Where other programs take the processor, these are seconds of work, but no more than so many times as many."""
@@ -34,7 +34,7 @@ class Clock:
 
     @property
     def stopped(self) -> bool:
-        """Somebody has ended it, such as by Ctrl-C."""
+        """It was stopped, such as by Ctrl-C."""
         return self._stopped
 
     @property
@@ -55,7 +55,7 @@ class Clock:
         return max(seconds / _SLOWER, min(seconds, worked))
 
     def reserve(self, seconds: float) -> None:
-        """Leave so much less of the limit than was said: what comes at the end takes so long, and it may be late."""
+        """Keep seconds of the limit for what comes at the end, which may be late."""
         self._reserved = max(0.0, seconds - (self._last - self._limit)) if math.isfinite(self._limit) else 0.0
 
     @property
@@ -91,7 +91,7 @@ class Clock:
         """Return the same clock with only a part of its limit: what comes afterwards needs its time, too."""
         return _Share(self, part)
 
-    def extended(self, part: float) -> Clock:
+    def extend(self, part: float) -> Clock:
         """Return the same clock with a limit that is so far on the way to the last moment.
 
         It is for what must be done before anything can be shown; whoever stops the clock while it is used does not
@@ -112,7 +112,7 @@ class _Share(Clock):
         return self._whole
 
     def reserve(self, seconds: float) -> None:
-        """Leave so much less of the whole."""
+        """Keep seconds of the whole for what comes at the end."""
         self._whole.reserve(seconds)
 
     @property
@@ -131,7 +131,7 @@ class _Share(Clock):
 
     @property
     def stopped(self) -> bool:
-        """Somebody has ended the whole."""
+        """The whole was stopped."""
         return self._whole.stopped
 
     @property
@@ -155,7 +155,7 @@ class _Extended(Clock):
 
     @property
     def stopped(self) -> bool:
-        """Somebody has ended it, or the other one since it began."""
+        """It was stopped, or the other one since it began."""
         return self._stopped or (self._whole.stopped and not self._before)
 
     @property

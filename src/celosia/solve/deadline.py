@@ -2,7 +2,7 @@
 
 A search looks at its `celosia.solve.clock.Clock` and ends in good order when the limit is reached. What it calls on the
 way, and what comes after it (audits, mending, models of solvers), has a last moment instead: when that has passed,
-`DeadlineError` is raised out of the middle of the work, and whoever has something to show for the time shows it. The
+`DeadlineError` is raised out of the middle of the work, and a caller that has a result by then returns it. The
 deadline is not an argument, so that nothing can forget to hand it on: solvers obey it, and long loops call `check`.
 """
 
@@ -81,7 +81,7 @@ class Until:
 
 @dataclass(slots=True, eq=False)
 class _End:
-    """A last moment, and whether somebody has already given up because of it: then it has passed for all."""
+    """A last moment, and whether work has already ended because of it: then it has passed for all."""
 
     moment: HasEnd
     passed: bool = False
@@ -152,7 +152,7 @@ def run_out() -> DeadlineError:
     return DeadlineError()
 
 
-def limited(work: Callable[P, T]) -> Callable[P, T]:
+def limit_time(work: Callable[P, T]) -> Callable[P, T]:
     """Return a function whose keyword ``time_limit``, in seconds, is the last moment of what it does.
 
     What is not done by then it leaves out. Where another last moment has passed, nothing is returned at all: whoever

@@ -103,7 +103,7 @@ class Interruptible:
         deadline.check()
         self.refuse_busy()
         if threading.current_thread() is threading.main_thread():
-            return self._watched(work)
+            return self._watch(work)
         return self._done(work)
 
     def refuse_busy(self) -> None:
@@ -129,10 +129,10 @@ class Interruptible:
             _RUNNING.remove(self)
             self._busy = False
 
-    def _watched(self, work: Callable[[], T]) -> T:
+    def _watch(self, work: Callable[[], T]) -> T:
         answers: list[T] = []
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        done = threading.Event()  # a press may come when `ended` has been read, and before anybody has what it said
+        done = threading.Event()  # a press may come when `ended` has been read, and before its result was taken
         context = copy_context()  # what a solver calls back for has the same deadline
 
         def job() -> None:
@@ -148,7 +148,7 @@ class Interruptible:
         try:
             _WORKER.hand(job)
             with waiting():
-                failure = _awaited(ended)
+                failure = _await_end(ended)
         except deadline.DeadlineError:
             _end_everything(done, _LAST_PATIENCE)
             raise
@@ -164,7 +164,7 @@ class Interruptible:
         self._cancel()
 
 
-def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
+def _await_end(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
     """Wait for the end of a job, no longer than allowed, and return how it failed."""
     began = time.monotonic()
     while True:
@@ -178,7 +178,7 @@ def _awaited(ended: SimpleQueue[BaseException | None]) -> BaseException | None:
 
 
 def _end_everything(done: threading.Event, patience: float) -> None:
-    """Cancel whatever runs, and wait for the end, so many seconds at most; a second Ctrl-C ends the waiting."""
+    """Cancel whatever runs, and wait for the end, at most `patience` seconds; a second Ctrl-C ends the waiting."""
     try:
         for _ in range(int(patience / _GLANCE)):
             for running in tuple(_RUNNING):

@@ -14,22 +14,20 @@ from celosia.solve.backend import Model, Row, Separate
 from celosia.solve.clock import Clock
 from celosia.solve.problem import numbers
 from celosia.solve.solution import Solution, Status
-
-TOLERANCE = 1e-6
-"""A row that is violated by no more counts as satisfied: solvers do not tell such points apart."""
+from celosia.tolerance import ROW_SATISFIED
 
 
-def violated(rows: Sequence[Row], x: NDArray[np.float64]) -> list[Row]:
+def find_violated(rows: Sequence[Row], x: NDArray[np.float64]) -> list[Row]:
     """Return the rows that a point violates by more than the tolerance."""
     found = []
     for row in rows:
         activity = float(np.dot(row.values, x[row.columns]))
-        if activity < row.lower - TOLERANCE or activity > row.upper + TOLERANCE:
+        if activity < row.lower - ROW_SATISFIED or activity > row.upper + ROW_SATISFIED:
             found.append(row)
     return found
 
 
-def stacked(rows: Sequence[Row], n_columns: int) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+def stack_rows(rows: Sequence[Row], n_columns: int) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
     """Return rows as a matrix with its sides."""
     starts = np.cumsum([0, *(len(row.columns) for row in rows)])
     columns = np.concatenate([np.zeros(0, dtype=np.int64), *(row.columns for row in rows)])
@@ -57,22 +55,22 @@ def solve_in_rounds(
     while True:
         found = model.solve(time_limit=None if time_limit is None else clock.left, gap=gap, absolute_gap=absolute_gap)
         if found.status is Status.UNBOUNDED:
-            raise unbounded_relaxation()
+            raise unbounded_error()
         bound = max(bound, found.bound)
         if found.x is None:
             return replace(found, bound=bound, seconds=clock.seconds)
-        missing = violated(separate(found.x), found.x)
+        missing = find_violated(separate(found.x), found.x)
         if not missing:
             return replace(found, bound=min(bound, found.objective), seconds=clock.seconds)
         if found.status is Status.STOPPED:
             return Solution.stopped(bound, clock.seconds)
         if last is not None and np.array_equal(found.x, last):
-            raise stalled()
+            raise stalled_error()
         last = found.x
-        model.add_rows(*stacked(missing, len(found.x)))
+        model.add_rows(*stack_rows(missing, len(found.x)))
 
 
-def stalled() -> SolverError:
+def stalled_error() -> SolverError:
     """Return the error for rows that cut a point off in exact arithmetic only."""
     return SolverError.one(
         "separate",
@@ -81,6 +79,6 @@ def stalled() -> SolverError:
     )
 
 
-def unbounded_relaxation() -> SolverError:
+def unbounded_error() -> SolverError:
     """Return the error for a problem that only its lazy rows would bound."""
     return SolverError.one("problem", "is unbounded without its lazy rows.", "Give its columns bounds.")

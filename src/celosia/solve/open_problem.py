@@ -91,7 +91,7 @@ class OpenProblem:
         self.row_upper = np.delete(self.row_upper, places)
         return places
 
-    def rounded(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def round_integers(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a point with whole numbers in its integer columns: what a MIP solver means within its tolerance."""
         return x if self.integer is None else np.where(self.integer, np.rint(x), x)
 

@@ -25,13 +25,13 @@ class Solution:
     Parameters
     ----------
     status
-        How it ended. OPTIMAL means within the gap that was asked for; STOPPED means out of time.
+        How it ended. OPTIMAL means within the gap; STOPPED means out of time.
     objective
         The objective at `x`, computed from `x` and not taken from the solver; inf without a point, -inf where the
         problem is unbounded.
     bound
         No feasible point has a lower objective. For an LP or QP that is the objective itself, to the solver's
-        tolerance (recompute it from the duals where a proof rests on it), and -inf if the solve was stopped.
+        tolerance (recompute it from the duals where a proof needs it), and -inf if the solve was stopped.
     x
         The best feasible point, ``(n,)``; whole numbers in integer columns. None where there is none.
     duals

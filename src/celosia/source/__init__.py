@@ -1,1 +1,1 @@
-"""Microdata or ready cells in, Table out. The only room that sees microdata."""
+"""Microdata or ready cells in, Table out. The only package that sees microdata."""

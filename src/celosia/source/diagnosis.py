@@ -2,7 +2,7 @@
 
 Slow and thorough: it runs only when something is wrong.
 
-Messages say where and how often, never what stood there: it may be somebody's secret. Codes of a classification are no
+Messages say where and how often, never what stood there: it may be confidential. Codes of a classification are no
 secrets.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from celosia.errors import DataError, Problems, counted, listed, rows_named
-from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.source.duckdb import ROWS, RowSource, quote
 from celosia.source.expressions import flag_expression, number_of, present
 from celosia.table.dimension import SEPARATOR, Dimension
 
@@ -46,7 +46,7 @@ def diagnose(
     missing
         What was to be done with records without a code.
     """
-    rows = _Rows(source, Problems())
+    rows = _FaultyRows(source, Problems())
     for name, code in codes.items():
         if missing == "error":
             rows.report(name, f"{code} IS NULL", "no code", _WITHOUT_CODE)
@@ -55,7 +55,7 @@ def diagnose(
         _numbers(rows, column)
     if "weight" in roles:
         _numbers(rows, roles["weight"])
-        number = f"TRY_CAST({quoted(roles['weight'])} AS DOUBLE)"
+        number = f"TRY_CAST({quote(roles['weight'])} AS DOUBLE)"
         rows.report(
             roles["weight"], f"{number} <= 0", "a weight of zero or less", "It says how many units a record is."
         )
@@ -70,7 +70,7 @@ def diagnose(
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _FaultyRows:
     """The rows, and what is wrong with them so far."""
 
     source: RowSource
@@ -91,8 +91,8 @@ class _Rows:
         self.found.add(f"{self.source.place}, column {column!r}", message, remedy)
 
 
-def _numbers(rows: _Rows, column: str) -> None:
-    number = f"TRY_CAST({quoted(column)} AS DOUBLE)"
+def _numbers(rows: _FaultyRows, column: str) -> None:
+    number = f"TRY_CAST({quote(column)} AS DOUBLE)"
     empty = f"{present(rows.source, column)} IS NULL"
     rows.report(column, empty, "no value", "Fill them, or leave the records out.")
     rows.report(column, f"NOT ({empty}) AND {number} IS NULL", "text that is not a number", "Mend it.")
@@ -101,7 +101,7 @@ def _numbers(rows: _Rows, column: str) -> None:
     rows.report(column, long, "a number of more than 18 digits", "Use a larger unit.")
 
 
-def _nameless(rows: _Rows, roles: Mapping[str, str]) -> None:
+def _nameless(rows: _FaultyRows, roles: Mapping[str, str]) -> None:
     role = "respondent" if "respondent" in roles else "holding"
     remedy = {
         "respondent": "Every record belongs to somebody.",
@@ -111,7 +111,7 @@ def _nameless(rows: _Rows, roles: Mapping[str, str]) -> None:
         rows.report(roles[role], f"{present(rows.source, roles[role])} IS NULL", f"no {role}", remedy[role])
 
 
-def _unknown_codes(rows: _Rows, name: str, code: str, dimension: Dimension, *, paths: bool) -> None:
+def _unknown_codes(rows: _FaultyRows, name: str, code: str, dimension: Dimension, *, paths: bool) -> None:
     leaves = {said: sum(dimension.leaf_of[node] >= 0 for node in nodes) for said, nodes in dimension.nodes_of.items()}
     if paths:
         leaves = {"\x1f".join(path): int(dimension.leaf_of[node] >= 0) for path, node in dimension.node_of_path.items()}

@@ -22,7 +22,7 @@ ROWS = "celosia_rows"
 """The name under which queries see the rows."""
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a column name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -77,7 +77,7 @@ class RowSource:
         return f"has no column {column!r} ({role}). {nearest(column, self.types)}"
 
 
-def opened(data: Any) -> RowSource:  # noqa: ANN401
+def open_rows(data: Any) -> RowSource:  # noqa: ANN401
     """Return the rows of a Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
 
     Raises

@@ -1,11 +1,11 @@
-"""The SQL in which records are asked for."""
+"""The SQL that reads records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from celosia.source.duckdb import ROWS, RowSource, literal, quoted
+from celosia.source.duckdb import ROWS, RowSource, literal, quote
 from celosia.table.dimension import Dimension
 
 MISSING = "(missing)"
@@ -30,7 +30,7 @@ def dimension_code(source: RowSource, columns: Sequence[str], *, category: bool 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """How an amount is asked for.
+    """How SQL reads an amount.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Number:
 
 def number_of(source: RowSource, column: str) -> Number:
     """Return how to ask for the amounts of a column, so that no digit is lost."""
-    kind, name = source.types[column], quoted(column)
+    kind, name = source.types[column], quote(column)
     if kind.endswith(("INT", "INTEGER")):
         return Number(f"TRY_CAST({name} AS BIGINT)")
     if kind.startswith("DECIMAL"):
@@ -78,14 +78,14 @@ def _text_number(source: RowSource, name: str) -> Number:
 
 def flag_expression(column: str) -> str:
     """Return the SQL that gives a yes or no: a truth value or a number that is not zero; nothing means no."""
-    name = quoted(column)
+    name = quote(column)
     said = f"coalesce(TRY_CAST({name} AS BOOLEAN), TRY_CAST({name} AS DOUBLE) <> 0)"
     return f"CASE WHEN {name} IS NULL THEN false ELSE {said} END"
 
 
 def present(source: RowSource, column: str) -> str:
     """Return the SQL of a column in which an empty text is no entry."""
-    return f"nullif({quoted(column)}, '')" if source.types[column] == "VARCHAR" else quoted(column)
+    return f"nullif({quote(column)}, '')" if source.types[column] == "VARCHAR" else quote(column)
 
 
 def code_list(dimension: Dimension, *, paths: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the columns of a data file look like, in counts: no value leaves this room."""
+"""What the columns of a data file look like, in counts: no value leaves this module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from celosia.errors import DataError
 from celosia.library import OnFirstUse
-from celosia.source.duckdb import ROWS, RowSource, opened, quoted, without_values
+from celosia.source.duckdb import ROWS, RowSource, open_rows, quote, without_values
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,7 +57,7 @@ def profile(path: str | Path) -> tuple[ColumnProfile, ...]:
     DataError
         The file is not there, cannot be read, or has no rows.
     """
-    source = opened(Path(path))
+    source = open_rows(Path(path))
     asked = [part for name in source.types for part in _counts(name)]
     try:
         rows, *counts = source.query(f"SELECT count(*), {', '.join(asked)} FROM {ROWS}").fetchall()[0]
@@ -74,7 +74,7 @@ def profile(path: str | Path) -> tuple[ColumnProfile, ...]:
 
 def _counts(name: str) -> Iterator[str]:
     """Yield how many entries of a column there are, and how many are different, numbers, whole, or truth values."""
-    text = f"nullif(trim(CAST({quoted(name)} AS VARCHAR)), '')"
+    text = f"nullif(trim(CAST({quote(name)} AS VARCHAR)), '')"
     yield f"count({text})"
     yield f"approx_count_distinct({text})"
     yield f"count(*) FILTER (isfinite(TRY_CAST({text} AS DOUBLE)))"

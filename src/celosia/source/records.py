@@ -17,7 +17,7 @@ from celosia.errors import DataError
 from celosia.library import OnFirstUse
 from celosia.progress import Progress
 from celosia.source.diagnosis import diagnose
-from celosia.source.duckdb import ROWS, RowSource, quoted, without_values
+from celosia.source.duckdb import ROWS, RowSource, quote, without_values
 from celosia.source.expressions import Number, code_list, dimension_code, flag_expression, number_of
 from celosia.source.tabulation.amounts import amounts_of
 from celosia.source.tabulation.grouping import Groups
@@ -51,7 +51,7 @@ class Roles:
     request: str | None = None
     waiver: str | None = None
 
-    def named(self) -> dict[str, str]:
+    def given(self) -> dict[str, str]:
         """Return the roles that are given."""
         roles = ("respondent", "holding", "weight", "request", "waiver")
         return {role: column for role in roles if (column := getattr(self, role)) is not None}
@@ -112,7 +112,7 @@ def read_records(
     missing
         ``error``, ``category`` or ``drop``: what to do with records without a code.
     decimals
-        Round amounts to so many decimals; by default they are taken as they are written.
+        Round amounts to this number of decimals; by default they are taken as they are written.
     progress
         Hears about the reading.
 
@@ -135,7 +135,7 @@ def read_records(
     except duckdb.Error as error:
         raise DataError.one(source.place, f"cannot be read: {without_values(error)}.") from None
     if columns is None or not _sound(columns, values, roles):
-        diagnose(source, codes, dimensions, values, roles.named(), missing)
+        diagnose(source, codes, dimensions, values, roles.given(), missing)
     assert columns is not None  # noqa: S101  (diagnose raises)
     notes = [f"{source.place}, column {column!r}: {number.note}" for column, number in numbers.items() if number.note]
 
@@ -176,7 +176,7 @@ def _fields(numbers: Mapping[str, Number], values: Sequence[str], roles: Roles) 
         fields["waived"] = flag_expression(roles.waiver)
     for kind, column in (("respondent", roles.respondent), ("holding", roles.holding)):
         if column is not None:
-            fields[kind] = f"CAST({quoted(column)} AS VARCHAR)"
+            fields[kind] = f"CAST({quote(column)} AS VARCHAR)"
     return fields
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
 from celosia.kernels import compile_kernels
 from celosia.progress import SILENT, Progress
-from celosia.source.duckdb import ROWS, RowSource, opened
+from celosia.source.duckdb import ROWS, RowSource, open_rows
 from celosia.source.expressions import MISSING, dimension_code
 from celosia.source.records import Records, Roles, read_records
 from celosia.source.tabulation.contributions import anonymous_numbers, leaf_contributions, record_marks
@@ -24,7 +24,7 @@ from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
 from celosia.table.hierarchy import Classification, Hierarchy, classify
-from celosia.table.lattice import Lattice, Step
+from celosia.table.lattice import Lattice, LatticeStep
 from celosia.table.links.link import link
 from celosia.table.relations import Relations, sums_of
 from celosia.table.statistics import Statistics
@@ -93,7 +93,7 @@ def tabulate(
         Codes that are called like a total, which ready-made cells have and records have not: an ``error``, or to
         ``keep`` as codes like any other.
     decimals
-        Round values to so many decimals; by default they are taken as written.
+        Round values to this number of decimals; by default they are taken as written.
     relations
         Relations between variables, such as ``"turnover = domestic + export"``.
     count_name
@@ -104,14 +104,14 @@ def tabulate(
     Raises
     ------
     SpecError
-        Something is asked for that is not there.
+        A column or code that is named does not exist.
     DataError
         All that is wrong with the records.
     """
     compile_kernels(progress, "celosia.source")
     request_ = _Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
-    source = opened(data) if not isinstance(data, RowSource) else data
+    source = open_rows(data) if not isinstance(data, RowSource) else data
     _check_columns(source, request_, roles, shadow)
     _check_hierarchies(hierarchies or {}, request_)
     dimensions = {
@@ -128,13 +128,13 @@ def tabulate(
     tables = []
     progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))
     for names in request_.tables:
-        grid = _Grid.of([dimensions[name][0] for name in names], [records.leaves[name] for name in names])
+        grid = _TableCells.of([dimensions[name][0] for name in names], [records.leaves[name] for name in names])
         for variable in request_.values or [count_name]:
             amounts = records.amounts.get(variable)
             looked_at = records.amounts[shadow] if shadow is not None else amounts
             tables.append(_table(grid, records, variable, amounts, looked_at, largest, library_of(data)))
             if numbers is not None:
-                _, weighted, _ = _weighted(amounts, records.weight, len(grid.leaf), variable)
+                _, weighted, _ = _weigh(amounts, records.weight, len(grid.leaf), variable)
                 single = leaf_contributions(grid.leaf_place[grid.leaf], weighted, *numbers, origin, records.waived)
                 tables[-1] = replace(tables[-1], contributions=single)
             progress.advance()
@@ -206,7 +206,7 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Grid:
+class _TableCells:
     """The cells of one table and the leaf cell of every record.
 
     Parameters
@@ -225,13 +225,13 @@ class _Grid:
 
     dimensions: Sequence[Dimension]
     lattice: Lattice
-    steps: list[Step]
+    steps: list[LatticeStep]
     leaf: NDArray[np.int32]
     leaf_place: NDArray[np.int64]
     relations: Relations
 
     @classmethod
-    def of(cls, dimensions: Sequence[Dimension], codes: Sequence[NDArray[np.int32]]) -> _Grid:
+    def of(cls, dimensions: Sequence[Dimension], codes: Sequence[NDArray[np.int32]]) -> _TableCells:
         leaf, leaf_codes = leaf_cells(codes, [len(dimension.leaves) for dimension in dimensions])
         lattice, steps = Lattice.above(leaf_codes, dimensions)
         nodes = [dimension.leaves[leaf_codes[:, axis]] for axis, dimension in enumerate(dimensions)]
@@ -239,7 +239,7 @@ class _Grid:
 
 
 def _table(
-    grid: _Grid,
+    grid: _TableCells,
     records: Records,
     variable: str,
     amounts: Fixed | None,
@@ -249,7 +249,7 @@ def _table(
 ) -> Table:
     """Return one table of one variable; `looked_at` is what the rules look at, `amounts` None for counts."""
     n_rows = len(grid.leaf)
-    _, weighted, decimals = _weighted(amounts, records.weight, n_rows, variable)
+    _, weighted, decimals = _weigh(amounts, records.weight, n_rows, variable)
     weights = np.zeros(0, dtype=np.int64) if records.weight is None else records.weight.counts
     sums = leaf_sums(grid.leaf, weighted, weights, len(grid.leaf_place))
     for step in grid.steps:
@@ -272,7 +272,7 @@ def _table(
     )
 
 
-def _weighted(
+def _weigh(
     amounts: Fixed | None, weight: Fixed | None, n_rows: int, column: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return contributions and weighted contributions in the same decimal, and that decimal."""
@@ -287,9 +287,9 @@ def _weighted(
 
 
 def _statistics(
-    grid: _Grid, records: Records, looked_at: Fixed | None, sums: NDArray[np.int64], largest: int, variable: str
+    grid: _TableCells, records: Records, looked_at: Fixed | None, sums: NDArray[np.int64], largest: int, variable: str
 ) -> Statistics:
-    value, weighted, decimals = _weighted(looked_at, records.weight, len(grid.leaf), variable)
+    value, weighted, decimals = _weigh(looked_at, records.weight, len(grid.leaf), variable)
     rows = Rows(grid.leaf, value, None if weighted is value else weighted, records.asked, records.waived)
     threads = min(os.cpu_count() or 1, 8)
     by_respondent = enter(records.respondents, rows, grid.steps, largest=largest, threads=threads)
@@ -310,8 +310,10 @@ def _statistics(
     )
 
 
-def _with_shadow(statistics: Statistics, grid: _Grid, records: Records, shadow: Fixed, variable: str) -> Statistics:
-    _, weighted, _ = _weighted(shadow, records.weight, len(grid.leaf), variable)
+def _with_shadow(
+    statistics: Statistics, grid: _TableCells, records: Records, shadow: Fixed, variable: str
+) -> Statistics:
+    _, weighted, _ = _weigh(shadow, records.weight, len(grid.leaf), variable)
     sums = leaf_sums(grid.leaf, weighted, np.zeros(0, dtype=np.int64), len(grid.leaf_place))
     for step in grid.steps:
         sums = step.sum(sums)
@@ -330,7 +332,7 @@ def _check_columns(source: RowSource, request: _Request, roles: Roles, shadow: s
     found = Problems()
     wanted = [(column, f"dimension {name}") for name, names in request.columns.items() for column in names]
     wanted += [(column, "value") for column in request.amounts(shadow)]
-    wanted += [(column, role) for role, column in roles.named().items()]
+    wanted += [(column, role) for role, column in roles.given().items()]
     for column, role in wanted:
         said = source.missing(column, role)
         if said:

@@ -23,8 +23,8 @@ def names_a_total(code: str) -> bool:
 def refuse_total_codes(place: str, dimensions: Iterable[Dimension], choice: str) -> None:
     """Refuse dimensions of microdata in which a code has the name of a total.
 
-    A table of records that are totals already counts everybody twice and more: its cells look larger, its contributors
-    more, and its largest contributions smaller than they are, and sensitive cells pass for safe.
+    A table of records that are totals already counts every respondent twice and more: its cells look larger, its
+    contributors more, and its largest contributions smaller than they are, and sensitive cells pass for safe.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def refuse_total_codes(place: str, dimensions: Iterable[Dimension], choice: str)
     SpecError
         There is no such choice.
     DataError
-        Such codes occur, and nobody said that they are codes like any other.
+        Such codes occur, and are not declared to be codes like any other.
     """
     if choice not in CHOICES:
         raise SpecError.one("total_codes", f"must be one of {', '.join(CHOICES)}, not {choice!r}.")
@@ -48,7 +48,7 @@ def refuse_total_codes(place: str, dimensions: Iterable[Dimension], choice: str)
         return
     found = Problems()
     for dimension in dimensions:
-        codes = sorted(_called_like_a_total(dimension))
+        codes = sorted(_codes_named_total(dimension))
         if codes:
             seen = (
                 f"codes that are called like a total: {listed(codes)}. Are the rows ready-made cells, and no records?"
@@ -58,7 +58,7 @@ def refuse_total_codes(place: str, dimensions: Iterable[Dimension], choice: str)
     found.raise_as(DataError)
 
 
-def _called_like_a_total(dimension: Dimension) -> set[str]:
+def _codes_named_total(dimension: Dimension) -> set[str]:
     """Return the codes without codes below them that have the name of the total, or one that only totals have."""
     names = _CERTAIN | {dimension.axis.labels[0].strip().casefold()}
     above = {path[:-1] for path in dimension.node_of_path}

@@ -95,20 +95,20 @@ class View:
         """The names of its dimensions."""
         return TIMES.join(self.table.axes[axis].name for axis in self.axes)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[GridBlock]:
         """Yield the blocks, in order of the codes of the inner dimensions, totals first."""
         inner = self.table.codes[self.cells][:, self.axes[1:-1]]
         if not inner.shape[1]:
-            yield Block(self, self.cells)
+            yield GridBlock(self, self.cells)
             return
         order = np.lexsort(inner.T[::-1])
         edges = 1 + np.flatnonzero((np.diff(inner[order], axis=0) != 0).any(axis=1))
         for members in np.split(self.cells[order], edges):
-            yield Block(self, members)
+            yield GridBlock(self, members)
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class GridBlock:
     """Rows by columns: the cells of a view that agree in its inner dimensions.
 
     Parameters

@@ -42,7 +42,7 @@ class Lattice:
         return cls(keys.codes(codes), tuple(sizes), keys)
 
     @classmethod
-    def above(cls, leaf_codes: NDArray[np.int32], dimensions: Sequence[Dimension]) -> tuple[Lattice, list[Step]]:
+    def above(cls, leaf_codes: NDArray[np.int32], dimensions: Sequence[Dimension]) -> tuple[Lattice, list[LatticeStep]]:
         """Return the cells that hold at least one of the given leaf cells, and the steps that lead to them.
 
         Parameters
@@ -74,7 +74,9 @@ class Lattice:
             raised[:, axis] = nodes[starts[number][source] + offset]
             keys, target = _Keys.of(raised, sizes)
             steps.append(
-                Step(np.concatenate([[0], np.cumsum(repeats)]).astype(np.int64), target.astype(np.int32), len(keys))
+                LatticeStep(
+                    np.concatenate([[0], np.cumsum(repeats)]).astype(np.int64), target.astype(np.int32), len(keys)
+                )
             )
             first = np.empty(len(keys), dtype=np.int64)
             first[target[::-1]] = np.arange(len(target))[::-1]
@@ -91,7 +93,7 @@ class Lattice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class LatticeStep:
     """Which cells of the next stage hold each cell of this one, compressed by rows.
 
     Parameters
@@ -140,7 +142,7 @@ class _Keys:
             while axis < len(sizes) and (axis == start or capacity * sizes[axis] < _PACKED_LIMIT):
                 capacity *= sizes[axis]
                 axis += 1
-            unique, rank = np.unique(_packed(rank, codes, sizes, start, axis), return_inverse=True)
+            unique, rank = np.unique(_pack(rank, codes, sizes, start, axis), return_inverse=True)
             groups.append((start, axis))
             tables.append(unique)
             known = len(unique)
@@ -153,7 +155,7 @@ class _Keys:
         rank = np.zeros(len(codes), dtype=np.int64)
         found = np.ones(len(codes), dtype=bool)
         for (start, end), table in zip(self.groups, self.sorted, strict=True):
-            packed = _packed(rank, codes, self.sizes, start, end)
+            packed = _pack(rank, codes, self.sizes, start, end)
             rank = np.minimum(np.searchsorted(table, packed), len(table) - 1)
             found &= table[rank] == packed
         return np.where(found, rank, -1)
@@ -165,7 +167,7 @@ class _Keys:
         return out
 
 
-def _packed(
+def _pack(
     rank: NDArray[np.int64], codes: NDArray[np.int32], sizes: Sequence[int], start: int, end: int
 ) -> NDArray[np.int64]:
     packed = rank.copy()

@@ -69,12 +69,12 @@ class Finder:
         wanted = [*self._nodes(codes, place, found), self._variables(codes, place, found)]
         if len(found.found) > before:
             return np.zeros(0, dtype=np.int64)
-        cells = self._looked_up(wanted)
+        cells = self._look_up(wanted)
         if not len(cells):
             found.add(place, "names no cell of the table.", "Cells without records do not exist.")
         return cells
 
-    def _looked_up(self, wanted: list[list[int] | None]) -> NDArray[np.int64]:
+    def _look_up(self, wanted: list[list[int] | None]) -> NDArray[np.int64]:
         """Return the cells with these nodes along every axis; None for all of them."""
         if None not in wanted:
             keys = product(*(nodes or [] for nodes in wanted))
@@ -106,7 +106,7 @@ class Finder:
         return None if EVERY in names else [known.index(name) for name in names if name in known]
 
 
-def cells_called(table: Table, names: Sequence[Any], place: str) -> list[NDArray[np.int64]]:
+def find_cells(table: Table, names: Sequence[Any], place: str) -> list[NDArray[np.int64]]:
     """Return the cells that people call by numbers, labels or codes, those of every name.
 
     Parameters
@@ -145,7 +145,7 @@ def cells_called(table: Table, names: Sequence[Any], place: str) -> list[NDArray
     return cells
 
 
-def cell_called(table: Table, name: object, place: str = "cell") -> int:
+def find_cell(table: Table, name: object, place: str = "cell") -> int:
     """Return the one cell that people call by its number, its label or its codes.
 
     Raises
@@ -153,7 +153,7 @@ def cell_called(table: Table, name: object, place: str = "cell") -> int:
     SpecError
         There is no such cell, or more than one.
     """
-    (cells,) = cells_called(table, [name], place)
+    (cells,) = find_cells(table, [name], place)
     if len(cells) > 1:
         raise SpecError.one(place, f"names {len(cells)} cells.", "Name one of them.")
     return int(cells[0])

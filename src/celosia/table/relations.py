@@ -17,7 +17,7 @@ csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 _MOST = 2**31
-"""So many terms, cells or relations need longer numbers."""
+"""From this number of terms, cells or relations on, longer numbers are needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ def sums_of(dimensions: Sequence[Dimension], lattice: Lattice) -> Relations:
     coefficients: list[NDArray[np.int64]] = []
     n_rows = 0
     for axis, dimension in enumerate(dimensions):
-        part, said, raised = _raised(dimension, axis, lattice)
+        part, said, raised = _sums_above(dimension, axis, lattice)
         named, row = np.unique(said * len(lattice) + lattice.find(raised), return_inverse=True)
         rows += [n_rows + np.arange(len(named)), n_rows + row]
         cells += [named % len(lattice), part]
@@ -108,7 +108,7 @@ def missing_totals(dimensions: Sequence[Dimension], lattice: Lattice) -> NDArray
     """Return the codes of cells that sum existing ones and do not exist themselves, ``(n_missing, n_dimensions)``."""
     known = lattice
     while True:
-        raised = [_raised(dimension, axis, known)[2] for axis, dimension in enumerate(dimensions)]
+        raised = [_sums_above(dimension, axis, known)[2] for axis, dimension in enumerate(dimensions)]
         found = [codes[known.find(codes) < 0] for codes in raised]
         if not any(len(codes) for codes in found):
             break
@@ -116,7 +116,7 @@ def missing_totals(dimensions: Sequence[Dimension], lattice: Lattice) -> NDArray
     return known.codes[lattice.find(known.codes) < 0]
 
 
-def _raised(
+def _sums_above(
     dimension: Dimension, axis: int, lattice: Lattice
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Return every cell once for each sum along an axis that it is part of: the cell, the sum, the total's codes."""

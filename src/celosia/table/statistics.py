@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNKNOWN = -1
-"""Stands for a count or contribution that nobody told us."""
+"""Stands for a count or contribution that is not known."""
 
 UNASKED = -2
-"""Stands for the largest contribution of a requester in a cell where nobody could ask."""
+"""Stands for the largest contribution of a requester in a cell without data on requests."""
 
 NO_SHADOW = np.iinfo(np.int64).min
 """Stands for the shadow of a cell on whose own values the rules look."""
@@ -61,7 +61,7 @@ class Contributors:
         *,
         weighted: NDArray[np.int64] | None = None,
     ) -> Contributors:
-        """Return contributors of whom nobody waived his protection; without weights unless they are given."""
+        """Return contributors without waivers; without weights unless they are given."""
         weighted = largest if weighted is None else weighted
         return cls(count, total, largest, weighted, count, largest, weighted)
 
@@ -77,14 +77,14 @@ class Contributors:
         for column in fields(self):
             getattr(self, column.name)[cells] = getattr(part, column.name)
 
-    def scaled(self, factor: int) -> Contributors:
+    def scale(self, factor: int) -> Contributors:
         """Return the same with amounts counted in a finer decimal."""
         amounts = ("total", "largest", "weighted", "targets", "weighted_targets")
         arrays = {name: getattr(self, name) for name in amounts}
         return replace(self, **{name: np.where(array >= 0, array * factor, UNKNOWN) for name, array in arrays.items()})
 
-    def widened(self, k: int) -> Contributors:
-        """Return the same with room for `k` contributions, the further ones unknown unless there are none."""
+    def widen(self, k: int) -> Contributors:
+        """Return the same with `k` columns of contributions, the further ones unknown unless there are none."""
         missing = k - self.largest.shape[1]
         if missing <= 0:
             return self
@@ -118,7 +118,7 @@ class Statistics:
         ``(n,)``.
     requested
         The largest absolute contribution of a respondent who asked for protection, -1 where none did, `UNASKED` or
-        None where nobody could, ``(n,)``.
+        None where there are no data on it, ``(n,)``.
     weight_decimals
         How many decimals the sampling weights have.
     """
@@ -148,7 +148,7 @@ class Contributions:
     origin
         The tabulation that gave the numbers: those of another one mean other respondents.
     waived
-        Which of them nobody asks to protect, ``(m,)``; None where that is none of them.
+        Which of them are not to be protected, ``(m,)``; None where that is none of them.
     """
 
     cell: NDArray[np.int64]

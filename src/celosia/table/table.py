@@ -70,7 +70,7 @@ class Table:
     statistics
         What is known about the contributors.
     contributions
-        Single contributions to leaf cells, where they were asked for.
+        Single contributions to leaf cells, where they were requested.
     extras
         Further columns that came with ready-made cells (status, own levels, costs), ``(n_cells,)`` each.
     counts
@@ -215,7 +215,7 @@ class Table:
         """Return the cells as a data frame of the given library, by default the one that the data came in."""
         return frame_of(self.columns(), library or self.library)
 
-    def noting(self, *notes: str) -> Table:
+    def with_notes(self, *notes: str) -> Table:
         """Return the table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 

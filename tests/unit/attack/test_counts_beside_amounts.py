@@ -27,7 +27,7 @@ from celosia.protection.result import Method, Protection
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
-from celosia.table.whole_cells import settled, whole_cells
+from celosia.table.whole_cells import simplify_integer, whole_cells
 
 GROUPS: list[dict[str, list[str]]] = [
     {"AB": ["A", "B"], "xC": ["C"]},
@@ -74,10 +74,10 @@ def test_which_cells_are_whole(tables: tuple[Table, Table]) -> None:
     assert whole_cells(linked).sum() == 7
     for integer in (False, True):
         assert (whole_cells(linked, integer) == integer).all()
-        assert settled(linked, integer) is settled(counts, integer) is integer
-    assert settled(counts, None) is True
-    assert settled(linked, None) is None
-    assert settled(replace(linked, counts=frozenset()), None) is False
+        assert simplify_integer(linked, integer) is simplify_integer(counts, integer) is integer
+    assert simplify_integer(counts, None) is True
+    assert simplify_integer(linked, None) is None
+    assert simplify_integer(replace(linked, counts=frozenset()), None) is False
 
 
 def test_counts_are_no_safer_beside_an_amount(tables: tuple[Table, Table]) -> None:

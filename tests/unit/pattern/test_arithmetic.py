@@ -3,7 +3,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.pattern.arithmetic import differ, greater, minus, outside, placed, plus, repeated, shortest, times, zeros
+from celosia.pattern.arithmetic import (
+    differ,
+    greater,
+    minus,
+    outside,
+    plus,
+    repeat,
+    replace_places,
+    shortest,
+    times,
+    zeros,
+)
 from celosia.table.fixed import INFINITE, Fixed
 
 
@@ -74,10 +85,10 @@ def test_the_shortest_form_of_many_decimals_of_nothing_has_none() -> None:
 
 
 def test_placing_widens_the_integers_where_needed() -> None:
-    mixed = placed(zeros(3), [(np.array([1]), fixed("1e30")), (np.array([2]), fixed("0.5"))])
+    mixed = replace_places(zeros(3), [(np.array([1]), fixed("1e30")), (np.array([2]), fixed("0.5"))])
     assert mixed.texts() == ["0", "1" + "0" * 30, "0.5"]
 
 
 def test_one_number_is_repeated() -> None:
-    assert repeated(fixed("5"), 3).texts() == ["5", "5", "5"]
-    assert repeated(fixed("5", "6"), 2).texts() == ["5", "6"]
+    assert repeat(fixed("5"), 3).texts() == ["5", "5", "5"]
+    assert repeat(fixed("5", "6"), 2).texts() == ["5", "6"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.risk.risk import Risk
-    from celosia.table.grid import Block
+    from celosia.table.grid import GridBlock
 
 
 def test_two_dimensions_make_one_block(two_way: Risk) -> None:
@@ -89,5 +89,5 @@ def test_a_corner_of_a_block_is_cut_out(two_way: Risk) -> None:
     assert np.array_equal(block.cells(2, 3), _grid(block)[:2, :3])
 
 
-def _grid(block: Block) -> NDArray[np.int64]:
+def _grid(block: GridBlock) -> NDArray[np.int64]:
     return block.cells(*block.shape)

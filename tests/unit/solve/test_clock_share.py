@@ -33,21 +33,21 @@ def test_stopping_one_stops_the_other() -> None:
 def test_an_extended_clock_goes_on_after_the_limit_but_not_to_the_last_moment() -> None:
     clock = Clock(0.0)
     assert (clock.left, clock.stopped) == (0.0, False)
-    assert 0.0 < clock.extended(0.5).left < clock.left_at_most
+    assert 0.0 < clock.extend(0.5).left < clock.left_at_most
     limit = Clock(100.0)
-    assert limit.left < limit.extended(0.5).left < limit.left_at_most < 1.1 * 100.0 + 2.0
-    assert math.isinf(Clock(None).extended(0.5).left)
+    assert limit.left < limit.extend(0.5).left < limit.left_at_most < 1.1 * 100.0 + 2.0
+    assert math.isinf(Clock(None).extend(0.5).left)
     assert math.isinf(Clock(None).left_at_most)
 
 
 def test_it_ends_with_the_other_one_if_that_is_stopped_meanwhile() -> None:
     clock = Clock(None)
-    longer = clock.extended(0.5)
+    longer = clock.extend(0.5)
     clock.stop()
     assert clock.stopped
     assert longer.stopped
     assert longer.left == 0.0
-    again = clock.extended(0.5)
+    again = clock.extend(0.5)
     assert not again.stopped
     assert 0.0 < again.left < clock.left_at_most < 2.0
 

@@ -16,7 +16,7 @@ from celosia.errors import SpecError
 from celosia.solve import deadline
 from celosia.solve.backend import Backend, Row
 from celosia.solve.clock import Clock
-from celosia.solve.deadline import DeadlineError, Moment, Until, before, check, in_all, limited
+from celosia.solve.deadline import DeadlineError, Moment, Until, before, check, in_all, limit_time
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 
@@ -89,7 +89,7 @@ def test_another_thread_has_its_own_unless_it_is_told() -> None:
 
 
 def test_a_limited_function_leaves_out_what_is_late_but_not_what_others_want_whole() -> None:
-    @limited
+    @limit_time
     def work(*, time_limit: float | None = None) -> str:
         return "all" if deadline.left() > 1.0 else f"a part of {time_limit}"
 
@@ -101,7 +101,7 @@ def test_a_limited_function_leaves_out_what_is_late_but_not_what_others_want_who
 
 @pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
 def test_a_limit_must_be_above_zero(limit: float) -> None:
-    @limited
+    @limit_time
     def work(*, time_limit: float | None = None) -> float | None:
         return time_limit
 

@@ -21,9 +21,9 @@ from celosia.attack.system.fractions import Whole, multiply_exactly, solve_exact
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
+from celosia.tolerance import AGGREGATION_ZERO
 
 _DENOMINATORS = (1, 12, 1000, 10_000_000)  # of multipliers: the smallest that is near
-_NOTHING = 1e-7  # coefficients and multipliers up to this may be zero
 
 
 class AggregationProgram:
@@ -144,16 +144,16 @@ class AggregationProgram:
         start = np.rint(multipliers).astype(np.int64)
         guesses = [_fractions(multipliers, most) for most in _DENOMINATORS]
         for numbers, denominator in guesses:
-            if np.abs(numbers.astype(np.float64) / denominator - multipliers).max(initial=0.0) < _NOTHING:
+            if np.abs(numbers.astype(np.float64) / denominator - multipliers).max(initial=0.0) < AGGREGATION_ZERO:
                 yield numbers, denominator
         flipped = sp.csr_array(self._matrix.T)
         weights = np.abs(flipped @ multipliers)
         goal = np.zeros(len(self._cells), dtype=np.int64)
         goal[main] = 1
-        basic = np.flatnonzero(weights < _NOTHING)
+        basic = np.flatnonzero(weights < AGGREGATION_ZERO)
         basic = np.append(basic, main)
         equations = sp.csr_array(flipped[basic])
-        for free in (np.abs(multipliers - start) > _NOTHING, np.abs(multipliers) > _NOTHING):
+        for free in (np.abs(multipliers - start) > AGGREGATION_ZERO, np.abs(multipliers) > AGGREGATION_ZERO):
             if (found := solve_exactly(equations, goal[basic], start, free)) is not None:
                 yield found
         yield from guesses

@@ -31,13 +31,12 @@ from celosia.risk.respondents.knowledge import Knowledge, Respondents
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.table.table import Table
+from celosia.tolerance import EXCESS_ROUNDING
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 Offer = Callable[[dict[int, Fraction], int], Aggregation | None]
 """Returns what leaf cells with coefficients are for a target and his worst attacker, None where it is not sensitive."""
-
-_NEAR = 1e-7  # how much of what a target contributes the solver's bound may be wrong by
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -119,7 +118,7 @@ class AggregationSearch:
                 heappush(waiting, node)
         while waiting:
             node = heappop(waiting)
-            near = _NEAR * self._knowledge.q * self._holdings(node.target)[node.main]
+            near = EXCESS_ROUNDING * self._knowledge.q * self._holdings(node.target)[node.main]
             least = -2 * near if best is None else float(best.excess * self._unit)
             if -node.negative_bound <= least + near:
                 continue

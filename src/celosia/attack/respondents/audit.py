@@ -115,7 +115,7 @@ def _audit_rule(
 ) -> RuleAudit:
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
     people = one.respondents
-    knowledge = one.knowledge.beyond() if ties == "sensitive" else one.knowledge
+    knowledge = one.knowledge.with_larger_p() if ties == "sensitive" else one.knowledge
     problem = respondent_problem(table, release, people, knowledge, backend, clock)
     groups = find_targets(problem, knowledge.coalition)
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)

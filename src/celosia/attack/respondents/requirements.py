@@ -102,7 +102,7 @@ def _add_requirements_of_rule(risk: Risk, found: RuleAudit, suffix: str, *, hide
     status = risk.status.copy()
     if hide:
         status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
-    further = new if risk.further is None else risk.further.joined(new)
+    further = new if risk.further is None else risk.further.join(new)
     return replace(risk, attackers=tuple(attackers), further=further, status=status)
 
 

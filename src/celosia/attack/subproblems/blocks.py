@@ -13,15 +13,12 @@ from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, EXACT_DOUBLE, INTEGRAL
 
 if TYPE_CHECKING:
     from celosia.attack.system.decomposition import Parts
     from celosia.attack.system.system import System
     from celosia.solve.backend import Backend, Model
-
-_NEAR = 1e-6  # a number that is closer than this to a whole one may be it: exact arithmetic decides
-_SMALL = 2.0**52  # floating-point sums below this tell that whole ones do not overflow
 
 
 class UnsolvedError(ArithmeticError):
@@ -139,7 +136,7 @@ def exact_vertex(x: NDArray[np.float64], blocks: Blocks, down: NDArray[np.int64]
     Guarantee: all relations hold, and all bounds; whole cells move by whole numbers.
     """
     whole = np.rint(np.clip(x, -float(ENDLESS), float(ENDLESS))).astype(np.int64)
-    off = (np.abs(x - whole) > _NEAR) | (whole > up) | (whole < -down)
+    off = (np.abs(x - whole) > INTEGRAL) | (whole > up) | (whole < -down)
     wrong = np.logical_or.reduceat(off, blocks.starts[:-1])
     rest = np.asarray(multiply_exactly(blocks.matrix, whole) != 0, dtype=bool)
     wrong |= np.bincount(_of_rows(blocks)[rest], minlength=len(blocks)) > 0
@@ -209,4 +206,4 @@ def _bounds_of_whole_duals(
     used = rest != 0
     sums = np.add.reduceat(np.where(used, np.abs(rest.astype(np.float64)) * room, 0.0), blocks.starts[:-1])
     terms = np.where(used, np.abs(rest) * room, 0)
-    return np.where(sums < _SMALL, np.add.reduceat(terms, blocks.starts[:-1]), ENDLESS)
+    return np.where(sums < EXACT_DOUBLE, np.add.reduceat(terms, blocks.starts[:-1]), ENDLESS)

@@ -22,11 +22,9 @@ from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
 from celosia.table.table import Table
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, RAY_ZERO
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
-
-_MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
 
 
 def prove_end(
@@ -178,7 +176,7 @@ def _is_unbounded(
     if not (free_up if upward else free_down)[place]:
         return False
     solution = _solve_furthest(matrix, -free_down, free_up, place, backend, upward=upward)
-    return bool(abs(np.asarray(solution.x)[place]) > _MOVED)
+    return bool(abs(np.asarray(solution.x)[place]) > RAY_ZERO)
 
 
 def _solve_furthest(

@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.subproblems.blocks import Blocks, UnsolvedError, solve_model
 from celosia.solve.backend import Backend, Model
-from celosia.tolerance import ENDLESS
-
-_MOVED = 1e-7  # a ray that moves less than this in a box of size one does not move
+from celosia.tolerance import ENDLESS, RAY_ZERO
 
 
 def find_unbounded_cells(
@@ -55,7 +53,7 @@ def _follow_rays(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: 
             asked[(blocks.starts[:-1] + first)[first >= 0]] = True
         model.change_costs(everyone, np.where(asked, sign, 0.0))
         try:
-            moved = -sign * solve_model(model)[0] > _MOVED
+            moved = -sign * solve_model(model)[0] > RAY_ZERO
         except UnsolvedError:  # what is not known to have no end is followed to one
             return
         found |= moved & open_

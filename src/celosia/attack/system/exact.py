@@ -17,11 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole, find_common_denominator, multiply_exactly, solve_exactly
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import BOUND_ROUNDING, BOUND_ROUNDING_SHARE, ENDLESS, REDUCED_COST_ZEROS
 
-_NEAR = 1e-6  # what a solver may miss a whole number or a bound by,
-_NEAR_SHARE = 1e-9  # and a large bound
-_NO_COST = (1e-7, 1e-10)  # reduced costs up to this may be zero: try the first, then the second
 _GUESS_BITS = 30  # correct bits behind the point of a solver's numbers
 
 
@@ -71,15 +68,15 @@ def _candidate_moves(
             yield start * denominator + np.rint((x - start) * denominator).astype(np.int64), denominator
     if denominators is not None:
         return
-    off = np.abs(x - start) > _NEAR
+    off = np.abs(x - start) > BOUND_ROUNDING
     if not off.any():
         yield start, 1
     yield from _guess_fractions(x, start)
     nothing = np.zeros(matrix.shape[0], dtype=np.int64)
     if (found := solve_exactly(matrix, nothing, start, off)) is not None:
         yield found
-    at_up = (up < ENDLESS) & (x >= up - _NEAR - _NEAR_SHARE * up)
-    at_down = (down < ENDLESS) & (x <= -down + _NEAR + _NEAR_SHARE * down)
+    at_up = (up < ENDLESS) & (x >= up - BOUND_ROUNDING - BOUND_ROUNDING_SHARE * up)
+    at_down = (down < ENDLESS) & (x <= -down + BOUND_ROUNDING + BOUND_ROUNDING_SHARE * down)
     start = np.where(at_up, up, np.where(at_down, -down, start))
     if (found := solve_exactly(matrix, nothing, start, ~at_up & ~at_down)) is not None:
         yield found
@@ -150,7 +147,7 @@ def prove_bound(
             continue
         if best is None or bound < best[0]:
             best = (bound, multipliers, denominator)
-        if not rest[costs < _NO_COST[0]].any():
+        if not rest[costs < REDUCED_COST_ZEROS[0]].any():
             break
     return best
 
@@ -162,7 +159,7 @@ def _candidate_multipliers(
     start = np.rint(duals).astype(np.int64)
     yield start, 1
     yield from _guess_fractions(duals, start)
-    for no_cost in _NO_COST:
+    for no_cost in REDUCED_COST_ZEROS:
         basic = np.flatnonzero(costs < no_cost)
         equations = sp.csr_array(flipped[basic])
         for free in (np.abs(duals - start) > no_cost, np.abs(duals) > no_cost):

@@ -33,7 +33,7 @@ from celosia.job.pipeline import assess_file, inputs_of
 from celosia.pattern.csv.file import read_release
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
-from celosia.table.naming import cells_called
+from celosia.table.naming import find_cells
 
 NOT_SAFE = 1
 """The exit code where a requirement is missed, or not shown to be met."""
@@ -111,7 +111,7 @@ def audit(
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(source, progress)
         release = read_release(published, risk.table)
-        cells = [int(cell) for called in cells_called(risk.table, explained, "--explain") for cell in called]
+        cells = [int(cell) for called in find_cells(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
         asked = intervals is not None
         found = audited(release, risk, intervals=asked, time_limit=time_limit, progress=progress)

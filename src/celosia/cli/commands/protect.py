@@ -24,7 +24,7 @@ from celosia.protection.result import Protection
 from celosia.protection.why import Why, why
 from celosia.report.loss import loss
 from celosia.report.terminal.protection import protection_panel
-from celosia.table.naming import cells_called
+from celosia.table.naming import find_cells
 
 NOT_SAFE = 1
 """The exit code of a pattern that is not shown to be safe."""
@@ -78,7 +78,7 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
     what = plan(source, _options(given))
     with progress_shown(quiet=quiet) as progress:
         risk = assess_file(what.source, progress)
-    cells = [int(cell) for called in cells_called(risk.table, asked_why, "--why") for cell in called]
+    cells = [int(cell) for called in find_cells(risk.table, asked_why, "--why") for cell in called]
     with answered_to_the_end():
         with progress_shown(quiet=quiet) as progress:
             result = protect_risk(risk, what, progress)

@@ -11,7 +11,7 @@ from pathlib import Path
 from celosia.errors import DataError, listed
 from celosia.job.draft.cells import CODE, COUNT, CellsGuess, cells_lines, guess_cells
 from celosia.job.draft.toml import inline, key, quoted_text
-from celosia.source.duckdb import opened
+from celosia.source.duckdb import open_rows
 from celosia.source.profile import FLAG, NUMBER, TEXT, ColumnProfile, profile
 
 _RESPONDENT = re.compile(
@@ -146,7 +146,7 @@ def draft(data: str | Path, job: str | Path, schema: str | None = None) -> tuple
         ready = (
             None
             if any(_is_respondent(one) and not COUNT.search(one.name) for one in columns)
-            else guess_cells(opened(Path(data)), columns)
+            else guess_cells(open_rows(Path(data)), columns)
         )
         found = guess(columns) if ready is None else ready
     except DataError as error:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.arguments import takes
 from celosia.errors import SpecError
 from celosia.pattern.csv.reading import Reading
-from celosia.pattern.csv.sheet import Sheet
+from celosia.pattern.csv.sheet import CsvSheet
 from celosia.pattern.entries import WITH_BOUNDS, of_status
 from celosia.pattern.labels import OWN, SENSITIVE, Labels
 from celosia.pattern.release import Release
@@ -58,7 +58,7 @@ def write_release(release: Release, path: str | Path, sensitive: ArrayLike | Non
     temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
     try:
         with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(_written(release, flags))
+            file.writelines(_file_lines(release, flags))
         temporary.replace(target)
     except OSError as error:
         raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
@@ -69,11 +69,11 @@ def write_release(release: Release, path: str | Path, sensitive: ArrayLike | Non
             temporary.unlink()
 
 
-def _written(release: Release, sensitive: NDArray[np.bool_] | None) -> Iterator[str]:
+def _file_lines(release: Release, sensitive: NDArray[np.bool_] | None) -> Iterator[str]:
     """Yield the lines of the file."""
     labels = release.labels.columns()
     columns: list[list[str]] = [[str(cell) for cell in range(len(release))]]
-    columns += [[_quoted(label) for label in said] for said in labels.values()]
+    columns += [[_quote(label) for label in said] for said in labels.values()]
     if sensitive is not None:
         columns.append(["1" if says else "0" for says in sensitive.tolist()])
     columns.append(release.status.tolist())
@@ -81,12 +81,12 @@ def _written(release: Release, sensitive: NDArray[np.bool_] | None) -> Iterator[
     for numbers, given in ((release.published, release.has_value), (release.lower, bounded), (release.upper, bounded)):
         columns.append([text if says else "" for text, says in zip(numbers.texts(), given.tolist(), strict=True)])
     own = [name for name in OWN if name != SENSITIVE or sensitive is not None]
-    yield ",".join([own[0], *map(_quoted, labels), *own[1:]]) + "\n"
+    yield ",".join([own[0], *map(_quote, labels), *own[1:]]) + "\n"
     for entries in zip(*columns, strict=True):
         yield ",".join(entries) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if _QUOTED.intersection(text) else text
 
@@ -111,7 +111,7 @@ def read_release(path: str | Path, table: Table | None = None) -> Release:
     DataError
         The file cannot be read or contradicts itself: every problem with its line, the first 20 of them in words.
     """
-    reading = Reading(Sheet.of_file(Path(path)))
+    reading = Reading(CsvSheet.of_file(Path(path)))
     cells = reading.cells(None if table is None else len(table))
     labels = reading.labels(None if table is None else Labels.of_table(table), cells)
     reading.check_flags()

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import nearest
-from celosia.pattern.arithmetic import endless, placed, zeros
+from celosia.pattern.arithmetic import endless, replace_places, zeros
 from celosia.pattern.contradictions import contradictions
-from celosia.pattern.csv.sheet import Sheet
+from celosia.pattern.csv.sheet import CsvSheet
 from celosia.pattern.entries import STATUS_TYPE, STATUSES, WITH_BOUNDS, WITH_VALUE, of_status
 from celosia.pattern.labels import CELL, LOWER, OWN, PUBLISHED, SENSITIVE, STATUS, UPPER, Labels
-from celosia.pattern.numbers import quoted, read_numbers
+from celosia.pattern.numbers import quote, read_numbers
 from celosia.table.fixed import Fixed
 
 _LONGEST_CELL = 18  # digits of a cell number that 64 bits hold
@@ -31,7 +31,7 @@ class Reading:
         The rows of the file.
     """
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: CsvSheet) -> None:
         self.sheet = sheet
         self.sound = np.ones(len(sheet), dtype=bool)
         """The rows whose status and numbers could be read."""
@@ -66,7 +66,7 @@ class Reading:
         for name, hint in known.unknown(list(said)):
             self._complain_of_header(f"column {name!r} is unknown.", hint)
         if np.array_equal(cells[order], np.arange(len(known))):
-            for wrong, message, remedy in known.differing(said):
+            for wrong, message, remedy in known.find_differences(said):
                 for row in order[wrong].tolist():
                     self.sheet.complain(row, message, remedy)
         return known
@@ -78,7 +78,7 @@ class Reading:
         for row, text in enumerate(self._entries(CELL)):
             number = int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_CELL else -1
             if number < 0:
-                self.sheet.complain(row, f"cell {quoted(text)} is no cell number.", "Cells count from 0.")
+                self.sheet.complain(row, f"cell {quote(text)} is no cell number.", "Cells count from 0.")
             elif n is not None and number >= n:
                 self.sheet.complain(row, f"cell {number} is not in the table.", f"It has {n} cells, from 0 on.")
             elif first.setdefault(number, row) != row:
@@ -104,7 +104,7 @@ class Reading:
         """Note the rows of the office's copy in which `sensitive` is neither 0 nor 1."""
         for row, text in enumerate(self._entries(SENSITIVE)):
             if text not in {"0", "1"}:
-                self.sheet.complain(row, f"sensitive is {quoted(text)}.", "It must be 0 or 1.")
+                self.sheet.complain(row, f"sensitive is {quote(text)}.", "It must be 0 or 1.")
 
     def statuses(self) -> NDArray[np.str_]:
         """Return the statuses, an empty word where there is none."""
@@ -113,7 +113,7 @@ class Reading:
         for row, word in enumerate(words):
             if word in hints:
                 self.sound[row] = False
-                self.sheet.complain(row, f"status {quoted(word)} is unknown.", hints[word])
+                self.sheet.complain(row, f"status {quote(word)} is unknown.", hints[word])
         known = ["" if word in hints else word for word in words] or [""] * len(self.sheet)
         return np.array(known, dtype=STATUS_TYPE)
 
@@ -144,11 +144,11 @@ class Reading:
         rows, texts = np.flatnonzero(given), [text for text in entries if text]
         numbers, unread = read_numbers(texts, endless=name != PUBLISHED)
         for place, message in unread:
-            self.sheet.complain(int(rows[place]), f"{name} {quoted(texts[place])} {message}")
+            self.sheet.complain(int(rows[place]), f"{name} {quote(texts[place])} {message}")
         self.sound &= ~odd
         self.sound[[int(rows[place]) for place, _ in unread]] = False
         kept = wanted[rows]
-        return placed(default, [(rows[kept], numbers[kept])])
+        return replace_places(default, [(rows[kept], numbers[kept])])
 
     def _entries(self, name: str) -> list[str]:
         """Return the entries of a column; nothing where the column is missing."""

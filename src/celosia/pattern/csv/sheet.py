@@ -24,7 +24,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class CsvSheet:
     """A header, the rows below it as columns, and the problems found so far.
 
     Parameters
@@ -52,7 +52,7 @@ class Sheet:
     found: list[tuple[int, str, str]]
 
     @classmethod
-    def of_file(cls, path: Path) -> Sheet:
+    def of_file(cls, path: Path) -> CsvSheet:
         """Return the rows of a CSV or Parquet file.
 
         Raises
@@ -66,7 +66,7 @@ class Sheet:
         return cls._of_parquet(path) if path.suffix.lower() == ".parquet" else cls._of_text(path)
 
     @classmethod
-    def _of_parquet(cls, path: Path) -> Sheet:
+    def _of_parquet(cls, path: Path) -> CsvSheet:
         """Return the rows of a Parquet file as text; their lines are counted as if the names stood in line 1."""
         try:
             with path.open("rb") as file:
@@ -83,7 +83,7 @@ class Sheet:
         return cls(path, list(columns), 1, list(columns.values()), list(range(2, table.num_rows + 2)), 0, [])
 
     @classmethod
-    def _of_text(cls, path: Path) -> Sheet:
+    def _of_text(cls, path: Path) -> CsvSheet:
         """Return the rows of a CSV file; those with too few or too many entries are left out, and noted.
 
         Raises

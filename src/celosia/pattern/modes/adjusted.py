@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import endless
-from celosia.pattern.entries import ADJUSTED, Finding
-from celosia.pattern.modes.mode import admit, checked_cells, distance, weighted
+from celosia.pattern.entries import ADJUSTED, Fault
+from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -40,7 +40,7 @@ class Adjusted:
 
     def __post_init__(self, table: Table | None) -> None:
         object.__setattr__(self, "cells", checked_cells(self.cells, table, {"values": self.values}))
-        admit(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
+        refuse_faults(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
 
     def published(self) -> Fixed | None:
         """Return the adjusted values."""
@@ -52,8 +52,8 @@ class Adjusted:
 
     def loss(self, table: Table, cost: NDArray[np.float64]) -> float:
         """Return the weighted distances from the truth."""
-        return weighted((cost[self.cells], np.abs(distance(table, self.cells, self.values))))
+        return weighted_sum((cost[self.cells], np.abs(distance(table, self.cells, self.values))))
 
-    def findings(self, table: Table) -> Iterator[Finding]:  # noqa: ARG002  (as in every mode)
+    def faults(self, table: Table) -> Iterator[Fault]:  # noqa: ARG002  (as in every mode)
         """Yield nothing: no value is too far."""
         yield from ()

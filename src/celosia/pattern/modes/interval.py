@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import greater, outside
-from celosia.pattern.entries import INTERVAL, Finding
-from celosia.pattern.modes.mode import admit, checked_cells, distance, truths, weighted
+from celosia.pattern.entries import INTERVAL, Fault
+from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -50,9 +50,9 @@ class Interval:
         numbers = {"lower": self.lower, "upper": self.upper}
         costs = {"lower_cost": self.lower_cost, "upper_cost": self.upper_cost, "fixed_cost": self.fixed_cost}
         object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, costs))
-        admit(self, self._impossible(), table)
+        refuse_faults(self, self._impossible(), table)
 
-    def _impossible(self) -> Iterator[Finding]:
+    def _impossible(self) -> Iterator[Fault]:
         crossed = greater(self.lower, self.upper)
         yield crossed, "lower is above upper.", "An interval contains the truth."
         both = self.lower.infinite & self.upper.infinite & ~crossed
@@ -72,13 +72,13 @@ class Interval:
         below = own if self.lower_cost is None else self.lower_cost
         above = own if self.upper_cost is None else self.upper_cost
         fixed = np.zeros(len(own)) if self.fixed_cost is None else self.fixed_cost
-        return weighted(
+        return weighted_sum(
             (below, -distance(table, self.cells, self.lower)),
             (above, distance(table, self.cells, self.upper)),
             (fixed, greater(self.upper, self.lower)),
         )
 
-    def findings(self, table: Table) -> Iterator[Finding]:
+    def faults(self, table: Table) -> Iterator[Fault]:
         """Yield the cells whose range does not contain the truth."""
         wrong = outside(truths(table, self.cells), self.lower, self.upper)
         yield wrong, "the interval does not contain the true value.", "Widen or move it."

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import DataError, Problems, SpecError, listed
 from celosia.pattern.arithmetic import minus
-from celosia.pattern.entries import Finding, problems_of
+from celosia.pattern.entries import Fault, problems_of
 
 if TYPE_CHECKING:
     from celosia.table.fixed import Fixed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Mode(Protocol):
     """How some cells are published, what that gives away, and what it costs.
 
-    The modes of this room are frozen dataclasses that check themselves at birth. Each takes the `table` as a last
+    The modes of this package are frozen dataclasses that check themselves at birth. Each takes the `table` as a last
     argument, which it does not keep: with it the cells' true values are checked too, and messages call cells by their
     labels.
     """
@@ -44,7 +44,7 @@ class Mode(Protocol):
     def loss(self, table: Table, cost: NDArray[np.float64]) -> float:
         """Return what readers lose; `cost` is that of every cell of the table, ``(n_cells,)``."""
 
-    def findings(self, table: Table) -> Iterable[Finding]:
+    def faults(self, table: Table) -> Iterable[Fault]:
         """Return which of these cells the table refutes, ``(m,)`` each. No message tells a true value."""
 
 
@@ -125,7 +125,7 @@ def checked_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
     return costs
 
 
-def admit(mode: Mode, impossible: Iterable[Finding], table: Table | None) -> None:
+def refuse_faults(mode: Mode, impossible: Iterable[Fault], table: Table | None) -> None:
     """Refuse a mode that contradicts itself or, where the table is at hand, the table.
 
     Raises
@@ -135,7 +135,7 @@ def admit(mode: Mode, impossible: Iterable[Finding], table: Table | None) -> Non
     """
     found = list(impossible)
     wrong = np.logical_or.reduce([np.zeros(len(mode.cells), dtype=bool), *(says for says, _, _ in found)])
-    refuted: Iterable[Finding] = () if table is None else mode.findings(table)
+    refuted: Iterable[Fault] = () if table is None else mode.faults(table)
     beyond = [(says & ~wrong, message, remedy) for says, message, remedy in refuted]
 
     def name(place: int) -> str:
@@ -157,7 +157,7 @@ def distance(table: Table, cells: NDArray[np.int64], values: Fixed) -> NDArray[n
     return minus(values, truths(table, cells)).floats
 
 
-def weighted(*terms: tuple[NDArray[Any], NDArray[Any]]) -> float:
+def weighted_sum(*terms: tuple[NDArray[Any], NDArray[Any]]) -> float:
     """Return the sum of costs times amounts, rounded once, so that the order of the cells does not matter.
 
     What costs nothing counts nothing, even where the amount is infinite.

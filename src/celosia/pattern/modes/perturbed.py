@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.pattern.arithmetic import minus, outside, plus, repeated
-from celosia.pattern.entries import PERTURBED, Finding
-from celosia.pattern.modes.mode import admit, checked_cells, distance, truths, weighted
+from celosia.pattern.arithmetic import minus, outside, plus, repeat
+from celosia.pattern.entries import PERTURBED, Fault
+from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -49,14 +49,14 @@ class Perturbed:
         numbers = {"values": self.values, "reach": self.reach}
         costs = {"lower_cost": self.lower_cost, "upper_cost": self.upper_cost}
         object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, costs, single=["reach"]))
-        object.__setattr__(self, "reach", repeated(self.reach, len(self.cells)))
+        object.__setattr__(self, "reach", repeat(self.reach, len(self.cells)))
         endless = self.values.infinite | self.reach.infinite
         negative = np.asarray(self.reach.counts < 0, dtype=bool) & ~endless
         impossible = [
             (endless, "the published value or its reach is infinite.", "Suppress the cell."),
             (negative, "the reach is negative.", "It is a distance."),
         ]
-        admit(self, impossible, table)
+        refuse_faults(self, impossible, table)
 
     def published(self) -> Fixed | None:
         """Return the perturbed values."""
@@ -70,12 +70,12 @@ class Perturbed:
         """Return the weighted distances below and above the truth."""
         above = distance(table, self.cells, self.values)
         own = cost[self.cells]
-        return weighted(
+        return weighted_sum(
             (own if self.lower_cost is None else self.lower_cost, np.maximum(-above, 0.0)),
             (own if self.upper_cost is None else self.upper_cost, np.maximum(above, 0.0)),
         )
 
-    def findings(self, table: Table) -> Iterator[Finding]:
+    def faults(self, table: Table) -> Iterator[Fault]:
         """Yield the cells whose value is further from the truth than its reach."""
         wrong = outside(truths(table, self.cells), *self.bounds())
         yield wrong, "the published value is further from the true one than its reach.", "Move it or widen the reach."

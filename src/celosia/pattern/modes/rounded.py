@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError
-from celosia.pattern.arithmetic import minus, outside, plus, repeated, times, together
-from celosia.pattern.entries import ROUNDED, Finding
-from celosia.pattern.modes.mode import admit, checked_cells, distance, truths, weighted
+from celosia.pattern.arithmetic import align_decimals, minus, outside, plus, repeat, times
+from celosia.pattern.entries import ROUNDED, Fault
+from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -57,12 +57,12 @@ class Rounded:
         found.raise_as(SpecError)
         numbers = {"values": self.values, "base": self.base}
         object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, single=["base"]))
-        object.__setattr__(self, "base", repeated(self.base, len(self.cells)))
-        admit(self, self._impossible(), table)
+        object.__setattr__(self, "base", repeat(self.base, len(self.cells)))
+        refuse_faults(self, self._impossible(), table)
 
-    def _impossible(self) -> Iterator[Finding]:
+    def _impossible(self) -> Iterator[Fault]:
         unit = Fixed(np.ones(1, dtype=np.int64), self.decimals)
-        values, base, one = (part.counts for part in together(self.values, self.base, unit))
+        values, base, one = (part.counts for part in align_decimals(self.values, self.base, unit))
         endless = self.base.infinite | self.values.infinite
         yield endless, "the base or the published value is infinite.", "Suppress the cell."
         flat = np.asarray(base <= 0, dtype=bool) & ~endless
@@ -85,9 +85,9 @@ class Rounded:
 
     def loss(self, table: Table, cost: NDArray[np.float64]) -> float:
         """Return the weighted distances from the truth."""
-        return weighted((cost[self.cells], np.abs(distance(table, self.cells, self.values))))
+        return weighted_sum((cost[self.cells], np.abs(distance(table, self.cells, self.values))))
 
-    def findings(self, table: Table) -> Iterator[Finding]:
+    def faults(self, table: Table) -> Iterator[Fault]:
         """Yield the cells that are rounded too far, or those whose unit is not the table's."""
         other = np.full(len(self.cells), self.decimals != table.decimals)
         if self.decimals == 0:

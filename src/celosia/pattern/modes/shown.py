@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.pattern.arithmetic import differ
-from celosia.pattern.entries import SHOWN, Finding
-from celosia.pattern.modes.mode import admit, checked_cells, truths
+from celosia.pattern.entries import SHOWN, Fault
+from celosia.pattern.modes.mode import checked_cells, refuse_faults, truths
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -37,7 +37,7 @@ class Shown:
 
     def __post_init__(self, table: Table | None) -> None:
         object.__setattr__(self, "cells", checked_cells(self.cells, table, {"values": self.values}))
-        admit(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
+        refuse_faults(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
 
     @classmethod
     def of(cls, table: Table, cells: ArrayLike) -> Shown:
@@ -57,7 +57,7 @@ class Shown:
         """Return zero."""
         return 0.0
 
-    def findings(self, table: Table) -> Iterator[Finding]:
+    def faults(self, table: Table) -> Iterator[Fault]:
         """Yield the cells whose value is not the table's."""
         wrong = differ(self.values, truths(table, self.cells))
         yield wrong, "the value to be shown is not the table's.", "Take Shown.of(table, cells)."

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import endless
-from celosia.pattern.entries import HIDDEN, Finding
-from celosia.pattern.modes.mode import checked_cells, weighted
+from celosia.pattern.entries import HIDDEN, Fault
+from celosia.pattern.modes.mode import checked_cells, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -45,8 +45,8 @@ class Suppressed:
 
     def loss(self, table: Table, cost: NDArray[np.float64]) -> float:  # noqa: ARG002  (as in every mode)
         """Return the sum of the costs, ``w x`` with ``x = 1``."""
-        return weighted((cost[self.cells], np.ones(len(self.cells))))
+        return weighted_sum((cost[self.cells], np.ones(len(self.cells))))
 
-    def findings(self, table: Table) -> Iterator[Finding]:  # noqa: ARG002  (as in every mode)
+    def faults(self, table: Table) -> Iterator[Fault]:  # noqa: ARG002  (as in every mode)
         """Yield nothing: silence is never wrong."""
         yield from ()

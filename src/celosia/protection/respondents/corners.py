@@ -182,7 +182,7 @@ class Cornered:
         new = Requirements(
             np.array(self._first), who, none, Fixed.of_counts(np.array(levels, dtype=object), decimals), none
         )
-        return new if asked.further is None else asked.further.joined(new)
+        return new if asked.further is None else asked.further.join(new)
 
     def _widest(self, call: Call) -> dict[int, Fraction]:
         """Return how wide ranges are at most, whatever that is good for: where cells form networks, not much.

@@ -87,7 +87,7 @@ class RespondentOracle:
         StoppedError
             Somebody pressed Ctrl-C.
         """
-        clock = self.call.clock.extended(grace) if share is None else self.call.clock.share(share)
+        clock = self.call.clock.extend(grace) if share is None else self.call.clock.share(share)
         with shielded():
             audit = audit_respondents(
                 pattern,

@@ -16,7 +16,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellNames, are_names, cells_called
+from celosia.table.naming import CellNames, are_names, find_cells
 from celosia.table.table import Table
 
 _NOTHING: tuple[int, ...] = ()
@@ -154,7 +154,7 @@ def cells_of(name: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
         A cell is not in the table.
     """
     if are_names(cells):
-        return np.unique(np.concatenate(cells_called(table, list(cells), name)))
+        return np.unique(np.concatenate(find_cells(table, list(cells), name)))
     array = np.asarray(cells)
     if array.dtype == bool and array.shape == (len(table),):
         array = np.flatnonzero(array)

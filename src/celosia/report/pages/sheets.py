@@ -16,7 +16,7 @@ import numpy as np
 from celosia.report.pages.figures import Figures
 from celosia.report.summary import reasons
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
-from celosia.table.grid import Block, Head, views
+from celosia.table.grid import GridBlock, Head, views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +189,7 @@ class Drawing:
         said = f"The page draws the first {len(drawn):,} of {len(blocks):,} sheets"
         return drawn, f"{said}: browsers grow slow beyond {MOST_CELLS:,} cells."
 
-    def _sheet(self, block: Block) -> Sheet:
+    def _sheet(self, block: GridBlock) -> Sheet:
         all_rows, all_columns = block.shape
         n_columns = min(all_columns, MOST_COLUMNS)
         n_rows = min(all_rows, max(1, MOST_CELLS // n_columns))

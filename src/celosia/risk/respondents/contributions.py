@@ -1,7 +1,7 @@
 """What contributors know of every cell: their own contributions, summed upwards through the relations.
 
-Single contributions are kept for leaf cells (`celosia.table.statistics.Contributions`). What somebody contributes to a
-total is the sum over its parts, so his contributions are a table of their own with the same relations: each cell
+Single contributions are kept for leaf cells (`celosia.table.statistics.Contributions`). What a respondent contributes
+to a total is the sum over its parts, so his contributions are a table of their own with the same relations: each cell
 follows from the relation in which it is the last unknown.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, counted, listed
-from celosia.table.naming import CellName, cell_called
+from celosia.table.naming import CellName, find_cell
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
@@ -25,7 +25,7 @@ KINDS = ("respondent", "holding")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Steps:
+class LeafSums:
     """How cells follow from leaf cells, one step after the other.
 
     Parameters
@@ -41,7 +41,7 @@ class Steps:
     signs: list[NDArray[np.int64]]
     matrices: list[sp.csr_array]
 
-    def summed(self, at_leaves: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sum_up(self, at_leaves: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return an amount for every cell from those of the leaf cells, ``(n_cells,)``."""
         amount = at_leaves.copy()
         for cells, signs, matrix in zip(self.cells, self.signs, self.matrices, strict=True):
@@ -77,9 +77,9 @@ def own_contributions(
     own
         The sum of their contributions, in counts of the table's decimal, ``(n_cells,)``.
     alone
-        Nobody else contributed anything but zero, ``(n_cells,)``: whoever contributed nothing hides nobody.
+        No other respondent contributed anything but zero, ``(n_cells,)``: contributions of zero hide none.
     bounded
-        Nobody can have contributed less than nothing, as far as the data show, ``(n_cells,)``: no contribution to a
+        No contribution can be negative, as far as the data show, ``(n_cells,)``: no contribution to a
         cell of the same variable is negative.
 
     Raises
@@ -96,13 +96,13 @@ def own_contributions(
         remedy = f"Numbers are those of celosia.contributors; there are {counted(len(np.unique(number)), kind)}."
         raise SpecError.one(f"{kind}s", f"hold numbers that nobody has: {listed(unknown)}.", remedy)
     inside = np.isin(number, list(members))
-    steps = steps_of(table, said)
+    steps = leaf_sums(table, said)
     at_leaves = np.zeros((2, len(table)), dtype=np.int64)
     np.add.at(at_leaves[0], said.cell[inside], said.amount[inside])
     np.add.at(at_leaves[1], said.cell[~inside], (said.amount[~inside] != 0).astype(np.int64))
     negative = np.zeros(len(table.variables), dtype=bool)
     negative[table.variable[said.cell[said.amount < 0]]] = True
-    own, others = (steps.summed(amount) for amount in at_leaves)
+    own, others = (steps.sum_up(amount) for amount in at_leaves)
     return own, np.asarray(others == 0), ~negative[table.variable]
 
 
@@ -126,7 +126,7 @@ def contributors(table: Table, cell: CellName, kind: str = "respondent") -> tupl
     """
     said = single_contributions(table)
     number = numbers_of(said, kind)
-    weight = steps_of(table, said).parts(cell_called(table, cell))[said.cell]
+    weight = leaf_sums(table, said).parts(find_cell(table, cell))[said.cell]
     counted_in = np.flatnonzero(weight)
     who, place = np.unique(number[counted_in], return_inverse=True)
     amount = np.zeros(len(who), dtype=np.int64)
@@ -155,7 +155,7 @@ def numbers_of(said: Contributions, kind: str) -> NDArray[np.int64]:
     return said.respondent if kind == "respondent" else said.holding
 
 
-def steps_of(table: Table, said: Contributions) -> Steps:
+def leaf_sums(table: Table, said: Contributions) -> LeafSums:
     """Return how all cells follow from those with contributions.
 
     A zero that nothing leads to is a cell without contributors.
@@ -164,7 +164,7 @@ def steps_of(table: Table, said: Contributions) -> Steps:
     leaf = np.zeros(len(table), dtype=bool)
     leaf[said.cell] = True
     known = leaf.copy()
-    steps = Steps(leaf, [], [], [])
+    steps = LeafSums(leaf, [], [], [])
     terms = sp.csr_array((np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
     while not known.all():
         last = np.flatnonzero(terms @ (~known).astype(np.int64) == 1)

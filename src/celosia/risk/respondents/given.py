@@ -32,7 +32,7 @@ def with_contributions(
     table
         Any table.
     cells, respondents, amounts
-        For every contribution the leaf cell (`Table.find`), who made it, and how large it is. Somebody who is named
+        For every contribution the leaf cell (`Table.find`), who made it, and how large it is. A respondent who is named
         twice in a cell contributed the sum.
     holdings
         The members of every holding; a respondent without one is a holding of his own.
@@ -65,7 +65,7 @@ def with_contributions(
     if exact is None or exact.decimals > table.decimals:
         message = f"are no numbers with {counted(table.decimals, 'decimal')}, as the table's are."
         raise DataError.one("amounts", message, "Contributions add up to cells exactly.")
-    number = _numbered(respondents)
+    number = _number_contributors(respondents)
     owner = np.array([number[name] for name in respondents], dtype=np.int64)
     holding = _holdings(holdings, number)[owner] if holdings is not None else owner
     order = np.lexsort((owner, cell))
@@ -77,7 +77,7 @@ def with_contributions(
     return told
 
 
-def _numbered(names: Sequence[Hashable]) -> dict[Hashable, int]:
+def _number_contributors(names: Sequence[Hashable]) -> dict[Hashable, int]:
     number: dict[Hashable, int] = {}
     for name in names:
         number.setdefault(name, len(number))

@@ -1,8 +1,8 @@
 """Respondents as the protection of people sees them: who contributes how much to which leaf cell.
 
-Daalmans and de Waal (2010) compare absolute contributions: what somebody contributes to a leaf cell counts by its size,
-whatever its sign. Totals need no contributions of their own, they follow from their leaf cells; to count a contribution
-in a cell and again in its total would take two things for independent that are one.
+Daalmans and de Waal (2010) compare absolute contributions: what a respondent contributes to a leaf cell counts by its
+size, whatever its sign. Totals need no contributions of their own, they follow from their leaf cells; to count a
+contribution in a cell and again in its total would take two things for independent that are one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, counted
-from celosia.risk.respondents.contributions import Steps, numbers_of, single_contributions, steps_of
+from celosia.risk.respondents.contributions import LeafSums, leaf_sums, numbers_of, single_contributions
 from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.risk.rules.exact import whole
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
 _TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
-FEWEST = 2  # contributors, or nobody attacks anybody
+FEWEST = 2  # contributors, or none attacks another
 _DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
 
 Ties = Literal["safe", "sensitive"]
-"""What an aggregation is in which somebody comes within exactly p percent of somebody else."""
+"""What an aggregation is in which a respondent comes within exactly p percent of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Knowledge:
     Parameters
     ----------
     p, q
-        How close nobody may come, and how well everybody knows the others, in units of 1 / `unit`.
+        How close no respondent may come, and how well each knows the others, in units of 1 / `unit`.
     unit
         What 1 stands for: p = 10 and unit = 100 are ten percent. A power of ten.
     coalition
@@ -44,7 +44,7 @@ class Knowledge:
     by
         Whom to look at: ``respondent``, ``holding``, or holdings where they are known (``auto``).
     least
-        How close nobody may come in any case, in units of the table's last decimal, where p is zero.
+        How close no respondent may come in any case, in units of the table's last decimal, where p is zero.
     """
 
     p: int
@@ -59,7 +59,7 @@ class Knowledge:
         """Return what a rule says: the p% rule is the prior-posterior rule with q = 100 (section 5).
 
         Frequency and dominance rules name no p. They are about cells in which one contributor sees through another, so
-        that nobody may compute a contribution exactly: p = 0, q = 100, and one unit of the last decimal.
+        that no respondent may compute a contribution exactly: p = 0, q = 100, and one unit of the last decimal.
 
         Raises
         ------
@@ -76,18 +76,18 @@ class Knowledge:
         return cls(p, q, 100 * scale, rule.coalition, rule.by)
 
     def error(self, size: int) -> int:
-        """Return how close nobody may come to a contribution of so many counts, in counts times `unit`."""
+        """Return how close no respondent may come to a contribution, given in counts, in counts times `unit`."""
         return self.p * size + self.least * self.unit
 
     def implies(self, other: Knowledge) -> bool:
-        """Return whether whoever is kept away by this is kept away by the other's p, q and coalition."""
+        """Return whether these p, q and coalition protect at least as much as the other's."""
         return (
             self.coalition >= other.coalition
             and self.q * other.unit <= other.q * self.unit
             and self.p * other.unit >= other.p * self.unit
         )
 
-    def beyond(self) -> Knowledge:
+    def with_larger_p(self) -> Knowledge:
         """Return the same with a p that is a little larger: who is kept away exactly p percent is then too close."""
         return replace(self, p=self.p * _TIE + 1, q=self.q * _TIE, unit=self.unit * _TIE)
 
@@ -113,8 +113,8 @@ class Respondents:
         What each contributes to each leaf cell, by its size, in counts of the table's decimal, ``(k, n)``; no entry is
         zero.
     protected
-        Those of them that nobody may come too close to: all but what was waived, or lies in cells that are declared
-        safe. Whoever waived his protection attacks like everybody else.
+        Those of them that are to be protected: all but what was waived, or lies in cells that are declared
+        safe. A respondent who waived his protection still attacks.
     """
 
     kind: str
@@ -126,7 +126,7 @@ class Respondents:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def claiming(self, who: NDArray[np.bool_]) -> Respondents:
+    def protect_only(self, who: NDArray[np.bool_]) -> Respondents:
         """Return the same, of whom only some are to be protected, ``(n,)``."""
         protected = sp.csr_array(self.protected * who[None, :].astype(np.int64))
         protected.eliminate_zeros()
@@ -156,13 +156,17 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     Raises
     ------
     SpecError
-        The table knows no single contributions, or no holdings where they are asked for.
+        The table knows no single contributions, or no holdings where they are needed.
     DataError
         Contributions do not add up to their cells, some are not known, the same contribution stands in several leaf
         cells, or there are fewer than two contributors.
     """
     said = single_contributions(table)
-    if by == "holding" and not _apart(said) and (table.statistics is None or table.statistics.holdings is None):
+    if (
+        by == "holding"
+        and not _holdings_differ(said)
+        and (table.statistics is None or table.statistics.holdings is None)
+    ):
         remedy = "Name the holding column when you tabulate."
         raise SpecError.one("by", "asks for holdings, which the table does not know.", remedy)
     kind = kind_of(said, by)
@@ -170,7 +174,7 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     if len(numbers) < FEWEST:
         message = f"there is {counted(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
-    steps = steps_of(table, said)
+    steps = leaf_sums(table, said)
     _check_sums(table, steps.signs, steps.matrices)
     if not leaves_are_independent(table, steps):
         message = "stand in several leaf cells each: of linked tables, or of variables that add up."
@@ -192,17 +196,17 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     return Respondents(kind, numbers, leaves, sizes, protected)
 
 
-def _apart(said: Contributions) -> bool:
+def _holdings_differ(said: Contributions) -> bool:
     """Return whether holdings are others than respondents."""
     return not np.array_equal(said.respondent, said.holding)
 
 
 def kind_of(said: Contributions, by: By) -> str:
     """Return whom a rule looks at: ``respondent`` or ``holding``."""
-    return "respondent" if by == "respondent" or not _apart(said) else "holding"
+    return "respondent" if by == "respondent" or not _holdings_differ(said) else "holding"
 
 
-def leaves_are_independent(table: Table, steps: Steps) -> bool:
+def leaves_are_independent(table: Table, steps: LeafSums) -> bool:
     """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
 
     Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.
@@ -210,7 +214,7 @@ def leaves_are_independent(table: Table, steps: Steps) -> bool:
     drawn = np.zeros(len(table), dtype=np.int64)
     leaves = np.flatnonzero(steps.leaf)
     drawn[leaves] = np.random.default_rng(0).integers(1, _DRAWN, len(leaves))
-    return not bool((table.relations.matrix @ steps.summed(drawn)).any())
+    return not bool((table.relations.matrix @ steps.sum_up(drawn)).any())
 
 
 def _check_sums(table: Table, signs: list[NDArray[np.int64]], matrices: list[sp.csr_array]) -> None:

@@ -1,7 +1,7 @@
 """By which rules contributors are kept from each other, and why they are not where they are not.
 
 All p% and prior-posterior rules of an assessment hold for respondents, too: they are not ordered, since a smaller p may
-come with a larger coalition or a smaller q. Frequency and dominance rules ask that nobody computes another's
+come with a larger coalition or a smaller q. Frequency and dominance rules require that no respondent computes another's
 contribution exactly.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError
-from celosia.risk.respondents.contributions import numbers_of, steps_of
+from celosia.risk.respondents.contributions import leaf_sums, numbers_of
 from celosia.risk.respondents.knowledge import (
     FEWEST,
     Knowledge,
@@ -33,7 +33,7 @@ NO_RULE = "no p%, prior-posterior, frequency or dominance rule says how close th
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RespondentRules:
     """Whether contributors attack each other.
 
     Parameters
@@ -57,7 +57,7 @@ class Criterion:
     rule, knowledge
         How close they may come, and what they know.
     respondents
-        Who they are. Whoever another rule keeps at least as far away is not to be protected by this one.
+        Who they are. A respondent whom another rule protects at least as much is not to be protected by this one.
     """
 
     rule: RespondentRule
@@ -72,7 +72,7 @@ def rules_of_respondents(rules: Iterable[object]) -> tuple[RespondentRule, ...]:
 
 
 def as_rules(said: RespondentRule | Sequence[RespondentRule] | None) -> tuple[RespondentRule, ...]:
-    """Return what somebody gave as one rule or several, or not at all.
+    """Return rules that were given as one, several or none.
 
     Raises
     ------
@@ -85,19 +85,19 @@ def as_rules(said: RespondentRule | Sequence[RespondentRule] | None) -> tuple[Re
     return rules
 
 
-def asked_by_default(table: Table, rules: Iterable[object]) -> Asked:
-    """Return the rules by which contributors are kept from each other unless somebody says otherwise.
+def default_rules(table: Table, rules: Iterable[object]) -> RespondentRules:
+    """Return the rules by which contributors are kept from each other by default.
 
-    They are asked where single contributions are known and are what the rules look at: not with sampling weights or a
+    They attack where single contributions are known and are what the rules look at: not with sampling weights or a
     shadow variable, in tables of counts, of a single contributor, or where a contribution stands in several leaf cells
     (linked tables, variables that add up).
     """
     known = rules_of_respondents(rules)
     reason = NO_RULE if not known else next(_obstacles(table), "")
     if reason:
-        return Asked((), reason)
-    several = tuple(rule for rule in known if _are_several(table, rule))  # one alone attacks nobody
-    return Asked(several) if several else Asked((), "there is only one contributor")
+        return RespondentRules((), reason)
+    several = tuple(rule for rule in known if _are_several(table, rule))  # one alone has no target
+    return RespondentRules(several) if several else RespondentRules((), "there is only one contributor")
 
 
 def _are_several(table: Table, rule: RespondentRule) -> bool:
@@ -107,7 +107,7 @@ def _are_several(table: Table, rule: RespondentRule) -> bool:
 
 
 def _obstacles(table: Table) -> Iterator[str]:
-    """Yield why the contributors of a table cannot be asked, nothing where they can."""
+    """Yield why the contributors of a table cannot attack, nothing where they can."""
     said, found = table.contributions, table.statistics
     if set(table.variables) <= table.counts:
         yield "the table counts contributors, who contribute no amounts"
@@ -121,7 +121,7 @@ def _obstacles(table: Table) -> Iterator[str]:
     if table.counts:
         yield "counts are linked to the amounts"
     try:
-        independent = leaves_are_independent(table, steps_of(table, said))
+        independent = leaves_are_independent(table, leaf_sums(table, said))
     except DataError:
         yield "the contributions to some cells are not known"
     else:
@@ -155,17 +155,19 @@ def criteria_of(table: Table, rules: Sequence[RespondentRule]) -> tuple[Criterio
         left = np.ones(len(one.respondents), dtype=bool)
         for other_place, other in enumerate(every):
             if other_place != place and other.respondents.kind == one.respondents.kind:
-                covered = _covered(other, one)
-                if other_place < place or not bool(_covered(one, other).all()):  # of two equal ones the first stays
+                covered = _find_covered(other, one)
+                if other_place < place or not bool(
+                    _find_covered(one, other).all()
+                ):  # of two equal ones the first stays
                     left &= ~covered
         if bool(left.all()):
             kept.append(one)
         elif bool(left.any()):
-            kept.append(Criterion(one.rule, one.knowledge, one.respondents.claiming(left)))
+            kept.append(Criterion(one.rule, one.knowledge, one.respondents.protect_only(left)))
     return tuple(kept)
 
 
-def _covered(by: Criterion, one: Criterion) -> NDArray[np.bool_]:
+def _find_covered(by: Criterion, one: Criterion) -> NDArray[np.bool_]:
     """Return who is protected as one criterion says where another one is met, ``(n,)``."""
     n = len(one.respondents)
     if not by.knowledge.implies(one.knowledge):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError
-from celosia.risk.rules.exact import divided_up, roomy, whole
+from celosia.risk.rules.exact import divide_rounding_up, roomy, whole
 from celosia.risk.rules.finding import Finding, check_percent, percent_of_value
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import UNASKED
@@ -19,7 +19,7 @@ from celosia.tolerance import LEVEL_DECIMALS
 
 @dataclass(frozen=True, slots=True)
 class ZeroCells:
-    """Cells of value zero are sensitive: to know that nobody contributes anything can be to know something.
+    """Cells of value zero are sensitive: that there is no contribution can be a disclosure.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class ZeroCells:
         return "zero cells"
 
     def find(self, table: Table) -> Finding:
-        """Return the cells of value zero that have contributors, or of which nobody said how many."""
+        """Return the cells of value zero that have contributors, or of which the number is not known."""
         sensitive = table.amounts.counts == 0
         if table.statistics is not None:
             sensitive = sensitive & (table.statistics.respondents.count != 0)
         level, scale = whole(self.level)
         decimals = table.decimals + LEVEL_DECIMALS
-        count = int(divided_up(np.array([level * 10**decimals], dtype=object), scale)[0])
+        count = int(divide_rounding_up(np.array([level * 10**decimals], dtype=object), scale)[0])
         return Finding(sensitive, Fixed.of_counts(np.where(sensitive, count, 0), decimals))
 
 

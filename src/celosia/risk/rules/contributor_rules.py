@@ -59,7 +59,7 @@ class MinFrequency:
     def find(self, table: Table) -> Finding:
         """Return the cells with too few contributors (thesis 2.1.1).
 
-        A cell in which everybody waived his protection is safe.
+        A cell in which all waived their protection is safe.
         """
         contributors = _contributors(table, self.by, self.words)
         count = contributors.count
@@ -125,9 +125,9 @@ class PriorPosterior:
     Parameters
     ----------
     p
-        How close nobody may come, in percent of the contribution.
+        How close no respondent may come, in percent of the contribution.
     q
-        How well everybody knows the others before, in percent.
+        How well each respondent knows the others before, in percent.
     coalition
         How many contributors put their knowledge together.
     by
@@ -166,12 +166,12 @@ class PriorPosterior:
 class PPercent:
     """A cell is sensitive if a contributor can work out another's contribution to within `p` percent.
 
-    It is the prior-posterior rule with q = 100: everybody knows that contributions are not negative.
+    It is the prior-posterior rule with q = 100: it is known that contributions are not negative.
 
     Parameters
     ----------
     p
-        How close nobody may come, in percent of the contribution.
+        How close no respondent may come, in percent of the contribution.
     coalition
         How many contributors put their knowledge together.
     by

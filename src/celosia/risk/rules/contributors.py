@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError
-from celosia.risk.rules.exact import divided_up, roomy, spread
+from celosia.risk.rules.exact import divide_rounding_up, roomy, spread
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import NO_SHADOW, Contributors, Statistics
 from celosia.tolerance import LEVEL_DECIMALS
@@ -73,7 +73,7 @@ class Cells:
         divisor = denominator * 10 ** max(0, self.statistics.decimals - decimals)
         common = gcd(factor, divisor)
         (part,) = roomy(factor // common, numerator[where])
-        counts = divided_up(part * (factor // common), divisor // common)
+        counts = divide_rounding_up(part * (factor // common), divisor // common)
         if self.statistics.shadow is not None:
             counts = self._in_proportion(counts, numerator, denominator, where)
         return spread(counts, where, len(numerator), decimals)
@@ -88,7 +88,7 @@ class Cells:
         value = np.abs(self.table.amounts.counts[cells]).astype(object)
         total = np.maximum(self.total[cells], 1).astype(object) * denominator
         out = counts.astype(object)
-        out[shadowed] = divided_up(numerator[cells].astype(object) * value * 10**LEVEL_DECIMALS, total)
+        out[shadowed] = divide_rounding_up(numerator[cells].astype(object) * value * 10**LEVEL_DECIMALS, total)
         return out
 
     def decimal(self, amounts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -113,7 +113,7 @@ class Cells:
             self._check_known(wanted > 0, value)
             big_value, big_full = roomy(units * scale, value, full)
             weight = np.where(takes, big_full * scale // np.maximum(big_value, 1), 0)
-            share = np.minimum(full, divided_up(big_value * np.minimum(weight, wanted), scale))
+            share = np.minimum(full, divide_rounding_up(big_value * np.minimum(weight, wanted), scale))
             share = np.where(weight <= wanted, full, share)
             mass += np.where(takes, share, 0).astype(np.int64)
             least = np.where(takes, value, least)

@@ -43,6 +43,6 @@ def spread(counts: NDArray[Any], cells: NDArray[np.int64], n: int, decimals: int
     return Fixed.of_counts(out, decimals)
 
 
-def divided_up(numerator: NDArray[Any], denominator: int | NDArray[Any]) -> NDArray[Any]:
+def divide_rounding_up(numerator: NDArray[Any], denominator: int | NDArray[Any]) -> NDArray[Any]:
     """Return whole quotients, rounded up: a level may ask for a little more than the rule, never for less."""
     return -((-numerator) // denominator)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.risk.rules.exact import divided_up, roomy, spread, whole
+from celosia.risk.rules.exact import divide_rounding_up, roomy, spread, whole
 from celosia.tolerance import LEVEL_DECIMALS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def percent_of_value(table: Table, percent: float, sensitive: NDArray[np.bool_])
     where = np.flatnonzero(sensitive)
     factor = share * 10**LEVEL_DECIMALS
     (part,) = roomy(factor, np.abs(table.amounts.counts[where]))
-    counts = divided_up(part * factor, 100 * scale)
+    counts = divide_rounding_up(part * factor, 100 * scale)
     return spread(counts, where, len(table), table.decimals + LEVEL_DECIMALS)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.solve.backend import Capability, Method, Separate, refuse_unless_capable
 from celosia.solve.clock import Clock
-from celosia.solve.highs.engine import Engine, check
+from celosia.solve.highs.engine import HighsEngine, check
 from celosia.solve.lazy import solve_in_rounds
 from celosia.solve.open_problem import OpenProblem
 from celosia.solve.problem import LinearProgram, tidy
@@ -21,7 +21,7 @@ _SHARP, _USUAL = 1e-10, 1e-8
 
 
 _EFFORT = 0.05
-"""The share of the work on a MIP that HiGHS puts into finding points unless it is told otherwise."""
+"""The share of the work on a MIP that HiGHS puts into finding points by default."""
 
 
 class HighsModel:
@@ -35,7 +35,7 @@ class HighsModel:
 
     def __init__(self, problem: LinearProgram) -> None:
         self._problem = OpenProblem(problem)
-        self._engine = Engine()
+        self._engine = HighsEngine()
         self._highs = self._engine.highs
         self._engine.adds_up = self._problem.integer is None
         self._only_costs_changed = self._interior = False
@@ -177,7 +177,7 @@ class HighsModel:
         feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)
         if status is Status.STOPPED and self._engine.info("primal_solution_status") != feasible:
             return Solution.stopped(bound, clock.seconds)
-        x = now.rounded(_array(values.col_value))
+        x = now.round_integers(_array(values.col_value))
         objective = now.objective(x)
         if now.integer is not None or status is Status.STOPPED:
             return Solution(status, objective, min(bound, objective), x, None, None, clock.seconds)

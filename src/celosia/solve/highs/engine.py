@@ -1,6 +1,6 @@
 """HiGHS itself: options that were taken, runs that can be interrupted, statuses that are understood.
 
-What HiGHS must be told, and where it would mislead:
+Which options HiGHS needs, and where it would mislead:
 
 - a thread's first run fixes the number of threads for its later ones, which fail if they ask for another: every run
   here asks for one;
@@ -45,7 +45,7 @@ _INTERRUPTS = (
 )
 
 
-class Engine:
+class HighsEngine:
     """One instance of HiGHS, silent and with one thread.
 
     Attributes
@@ -102,7 +102,7 @@ class Engine:
         """Forget everything about earlier runs, run, and return the status; SolverError where it is not clear."""
 
         def work() -> None:
-            # Somebody else's run in this thread may have fixed another number of threads.
+            # Another run in this thread may have fixed another number of threads.
             highspy.Highs.resetGlobalScheduler(True)  # noqa: FBT003 - has no keywords
             self.highs.run()
 
@@ -130,7 +130,7 @@ class Engine:
 
     def _decide(self, clock: Clock) -> Status | None:
         """Return whether a problem is infeasible or unbounded: without its objective it can only be the one."""
-        probe, n_columns = Engine(), self.highs.getNumCol()
+        probe, n_columns = HighsEngine(), self.highs.getNumCol()
         check(probe.highs.passModel(self.highs.getLp()), "probe")
         every = np.arange(n_columns, dtype=np.int32)
         check(probe.highs.changeColsCost(n_columns, every, np.zeros(n_columns)), "probe")
@@ -139,7 +139,7 @@ class Engine:
 
 
 def check(status: HighsStatus, what: str) -> None:
-    """Raise SolverError unless HiGHS took what it was told, without so much as a warning."""
+    """Raise SolverError unless HiGHS accepted an option or model without a warning."""
     if status != HighsStatus.kOk:
         raise SolverError.one("HiGHS", f"does not take the {what} ({status.name}).")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyscipopt.scip import PY_SCIP_RESULT
 
 from celosia.solve.backend import Row, Separate
-from celosia.solve.lazy import stalled, violated
+from celosia.solve.lazy import find_violated, stalled_error
 from celosia.solve.open_problem import OpenProblem
 
 Answer = dict[str, int]
@@ -67,12 +67,12 @@ class LazyRows(pyscipopt.Conshdlr):
 
     def accepts(self, x: NDArray[np.float64]) -> bool:
         """Return whether a point violates no lazy row; rows that are new wait until they can be added."""
-        if violated(self._waiting, x):
+        if find_violated(self._waiting, x):
             return False
         name = _name(x)
         if name in self._clean:
             return True
-        missing = violated(self._separate(x), x)
+        missing = find_violated(self._separate(x), x)
         if missing:
             self._waiting += missing
             self.found += missing
@@ -82,19 +82,19 @@ class LazyRows(pyscipopt.Conshdlr):
 
     def conscheck(self, _constraints: object, solution: object, *_flags: object) -> Answer:
         """Judge a candidate."""
-        return self._guarded(lambda: PY_SCIP_RESULT.FEASIBLE if self.accepts(self._point(solution)) else _INFEASIBLE)
+        return self._guard(lambda: PY_SCIP_RESULT.FEASIBLE if self.accepts(self._point(solution)) else _INFEASIBLE)
 
     def consenfolp(self, _constraints: object, _useful: int, infeasible: object) -> Answer:
         """Judge a solution of a node, and cut it off where it violates something."""
-        return {"result": _INFEASIBLE} if infeasible else self._guarded(self._enforce)
+        return {"result": _INFEASIBLE} if infeasible else self._guard(self._enforce)
 
     def consenfops(self, _constraints: object, _useful: int, infeasible: object, _worse: object) -> Answer:
         """Judge a solution of a node whose LP was not solved."""
-        return {"result": _INFEASIBLE} if infeasible else self._guarded(self._enforce)
+        return {"result": _INFEASIBLE} if infeasible else self._guard(self._enforce)
 
     def conssepalp(self, _constraints: object, _useful: int) -> Answer:
         """Add the rows that wait."""
-        return self._guarded(lambda: PY_SCIP_RESULT.CONSADDED if self._add_waiting() else PY_SCIP_RESULT.DIDNOTRUN)
+        return self._guard(lambda: PY_SCIP_RESULT.CONSADDED if self._add_waiting() else PY_SCIP_RESULT.DIDNOTRUN)
 
     def conslock(self, _constraint: object, _kind: object, positive: int, negative: int) -> None:
         """Tell SCIP that a lazy row may hold any column back in either direction."""
@@ -114,7 +114,7 @@ class LazyRows(pyscipopt.Conshdlr):
             return int(PY_SCIP_RESULT.FEASIBLE)
         name = _name(x)
         if name in self._cut_off:
-            raise stalled()
+            raise stalled_error()
         self._cut_off.add(name)
         self._add_waiting()
         return int(PY_SCIP_RESULT.CONSADDED)
@@ -127,9 +127,9 @@ class LazyRows(pyscipopt.Conshdlr):
 
     def _point(self, solution: Any) -> NDArray[np.float64]:  # noqa: ANN401 - SCIP's solution, None for the node's
         values = [self.model.getSolVal(solution, column) for column in self._columns]
-        return self._problem.rounded(np.array(values, dtype=np.float64))
+        return self._problem.round_integers(np.array(values, dtype=np.float64))
 
-    def _guarded(self, judge: Callable[[], int]) -> Answer:
+    def _guard(self, judge: Callable[[], int]) -> Answer:
         """Return SCIP's answer; keep what is raised until SCIP has ended, and make it end."""
         if self.failure is None:
             try:

@@ -125,12 +125,12 @@ class ScipSimplex:
         """Run SoPlex; from scratch and with the other method if it gives no clear answer."""
         self._warm += self._has_basis
         self._cold += not self._has_basis
-        status = self._sliced(clock, dual=dual)
+        status = self._run_slice(clock, dual=dual)
         if status is None:
             self._cold += 1
             self._lp.setIntParam(PY_SCIP_LPPARAM.FROMSCRATCH, 1)
             try:
-                status = self._sliced(clock, dual=not dual)
+                status = self._run_slice(clock, dual=not dual)
             finally:
                 self._lp.setIntParam(PY_SCIP_LPPARAM.FROMSCRATCH, 0)
         if status is None:
@@ -138,7 +138,7 @@ class ScipSimplex:
         self._has_basis = self._only_costs_changed = True
         return status
 
-    def _sliced(self, clock: Clock, *, dual: bool) -> Status | None:
+    def _run_slice(self, clock: Clock, *, dual: bool) -> Status | None:
         """Return the status of one run, None where there is no clear one."""
         while True:
             deadline.check()

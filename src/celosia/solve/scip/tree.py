@@ -14,7 +14,7 @@ from celosia.solve import deadline
 from celosia.solve.backend import Method, Row, Separate
 from celosia.solve.clock import Clock
 from celosia.solve.interrupt import Interruptible
-from celosia.solve.lazy import stacked, unbounded_relaxation
+from celosia.solve.lazy import stack_rows, unbounded_error
 from celosia.solve.open_problem import OpenProblem
 from celosia.solve.problem import LinearProgram, tidy
 from celosia.solve.scip.lazy import LazyRows, add_row
@@ -121,13 +121,13 @@ class ScipTree:
         try:
             return self._lazy_solution(scip, columns, lazy, clock)
         finally:
-            self.add_rows(*stacked(lazy.found, self._problem.n_columns))
+            self.add_rows(*stack_rows(lazy.found, self._problem.n_columns))
 
     def _lazy_solution(self, scip: pyscipopt.Model, columns: list[Any], lazy: LazyRows, clock: Clock) -> Solution:
         status = self._run(scip, clock, lazy)
         try:
             if status is Status.UNBOUNDED:
-                raise unbounded_relaxation()
+                raise unbounded_error()
             solution = self._solution(scip, columns, status, clock)
             if solution.x is not None and not lazy.accepts(solution.x):
                 raise SolverError.one("SCIP", "returned a point that its own callback refused.", "Report this.")
@@ -201,7 +201,7 @@ class ScipTree:
         best = scip.getBestSol() if scip.getNSols() > 0 else None
         if best is None:
             return Solution.stopped(bound, clock.seconds)
-        x = self._problem.rounded(np.array([best[column] for column in columns], dtype=np.float64))
+        x = self._problem.round_integers(np.array([best[column] for column in columns], dtype=np.float64))
         objective = self._problem.objective(x)
         return Solution(status, objective, min(bound, objective), x, None, None, clock.seconds)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
 from celosia.source.cells.columns import CellColumns, read_columns
-from celosia.source.duckdb import RowSource, opened
+from celosia.source.duckdb import RowSource, open_rows
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
 from celosia.table.frames import library_of
@@ -81,14 +81,14 @@ def cells(
     Raises
     ------
     SpecError
-        Something is asked for that is not there.
+        A column or code that is named does not exist.
     DataError
         All that is wrong with the cells: unknown codes, text for numbers, duplicates, missing totals, sums that do not
         add up.
     """
     if totals not in {"require", "compute"}:
         raise SpecError.one("totals", f"must be 'require' or 'compute', not {totals!r}.")
-    source = data if isinstance(data, RowSource) else opened(data)
+    source = data if isinstance(data, RowSource) else open_rows(data)
     levels = {"lower_level": lower_level, "upper_level": upper_level, "sliding_level": sliding_level, "cost": cost}
     places = {name: (columns or {}).get(name, name) for name in by}
     _check_hierarchies(hierarchies or {}, by)
@@ -178,7 +178,7 @@ def _table(
     counts[place] = columns.value.counts[row]
     relations = sums_of(dimensions, lattice)
     if len(missing):
-        counts = _computed(counts, lattice.find(missing), relations)
+        counts = _sum_missing_totals(counts, lattice.find(missing), relations)
     table = _bare(dimensions, lattice.codes, variable)
     return replace(
         table,
@@ -251,7 +251,7 @@ def _says_nothing(entry: Any) -> bool:  # noqa: ANN401  (a text or a number)
     return bool(entry == "" if isinstance(entry, str) else np.isnan(entry))
 
 
-def _computed(counts: NDArray[Any], missing: NDArray[np.int64], relations: Relations) -> NDArray[Any]:
+def _sum_missing_totals(counts: NDArray[Any], missing: NDArray[np.int64], relations: Relations) -> NDArray[Any]:
     """Return the counts with those of missing totals summed up from below."""
     matrix = relations.matrix
     unknown = np.zeros(len(counts), dtype=bool)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, counted, listed, rows_named
-from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.source.duckdb import ROWS, RowSource, quote
 from celosia.table.fixed import INFINITE, Fixed
 
 STATUSES: Mapping[str, str] = {
@@ -156,7 +156,7 @@ class _Reader:
     """Reads columns as text, so that decimals are what is written, and collects what is wrong."""
 
     def __init__(self, source: RowSource, columns: Sequence[str], found: Problems) -> None:
-        said = ", ".join(f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns)
+        said = ", ".join(f"CAST({quote(column)} AS VARCHAR) AS {quote(column)}" for column in columns)
         table = source.query(f"SELECT {said} FROM {ROWS}").to_arrow_table()
         self.place = source.place
         self.found = found

@@ -14,14 +14,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.source.duckdb import ROWS, RowSource, quoted
+from celosia.source.duckdb import ROWS, RowSource, quote
 from celosia.source.total_codes import names_a_total
+from celosia.tolerance import SUM_ROUNDING
 
 Tree: TypeAlias = "dict[str, Tree]"
 """Codes and what lies below them; a leaf has an empty tree."""
 
-_MOST_CODES, _MOST_ENTRIES = 10_000, 5_000_000  # of a dimension, and of its matrix: beyond nobody looks for levels
-_ROUNDING = 1e-9  # of sums of doubles, as a share of the largest
+_MOST_CODES, _MOST_ENTRIES = 10_000, 5_000_000  # of a dimension, and of its matrix: beyond, levels are not searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ def codes_of(source: RowSource, column: str) -> list[str]:
 
 
 def _code(column: str) -> str:
-    return f"trim(CAST({quoted(column)} AS VARCHAR))"
+    return f"trim(CAST({quote(column)} AS VARCHAR))"
 
 
 def dimensions_of(source: RowSource, by: Sequence[str], value: str) -> tuple[ReadyDimension, ...]:
     """Return the dimensions of ready-made cells, as far as the values tell how the codes add up."""
     said = ", ".join(_code(name) for name in by)
-    rows = source.query(f"SELECT {said}, TRY_CAST({quoted(value)} AS DOUBLE) FROM {ROWS}").fetchall()
+    rows = source.query(f"SELECT {said}, TRY_CAST({quote(value)} AS DOUBLE) FROM {ROWS}").fetchall()
     numbers = np.array([row[-1] or 0.0 for row in rows], dtype=np.float64)
     codes = [[row[k] or "" for row in rows] for k in range(len(by))]
     decimals = 0.5 * 10.0 ** -_decimals(source, value)
@@ -96,7 +96,7 @@ def dimensions_of(source: RowSource, by: Sequence[str], value: str) -> tuple[Rea
 
 
 def _decimals(source: RowSource, value: str) -> int:
-    text = f"CAST({quoted(value)} AS VARCHAR)"
+    text = f"CAST({quote(value)} AS VARCHAR)"
     places = f"CASE WHEN contains({text}, '.') THEN length({text}) - strpos({text}, '.') ELSE 0 END"
     return min(int(source.query(f"SELECT max({places}) FROM {ROWS}").fetchall()[0][0] or 0), 9)
 
@@ -133,7 +133,7 @@ class _Sums:
 
     def equal(self, total: NDArray[np.float64], other: NDArray[np.float64], terms: int) -> bool:
         """Return whether a sum is its total, up to rounding: each of its figures is off by up to half a unit."""
-        slack = (terms + 1) * self.half_unit + _ROUNDING * float(np.abs(total).max(initial=0.0))
+        slack = (terms + 1) * self.half_unit + SUM_ROUNDING * float(np.abs(total).max(initial=0.0))
         return bool((np.abs(total - other) <= slack).all())
 
     def runs(self, codes: Sequence[str], totals: Sequence[str]) -> list[list[str]] | None:
@@ -177,7 +177,7 @@ def _by_levels(codes: Sequence[str], total: str, sums: _Sums) -> Tree | None:
         if runs is None:
             return None
         below |= dict(zip(parents, runs, strict=True))
-    return _nested(total, below.get)
+    return _nest_codes(total, below.get)
 
 
 def _by_prefix(codes: Sequence[str], total: str, sums: _Sums) -> Tree | None:
@@ -191,8 +191,8 @@ def _by_prefix(codes: Sequence[str], total: str, sums: _Sums) -> Tree | None:
         reached = np.sum([sums.of[code] for code in children], axis=0)
         if not sums.equal(sums.of[parent], reached, len(children)):
             return None
-    return _nested(total, below.get)
+    return _nest_codes(total, below.get)
 
 
-def _nested(code: str, below: Callable[[str], list[str] | None]) -> Tree:
-    return {child: _nested(child, below) for child in below(code) or ()}
+def _nest_codes(code: str, below: Callable[[str], list[str] | None]) -> Tree:
+    return {child: _nest_codes(child, below) for child in below(code) or ()}

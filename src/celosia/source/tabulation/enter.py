@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from celosia.kernels import inner, kernel
 from celosia.source.tabulation.grouping import Groups
 from celosia.source.tabulation.ledger import Layout, Ledger, book
-from celosia.table.lattice import Step
+from celosia.table.lattice import LatticeStep
 
 _BLOCK = 1 << 13  # rows gathered at a time
 
@@ -50,7 +50,7 @@ class Rows:
     waived: NDArray[np.bool_] | None
 
 
-def enter(groups: Groups, rows: Rows, steps: Sequence[Step], *, largest: int, threads: int) -> Ledger:
+def enter(groups: Groups, rows: Rows, steps: Sequence[LatticeStep], *, largest: int, threads: int) -> Ledger:
     """Return the ledger of all cells for the contributors that `groups` makes of the rows.
 
     Guarantee: the result equals what summing every group's rows cell by cell and sorting would give, whatever
@@ -99,7 +99,7 @@ def leaf_sums(
     return sums
 
 
-def _ancestors(steps: Sequence[Step]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _ancestors(steps: Sequence[LatticeStep]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return for every leaf cell the cells that hold it, compressed by rows."""
     holding = None
     for step in steps:

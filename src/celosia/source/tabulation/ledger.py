@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.arrays import plain
 from celosia.kernels import inner, kernel
-from celosia.table.lattice import Step
+from celosia.table.lattice import LatticeStep
 from celosia.table.statistics import Contributors
 
 NOBODY = -1
@@ -79,7 +79,7 @@ class Ledger:
         cells = np.arange(len(self.lines), dtype=np.int32)
         _merge(np.arange(len(cells) + 1), cells, other.lines, self.lines, **asdict(self.layout))
 
-    def raised(self, step: Step) -> Ledger:
+    def raised(self, step: LatticeStep) -> Ledger:
         """Return the ledger of the next stage of the lattice."""
         out = Ledger.empty(step.size, self.layout)
         _merge(step.starts, step.holders, self.lines, out.lines, **asdict(self.layout))

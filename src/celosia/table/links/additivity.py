@@ -47,7 +47,7 @@ def settle(table: Table, units: NDArray[np.int64] | None = None) -> Table:
         raise DataError.one("additivity", *_worst(table, missed[np.argsort(-np.abs(total[missed]), kind="stable")]))
     rounded = int((total != 0).sum())
     settled = replace(table, relations=Relations(matrix, total.astype(np.int64)))
-    return settled.noting(f"{rounded} relations hold up to rounding only") if rounded else settled
+    return settled.with_notes(f"{rounded} relations hold up to rounding only") if rounded else settled
 
 
 def _check_size(table: Table) -> None:

@@ -15,7 +15,7 @@ from celosia.table.relations import Relations
 _TERM = re.compile(r"\s*([+-])?\s*(?:(\d+)\s*\*\s*)?([^+\-*=]+?)\s*(?=[+-]|$)")
 
 
-def parsed(text: str) -> dict[str, int]:
+def parse_equation(text: str) -> dict[str, int]:
     """Return the coefficients of an equation by variable; the left side is negative, like a total.
 
     >>> parsed("turnover = domestic + export")
@@ -67,7 +67,7 @@ def variable_relations(texts: Sequence[str], variables: Sequence[str], lattice: 
     for number, text in enumerate(texts):
         place = f"relations[{number}]"
         try:
-            coefficients = parsed(text)
+            coefficients = parse_equation(text)
         except ValueError as error:
             found.add(place, f"{text!r} {error}.", "Write it like 'turnover = domestic + export'.")
             continue

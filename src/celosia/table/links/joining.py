@@ -17,7 +17,7 @@ from celosia.table.table import Table
 _SHOWN = 5
 
 
-def joined_statistics(
+def join_statistics(
     tables: Sequence[Table], names: Sequence[str], places: Sequence[NDArray[np.int64]], linked: Table
 ) -> Statistics | None:
     """Return the statistics of the linked cells: those of the first table that has them.
@@ -33,8 +33,8 @@ def joined_statistics(
     decimals = max(_statistics(tables[number]).decimals for number in having)
     n = len(linked)
     found = Problems()
-    respondents = _joined_contributors(tables, names, places, having, "respondents", decimals, n, found)
-    holdings = _joined_contributors(tables, names, places, having, "holdings", decimals, n, found)
+    respondents = _join_contributors(tables, names, places, having, "respondents", decimals, n, found)
+    holdings = _join_contributors(tables, names, places, having, "holdings", decimals, n, found)
     found.raise_as(DataError)
     if respondents is None:
         return None
@@ -64,7 +64,7 @@ def joined_statistics(
     )
 
 
-def joined_extras(
+def join_extras(
     tables: Sequence[Table], names: Sequence[str], places: Sequence[NDArray[np.int64]], linked: Table
 ) -> Mapping[str, NDArray[Any]]:
     """Return the further columns of the linked cells: NaN or an empty text where no table says anything.
@@ -99,7 +99,7 @@ def joined_extras(
     return MappingProxyType(columns)
 
 
-def joined_contributions(
+def join_contributions(
     tables: Sequence[Table], places: Sequence[NDArray[np.int64]], linked: Table
 ) -> tuple[Table, tuple[str, ...]]:
     """Return the linked table with the single contributions of its parts, where numbers mean the same respondents."""
@@ -136,7 +136,7 @@ def _statistics(table: Table) -> Statistics:
     return table.statistics
 
 
-def _joined_contributors(
+def _join_contributors(
     tables: Sequence[Table],
     names: Sequence[str],
     places: Sequence[NDArray[np.int64]],
@@ -159,5 +159,5 @@ def _joined_contributors(
         if len(different):
             message = f"{len(different)} cells that stand in another table too have another number of {kind} there."
             found.add(names[number], message, "Are the tables about the same records?")
-        out.fill(place, part.widened(k).scaled(10 ** (decimals - _statistics(tables[number]).decimals)))
+        out.fill(place, part.widen(k).scale(10 ** (decimals - _statistics(tables[number]).decimals)))
     return out

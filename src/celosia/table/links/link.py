@@ -22,7 +22,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.lattice import Lattice
 from celosia.table.links.additivity import settle
 from celosia.table.links.equations import variable_relations
-from celosia.table.links.joining import joined_contributions, joined_extras, joined_statistics
+from celosia.table.links.joining import join_contributions, join_extras, join_statistics
 from celosia.table.relations import Relations
 from celosia.table.table import Links, Table
 
@@ -53,7 +53,7 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
     expect(tables, (list, tuple), "tables")
     for number, table in enumerate(tables):
         expect(table, Table, f"tables[{number}]")
-    names = _told_apart(names or [_name(table) for table in tables])
+    names = _distinguish_names(names or [_name(table) for table in tables])
     axes, codes = _common_codes(tables, names)
     variables = tuple(dict.fromkeys(variable for table in tables for variable in table.variables))
     numbered = [_with_variable(table, code, variables) for table, code in zip(tables, codes, strict=True)]
@@ -76,14 +76,14 @@ def link(tables: Sequence[Table], *, names: Sequence[str] | None = None, relatio
         links=Links(names, places),
     )
     table = replace(table, amounts=_common_amounts(tables, names, places, table))
-    table = replace(table, extras=joined_extras(tables, names, places, table))
-    table = replace(table, statistics=joined_statistics(tables, names, places, table))
-    table, notes = joined_contributions(tables, places, table)
+    table = replace(table, extras=join_extras(tables, names, places, table))
+    table = replace(table, statistics=join_statistics(tables, names, places, table))
+    table, notes = join_contributions(tables, places, table)
     common, units = _common_relations(tables, places, stated, len(lattice), decimals)
-    return settle(replace(table, relations=common), units).noting(*notes)
+    return settle(replace(table, relations=common), units).with_notes(*notes)
 
 
-def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+def _distinguish_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of which no two are the same."""
     seen: dict[str, int] = {}
     out = []

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.risk.rules.exact import divided_up, roomy, whole
+from celosia.risk.rules.exact import divide_rounding_up, roomy, whole
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,6 @@ def test_room_is_made_for_the_most_negative_number_and_for_sums() -> None:
 
 
 def test_quotients_are_rounded_up() -> None:
-    assert divided_up(np.array([0, 1, 9, 10, 11]), 10).tolist() == [0, 1, 1, 1, 2]
-    assert divided_up(np.array([10**30 + 1], dtype=object), 10**29).tolist() == [11]
-    assert divided_up(np.array([-11, -10]), 10).tolist() == [-1, -1]
+    assert divide_rounding_up(np.array([0, 1, 9, 10, 11]), 10).tolist() == [0, 1, 1, 1, 2]
+    assert divide_rounding_up(np.array([10**30 + 1], dtype=object), 10**29).tolist() == [11]
+    assert divide_rounding_up(np.array([-11, -10]), 10).tolist() == [-1, -1]

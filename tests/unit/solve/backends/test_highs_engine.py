@@ -11,7 +11,7 @@ from tests.oracles.solver_programs import program
 from celosia.errors import SolverError
 from celosia.solve.highs import engine as highs_engine
 from celosia.solve.highs.backend import HighsBackend
-from celosia.solve.highs.engine import Engine
+from celosia.solve.highs.engine import HighsEngine
 from celosia.solve.solution import Solution, Status
 
 PROBLEM = program([1, 2], [[1, 1]], row_lower=1)
@@ -20,8 +20,8 @@ PROBLEM = program([1, 2], [[1, 1]], row_lower=1)
 def test_a_status_that_is_not_understood_is_tried_again_from_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     model = HighsBackend().open(PROBLEM)
     model.solve()
-    run = Engine.run
-    monkeypatch.setattr(Engine, "run", lambda engine, clock: (run(engine, clock), None)[1])
+    run = HighsEngine.run
+    monkeypatch.setattr(HighsEngine, "run", lambda engine, clock: (run(engine, clock), None)[1])
     assert model.solve().status is Status.OPTIMAL
     assert (model.warm_solves, model.cold_solves) == (1, 2)
 
@@ -34,7 +34,7 @@ def test_a_status_that_is_not_understood_twice_is_an_error(monkeypatch: pytest.M
 
 def test_an_option_that_highs_does_not_take_is_an_error() -> None:
     with pytest.raises(SolverError, match="option presolve = perhaps"):
-        Engine().option("presolve", value="perhaps")
+        HighsEngine().option("presolve", value="perhaps")
 
 
 def test_a_thread_in_which_somebody_else_used_more_threads_is_set_right() -> None:

@@ -121,7 +121,7 @@ def test_a_press_that_comes_with_the_answer_waits_for_no_other(monkeypatch: pyte
         ended.get(timeout=10)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(interrupt, "_awaited", read_and_pressed)
+    monkeypatch.setattr(interrupt, "_await_end", read_and_pressed)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         Interruptible(lambda: None).run(lambda: 1)

@@ -9,9 +9,9 @@ from tests.oracles.solver_programs import INF, Opened, cheapest_cover, cover, co
 
 from celosia.errors import SolverError
 from celosia.solve.backend import Backend, Capability, Row
-from celosia.solve.lazy import TOLERANCE
 from celosia.solve.registry import backend as named
 from celosia.solve.solution import Status
+from celosia.tolerance import ROW_SATISFIED
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -92,7 +92,7 @@ def test_lazy_rows_can_make_a_problem_infeasible(opened: Opened) -> None:
 
 
 def test_a_row_violated_by_less_than_the_tolerance_counts_as_satisfied(opened: Opened) -> None:
-    least = 1 + TOLERANCE / 2
+    least = 1 + ROW_SATISFIED / 2
     model = opened(program([1, 1], [[1, 1]], row_lower=1, upper=1, integer=True))
     solution = model.solve_lazily(lambda _: [Row(np.arange(2), np.ones(2), least, INF)])
     assert solution.objective == 1

@@ -6,7 +6,7 @@ from tests.oracles.solver_programs import INF, Opened, program
 
 from celosia.errors import SolverError
 from celosia.solve.backend import Backend, Capability
-from celosia.solve.highs.engine import Engine
+from celosia.solve.highs.engine import HighsEngine
 from celosia.solve.solution import Status
 
 
@@ -14,7 +14,7 @@ from celosia.solve.solution import Status
 def hipo(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run with HiPO, if it is installed, and without."""
     if request.param == "absent":
-        monkeypatch.setattr(Engine, "takes", lambda *_, **__: False)
+        monkeypatch.setattr(HighsEngine, "takes", lambda *_, **__: False)
     return str(request.param)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from celosia.errors import SpecError
 from celosia.table.lattice import Lattice
-from celosia.table.links.equations import parsed, variable_relations
+from celosia.table.links.equations import parse_equation, variable_relations
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ from celosia.table.links.equations import parsed, variable_relations
     ],
 )
 def test_equations_are_read_as_people_write_them(text: str, coefficients: dict[str, int]) -> None:
-    assert parsed(text) == coefficients
+    assert parse_equation(text) == coefficients
 
 
 @pytest.mark.parametrize("text", ["a + b", "a = b = c", "= b", "a =", "a = b c * d", "a = * b"])
 def test_what_is_no_equation_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"needs one equals sign|cannot be read|has nothing on one side"):
-        parsed(text)
+        parse_equation(text)
 
 
 def test_an_equation_that_says_nothing_is_refused_or_ignored() -> None:

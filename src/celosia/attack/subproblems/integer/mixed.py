@@ -25,10 +25,9 @@ from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution, Status
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, INTEGRAL
 
 _MOST_CASES = 200  # that are looked at for one question
-_NEAR = 1e-6  # what a solver may miss a whole number by: exact arithmetic decides
 _TABLES = 64  # that are kept of each component for later questions
 
 ExactMoves = tuple[Whole, int]
@@ -129,7 +128,7 @@ class MixedComponent:
         """Return a case without what lies between two whole numbers, the nearer part last; none where all are whole."""
         off = np.where(self.whole, np.abs(x - np.rint(x)), 0.0)
         column = int(np.argmax(off))
-        if off[column] <= _NEAR:
+        if off[column] <= INTEGRAL:
             return []
         below = int(np.floor(x[column]))
         (lower, upper), (more, less) = case, (case[0].copy(), case[1].copy())
@@ -188,7 +187,7 @@ class MixedComponent:
     def _exact_moves(self, x: NDArray[np.float64], case: Bounds) -> ExactMoves | None:
         """Return the table that a solver means, None where its whole cells are not whole."""
         near = np.where(self.whole, np.rint(x), x)
-        if bool((np.abs(near - x) > _NEAR).any()):
+        if bool((np.abs(near - x) > INTEGRAL).any()):
             return None
         return find_exact_moves(near, self.matrix, case[1], -case[0], self.whole)
 
