@@ -249,7 +249,7 @@ def _printed(problem: Problem) -> Solved:
 def _with_signs(problem: Problem) -> Solved:
     """Measure squares whose sides are known, as the relaxation has them."""
     method = Adjust(problem.norm, problem.weight)
-    task, _ = adjust_task(method.applied(risk_of(problem)), method, integer=False)
+    task, _ = adjust_task(method.apply_to(risk_of(problem)), method, integer=False)
     first = relaxed(task, Clock(None))
     if first is None:
         raise RuntimeError("the relaxation has no solution")

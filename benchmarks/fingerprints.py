@@ -30,7 +30,7 @@ import celosia as cz
 from benchmarks.instances import counts, drawn, instance
 from benchmarks.registry import Row, benchmark
 from benchmarks.respondents import drawn as drawn_with_contributions
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 from celosia.solve.registry import backends
 
 FILE = Path(__file__).parent / "fingerprints.json"

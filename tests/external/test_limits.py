@@ -16,10 +16,10 @@ from celosia.progress import Silent
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.protect import protect
-from celosia.protection.result import Method
 from celosia.protection.rounding.method import Round
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess

@@ -15,8 +15,9 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
+from celosia.protection.method import Method
 from celosia.protection.protect import protect
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior

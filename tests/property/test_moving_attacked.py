@@ -15,7 +15,7 @@ from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia.errors import InfeasibleError, SpecError
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 
 _ROUNDS, _MANY = 4, 40
 _NEAR = 1e-6

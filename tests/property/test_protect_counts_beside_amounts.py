@@ -15,7 +15,7 @@ from tests.oracles.audit_cases import seeded
 import celosia as cz
 from celosia.errors import InfeasibleError
 from celosia.pattern.release import Release
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table

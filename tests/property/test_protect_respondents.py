@@ -20,9 +20,9 @@ from celosia.errors import OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protection.combined.method import Combined
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.protect import protect
-from celosia.protection.result import Method
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker

@@ -11,7 +11,7 @@ from tests.oracles.respondent_optimum import cheaper_pattern, cheapest_ranges
 
 from celosia.protection.combined.method import Combined
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.risk import Risk

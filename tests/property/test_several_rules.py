@@ -18,8 +18,8 @@ from celosia.attack.audit import audit
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.pattern.pattern import Pattern
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
-from celosia.protection.result import Method
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.respondents.rules import criteria_of

@@ -190,7 +190,7 @@ def test_wishes_name_cells_as_a_job_file_does(names: list[Any]) -> None:
     for method in (cz.Suppress(must_show=names), cz.Intervals(must_show=names, secret=1), cz.Mixed(must_show=names)):
         found = cz.protect(risk, method)
         assert set(found.pattern.status[shown]) == {"shown"}
-    assert set(cz.Suppress(must_show=names).applied(risk).status[shown]) == {"z"}
+    assert set(cz.Suppress(must_show=names).apply_to(risk).status[shown]) == {"z"}
     assert set(cz.protect(risk, cz.Suppress(must_hide=names)).pattern.status[shown]) == {"hidden"}
 
 

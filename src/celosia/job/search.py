@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from celosia.errors import MidpointWarning
 from celosia.job.sections.limits import LimitsPart
 from celosia.progress import Progress
+from celosia.protection.method import Method
 from celosia.protection.protect import protect
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import Fixed
 

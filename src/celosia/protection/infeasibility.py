@@ -163,7 +163,7 @@ def _unmet(
     forced = np.isin(opened.status, (SENSITIVE, HIDE))
     hidden = opened.status != SHOW
     while True:
-        checked = audit(Pattern.suppressing(risk.table, hidden), method.conditional(opened, hidden), integer=integer)
+        checked = audit(Pattern.suppressing(risk.table, hidden), method.require_widths(opened, hidden), integer=integer)
         missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
         missed = missed.astype(np.int64)
         narrow = missed[hidden[missed] & ~forced[missed]]

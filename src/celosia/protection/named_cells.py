@@ -6,8 +6,11 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.table.naming import are_names, find_cell, find_cells
+from celosia.errors import SpecError
+from celosia.pattern.modes.mode import checked_cells
+from celosia.table.naming import CellNames, are_names, find_cell, find_cells
 from celosia.table.table import Table
 
 _LISTS = ("must_show", "must_hide", "may_hide", "may_range", "may_round", "may_perturb", "frozen", "keep")
@@ -39,3 +42,31 @@ def with_places(method: M, table: Table) -> M:
         elif name in _BY_CELL and any(isinstance(cell, str) for cell in said):
             changed[name] = {find_cell(table, cell, name): width for cell, width in said.items()}
     return replace(method, **changed) if changed else method  # type: ignore[type-var]
+
+
+def places_of(option: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
+    """Return places of cells, given as such, by their names, or as a mask.
+
+    Parameters
+    ----------
+    option
+        The option that names them, for messages.
+    cells
+        The cells.
+    table
+        The table.
+
+    Raises
+    ------
+    SpecError
+        A cell is not in the table.
+    """
+    if are_names(cells):
+        return np.unique(np.concatenate(find_cells(table, list(cells), option)))
+    array = np.asarray(cells)
+    if array.dtype == bool and array.shape == (len(table),):
+        array = np.flatnonzero(array)
+    try:
+        return checked_cells(array.astype(np.int64) if not array.size else array, table)
+    except SpecError as error:
+        raise SpecError(replace(problem, place=option) for problem in error.problems) from None

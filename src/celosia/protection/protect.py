@@ -18,11 +18,12 @@ from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
 from celosia.protection.fallback import Fallback
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.named_cells import with_places
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.protection.rounding.method import Round
 from celosia.protection.run import Call
 from celosia.protection.suppression.method import Suppress
@@ -37,11 +38,10 @@ from celosia.solve.registry import backends
 from celosia.table.whole_cells import simplify_integer
 
 Engine = Callable[[Risk, Any, Call], Protection]
-"""What a method does."""
+"""Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
 
 _METHODS: tuple[type[Any], ...] = (Adjust, RandomRound, Suppress, Intervals, Round, Combined, Mixed, Perturb)
 
-_BY_DISTANCE = (Adjust,)
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
 
@@ -106,16 +106,16 @@ def protect(
     """
     _check(time_limit, gap)
     how = method or Suppress()
-    if respondents is not None and isinstance(how, _BY_DISTANCE):
-        raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     if type(how) not in _METHODS:
         raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
+    if respondents is not None and how.criterion == "distance":
+        raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     engine = engine_of(type(how))
     how = with_places(how, risk.table)
     whole = simplify_integer(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
-    # Random rounding draws: its audit asks respondents, and a table in which they come too close is drawn again.
-    if rules and not isinstance(how, (*_BY_DISTANCE, RandomRound)):
+    # Of a method that takes no requirements the audit asks respondents: what they come too close to is refused.
+    if rules and how.takes_requirements:
         engine = _against_respondents(engine)
     compile_kernels(progress, "celosia.attack", "celosia.protection")
     clock = Clock(time_limit)
@@ -152,9 +152,9 @@ def _against_respondents(engine: Engine) -> Engine:
 
 def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
-    if isinstance(method, _BY_DISTANCE):
+    if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    found = _in_time(lambda timed: engine(risk, method, timed), call)
+    found = _in_time(lambda timed: engine(method.apply_to(risk), method, timed), call)
     return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.result import Audit
 from celosia.errors import SpecError, counted
 from celosia.late import late
 from celosia.pattern.entries import STATUSES
@@ -17,22 +16,18 @@ from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.shares import Shares
 from celosia.protection.distances import Distances
+from celosia.protection.method import Method
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
+
+if TYPE_CHECKING:
+    from celosia.attack.result import Audit
 
 _LOWERED = 1e-8
 """Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
 
 _NEARLY = 5e-5
 """A smaller share is 0.00% in print."""
-
-
-class Method(Protocol):
-    """A way of protecting tables, with its options."""
-
-    @property
-    def name(self) -> str:
-        """What the command line calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +162,10 @@ class Protection:
         SpecError
             The method publishes one plausible table and protects by distance: there are no intervals to audit.
         """
-        if isinstance(self.found, Audit):
-            return self.found
-        raise SpecError.one(
-            "method", f"{self.method.name!r} protects by distance: there are no intervals.", "See `Protection.found`."
-        )
+        if isinstance(self.found, Distances):
+            said = f"{self.method.name!r} protects by distance: there are no intervals."
+            raise SpecError.one("method", said, "See `Protection.found`.")
+        return self.found
 
     @property
     def secondary(self) -> NDArray[np.int64]:

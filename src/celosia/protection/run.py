@@ -10,7 +10,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock

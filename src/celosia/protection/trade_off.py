@@ -114,7 +114,7 @@ def trade_off(
     if points < _FEWEST:
         raise SpecError.one("points", f"must be 2 or more, not {points}.")
     base = replace(method or Combined("unity", cell_cost="unity"), shift=False)
-    asked = base.applied(risk)
+    asked = base.apply_to(risk)
     costs = [np.asarray(cost) for cost in base.costs(asked)]
     levels = risk.levels
     level = max(float(side.floats[risk.sensitive].mean()) for side in (levels.lower, levels.upper, levels.sliding))

@@ -17,12 +17,10 @@ from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.protect import protect
 from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.solve import protect_again
-from celosia.risk.risk import HIDE, Risk
+from celosia.risk.risk import HIDE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.naming import CellName, find_cell
 
@@ -142,17 +140,18 @@ def why(protection: Protection, cell: CellName, *, time_limit: float = 10.0) -> 
 
 def _why(protection: Protection, cell: int, time_limit: float) -> Why:
     risk, hidden = protection.risk, protection.pattern.status != SHOWN
-    wishes = _explained(protection)
     _check(protection, cell, hidden)
-    asked = bool(risk.status[cell] == HIDE) or (isinstance(wishes, Intervals) and cell in wishes.least_width)
-    unsafe = _unsafe(protection, wishes, cell)
+    anyway = protection.method.require_widths(risk, np.zeros(len(risk), dtype=bool))
+    asked = bool(risk.status[cell] == HIDE or anyway.sensitive[cell])
+    unsafe = _unsafe(protection, cell)
     before, bound, status = protection.cost, protection.bound, str(protection.pattern.status[cell])
     answer = Why(cell, unsafe, asked, None, before, None, bound, _NONE, _NONE, risk, status)
     if asked:
         return replace(answer, possible=True)
-    method = replace(wishes, must_show=_and(wishes.must_show, cell, len(risk)))
+    shown = risk.status.copy()
+    shown[cell] = SHOW
     try:
-        found = _again(protection, method, time_limit)
+        found = _protect_again(protection, replace(risk, status=shown), time_limit)
     except OutOfTimeError:
         return answer
     if found is None:
@@ -191,7 +190,10 @@ def whys(protection: Protection, *, time_limit: float = 10.0, progress: Progress
 
 
 def _check(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> None:
-    risk = protection.risk
+    risk, method = protection.risk, protection.method
+    if not method.statuses & {HIDDEN, INTERVAL}:
+        remedy = "Suppression, ranges and mixed releases explain cells."
+        raise SpecError.one("protection", f"is by {method.name!r}.", remedy)
     label = repr(risk.table.label(cell))
     if not hidden[cell]:
         raise SpecError.one("cell", f"{label} is shown.", "Ask about a hidden one.")
@@ -200,20 +202,16 @@ def _check(protection: Protection, cell: int, hidden: NDArray[np.bool_]) -> None
         raise SpecError.one("cell", f"{label} is sensitive by {said}.", "Ask about a cell that protects others.")
 
 
-def _unsafe(protection: Protection, method: Suppress | Intervals, cell: int) -> NDArray[np.int64]:
+def _unsafe(protection: Protection, cell: int) -> NDArray[np.int64]:
     """Return the cells that are no longer safe when a cell alone is shown."""
-    pattern = _showing(protection.pattern, cell)
-    risk = protection.risk
-    if isinstance(method, Suppress):
-        risk = method.conditional(risk, np.asarray(pattern.status != SHOWN))
-    else:
-        risk = method.required(risk)
+    pattern = _show(protection.pattern, cell)
+    risk = protection.method.require_widths(protection.risk, np.asarray(pattern.status != SHOWN))
     checked = audit(pattern, risk, integer=protection.audit.integer)
     missed = [verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET]
     return np.unique(np.array(missed, dtype=np.int64))
 
 
-def _showing(pattern: Pattern, cell: int) -> Pattern:
+def _show(pattern: Pattern, cell: int) -> Pattern:
     """Return the pattern in which one more cell is shown."""
     modes = [_without(mode, cell) for mode in pattern.modes if mode.status != SHOWN]
     return Pattern.of(pattern.table, *(mode for mode in modes if len(mode.cells)))
@@ -228,28 +226,14 @@ def _without(mode: Mode, cell: int) -> Mode:
     return replace(mode, **fewer)  # type: ignore[type-var]
 
 
-def _again(protection: Protection, method: Suppress | Intervals, seconds: float) -> Protection | None:
-    """Return the protection of the same risk with other wishes, None where there is no safe pattern."""
-    if isinstance(method, Suppress):
-        return protect_again(protection, method, seconds)
+def _protect_again(protection: Protection, risk: Risk, seconds: float) -> Protection | None:
+    """Return the protection of another risk by the same method, None where there is no safe pattern."""
+    if protection.method.only_hides:
+        return protect_again(protection, risk, seconds)
     seed, integer = protection.seed, protection.audit.integer
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MidpointWarning)
-            return protect(protection.risk, method, time_limit=seconds, seed=seed, integer=integer)
+            return protect(risk, protection.method, time_limit=seconds, seed=seed, integer=integer)
     except (InfeasibleError, SpecError):  # the latter where a least width cannot be reached then
         return None
-
-
-def _and(cells: object, cell: int, n: int) -> NDArray[np.int64]:
-    """Return places of cells, or a mask of them, and one more."""
-    array = np.asarray(cells)
-    places = np.flatnonzero(array) if array.dtype == bool and array.shape == (n,) else array.astype(np.int64)
-    return np.union1d(places, [cell]).astype(np.int64)
-
-
-def _explained(protection: Protection) -> Suppress | Intervals:
-    if isinstance(protection.method, Suppress | Intervals):
-        return protection.method
-    said = f"is by {protection.method.name!r}."
-    raise SpecError.one("protection", said, "Suppression, ranges and mixed releases explain cells.")

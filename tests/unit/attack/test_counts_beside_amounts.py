@@ -23,7 +23,8 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
-from celosia.protection.result import Method, Protection
+from celosia.protection.method import Method
+from celosia.protection.result import Protection
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table

@@ -10,7 +10,7 @@ import pytest
 
 import celosia as cz
 from celosia.errors import SpecError
-from celosia.protection.result import Method
+from celosia.protection.method import Method
 from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
 from celosia.table.fixed import Fixed
 

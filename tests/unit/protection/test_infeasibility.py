@@ -32,7 +32,7 @@ def in_the_way(wishes: oracle.Wishes) -> Conflict:
             return None
         return np.asarray(found.pattern.status != "shown")
 
-    return conflict_of(method.applied(risk), method, hiding, integer=False)
+    return conflict_of(method.apply_to(risk), method, hiding, integer=False)
 
 
 def conflicts(chance: random.Random, kind: str, number: int) -> list[oracle.Wishes]:
@@ -111,7 +111,7 @@ def test_dozens_of_cells_none_of_which_could_stay_shown() -> None:
     """Audited: with all of them freed everything may be hidden safely, with one of them shown it may not."""
     risk = instance("t50x20")
     shown = np.flatnonzero(~risk.sensitive)
-    applied = Suppress(must_show=shown).applied(risk)
+    applied = Suppress(must_show=shown).apply_to(risk)
     found = conflict_of(applied, Suppress(), lambda _: None, integer=False)
     assert found.least
     assert len(found.shown) > 5

@@ -30,11 +30,12 @@ from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
 from celosia.protection.fallback import Fallback, FallbackParameters
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.protect import protect
 from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.protection.rounding.method import Round
 from celosia.protection.suppression import solve as engine
 from celosia.protection.suppression.method import Suppress

@@ -25,7 +25,7 @@ from celosia.risk.risk import Risk
 from celosia.table.table import Table
 
 if TYPE_CHECKING:
-    from celosia.protection.result import Method
+    from celosia.protection.method import Method
 
 _OURS = frozenset(("name", "factors", "keep"))
 """Options of a job that no method has: they make its costs."""
@@ -89,8 +89,7 @@ class MethodPart(Part):
         options = self.adapted(options, risk)
         try:
             method = self.kind(**{self.renamed.get(name, name): value for name, value in options.items()})
-            if hasattr(method, "applied"):
-                method.applied(risk)
+            method.apply_to(risk)
         except SpecError as error:
             raise SpecError(map(self._placed, error.problems)) from None
         return cast("Method", method)

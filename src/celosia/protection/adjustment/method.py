@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, listed, nearest
-from celosia.pattern.modes.mode import checked_cells
+from celosia.pattern.entries import ADJUSTED
 from celosia.protection.adjustment.weights import Weight, weights_of
-from celosia.protection.rounding.method import refuse_broken
+from celosia.protection.method import NO_CELLS, Method
+from celosia.protection.named_cells import places_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.naming import CellNames
 from celosia.table.table import Table
-
-_NOTHING: tuple[int, ...] = ()
+from celosia.table.units import refuse_fractions
 
 NORMS = (1, 2)
 """The distances: the sum of weighted deviations, or of weighted squares."""
@@ -26,7 +26,7 @@ TOTALS = ("free", "grand", "all")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Adjust:
+class Adjust(Method):
     r"""Move every sensitive cell out of its safety interval, and all cells as little as possible.
 
     The published table :math:`x` adds up, stays within what everybody knows of the true one, and has
@@ -54,10 +54,15 @@ class Adjust:
         Of the published values; by default those of the table. 0 for whole numbers.
     """
 
+    name = "adjust"
+    statuses = frozenset((ADJUSTED,))
+    criterion = "distance"
+    takes_requirements = False
+
     norm: int = 1
     weight: str | ArrayLike = "1/a"
     totals: str = "free"
-    keep: CellNames = _NOTHING
+    keep: CellNames = NO_CELLS
     keep_zeros: bool = False
     decimals: int | None = None
 
@@ -73,16 +78,11 @@ class Adjust:
             found.add("decimals", f"must be zero or more, not {self.decimals}.")
         found.raise_as(SpecError)
 
-    @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "adjust"
-
     def weights(self, table: Table) -> NDArray[np.float64]:
         """Return the weight of every cell, ``(n_cells,)``."""
         return weights_of(self.weight, table)
 
-    def applied(self, risk: Risk) -> Risk:
+    def apply_to(self, risk: Risk) -> Risk:
         """Return the risk in which every cell that is to be published as it is has the status ``SHOW``.
 
         Raises
@@ -96,7 +96,7 @@ class Adjust:
         table = risk.table
         keep = np.zeros(len(table), dtype=bool)
         with found.gathering():
-            keep[_places(self.keep, table)] = True
+            keep[places_of("keep", self.keep, table)] = True
         for place, cells, remedy in (
             ("keep", keep, "A cell cannot be both."),
             ("totals", kept_totals(table, self.totals), "Say totals='free', or exempt these cells."),
@@ -110,7 +110,7 @@ class Adjust:
             remedy = "Adjustment publishes a number for every cell: suppress them instead."
             found.add("must_hide", f"names cells that cannot be hidden: {_labels(table, hidden)}.", remedy)
         found.raise_as(SpecError)
-        refuse_broken(table, table.is_count)
+        refuse_fractions(table, table.is_count)
         status = risk.status.copy()
         status[keep] = SHOW
         return replace(risk, status=status)
@@ -138,16 +138,6 @@ def kept_totals(table: Table, which: str) -> NDArray[np.bool_]:
     total[matrix.indices[matrix.data < 0]] = True
     part[matrix.indices[matrix.data > 0]] = True
     return {"free": np.zeros(len(table), dtype=bool), "grand": total & ~part, "all": total}[which]
-
-
-def _places(cells: Any, table: Table) -> NDArray[np.int64]:  # noqa: ANN401  (whatever makes an array)
-    array = np.asarray(cells)
-    if array.dtype == bool and array.shape == (len(table),):
-        array = np.flatnonzero(array)
-    try:
-        return checked_cells(array.astype(np.int64) if not array.size else array, table)
-    except SpecError as error:
-        raise SpecError(replace(problem, place="keep") for problem in error.problems) from None
 
 
 def _labels(table: Table, cells: NDArray[np.int64]) -> str:

@@ -34,9 +34,8 @@ def solve(risk: Risk, method: Adjust, call: Call) -> Protection:
     attackers know, keeps what was to be kept, and every sensitive cell left its safety interval. The bound is proved by
     weak duality, or by a tree where that says more.
     """
-    asked = method.applied(risk)
-    task, grid = adjust_task(asked, method, integer=call.integer)
-    return _Work(asked, method, call, task, grid).protection()
+    task, grid = adjust_task(risk, method, integer=call.integer)
+    return _Work(risk, method, call, task, grid).protection()
 
 
 @dataclass(eq=False)

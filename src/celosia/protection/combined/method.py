@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.suppression.method import Suppress
+from celosia.protection.method import costs_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 
@@ -30,6 +32,9 @@ class Combined(Intervals):
         At most so many ranges are published, those of sensitive cells included.
     """
 
+    name = "combined"
+    has_fixed_costs = True
+
     cell_cost: str | Cost | ArrayLike = "unity"
     at_most: int | None = None
 
@@ -41,14 +46,21 @@ class Combined(Intervals):
             found.add("at_most", f"must be zero or more, not {self.at_most}.")
         found.raise_as(SpecError)
 
-    @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "combined"
-
     def cell_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what a range of every cell costs whatever its width, ``(n_cells,)``."""
-        try:
-            return Suppress(self.cell_cost).applied(risk).cost
-        except SpecError as error:
-            raise SpecError(replace(problem, place="cell_cost") for problem in error.problems) from None
+        return costs_of("cell_cost", self.cell_cost, risk, some=True)
+
+    @property
+    def takes_free_cells(self) -> bool:
+        """Whether the number of ranges has no limit: free cells would count."""
+        return self.at_most is None
+
+    def add_free_cells(self, risk: Risk, more: int) -> Combined:
+        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
+        method = cast("Combined", Intervals.add_free_cells(self, risk, more))
+        return replace(method, cell_cost=np.append(self.cell_costs(risk), np.zeros(more)))
+
+    def limit_widths(self, width: Fraction, cells: int) -> Combined:
+        """Return the method that makes no range of the first cells wider than a width that none needs."""
+        own = self.most
+        return replace(self, most_width={cell: min(own.get(cell, width), width) for cell in range(cells)})

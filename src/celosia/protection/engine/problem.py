@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
-from celosia.protection.suppression.method import width_decimals
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.units import count_decimals
 from celosia.table.whole_cells import whole_cells
 from celosia.tolerance import ENDLESS, EXACT_DOUBLE
 
@@ -232,7 +232,7 @@ def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
     if risk.further is not None:
         who = np.setdiff1d(who, risk.further.attackers)
     n = len(who)
-    decimals = max(required.sliding.decimals, width_decimals(widths.values()))
+    decimals = max(required.sliding.decimals, count_decimals(widths.values()))
     wide = [math.ceil(widths[cell] * 10**decimals) for cell in cells.tolist()] * n
     levels = required.sliding.to(decimals).counts.astype(object).tolist()
     none = np.zeros(len(cells) * n, dtype=np.int64)

@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, counted, listed
-from celosia.pattern.modes.mode import checked_costs
-from celosia.protection.suppression.method import Suppress, width_decimals
+from celosia.pattern.entries import INTERVAL
+from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.naming import CellNames
+from celosia.table.units import count_decimals
 
 Number = float | int | Fraction
 
-_NOTHING: tuple[int, ...] = ()
 _MOST_DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(Method):
     """Publish ranges that are as narrow as safety allows, and show all else (Salazar 2002, section 4).
 
     Parameters
@@ -61,10 +61,13 @@ class Intervals:
         Every attacker knows which cells are zero.
     """
 
+    name = "interval"
+    statuses = frozenset((INTERVAL,))
+
     cost: str | Cost | ArrayLike | None = None
     lower_cost: str | Cost | ArrayLike | None = None
     upper_cost: str | Cost | ArrayLike | None = None
-    must_show: CellNames = _NOTHING
+    must_show: CellNames = NO_CELLS
     least_width: Mapping[int, Number] = field(default_factory=dict)
     most_width: Mapping[int, Number] = field(default_factory=dict)
     levels: Literal["own", "sliding"] = "own"
@@ -106,14 +109,14 @@ class Intervals:
             found.add("digits", "and base are both given.", "Round ends in one way.")
 
     @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "interval"
+    def wishes(self) -> Wishes:
+        """What is wished of cells."""
+        return Wishes(self.cost, self.must_show, zeros_known=self.zeros_known)
 
     @property
-    def hides(self) -> bool:
-        """Whether cells may be hidden as well."""
-        return False
+    def takes_free_cells(self) -> bool:
+        """Whether the table may get further cells that move freely, are published nowhere and cost nothing."""
+        return True
 
     @property
     def rounds(self) -> bool:
@@ -123,7 +126,7 @@ class Intervals:
     @property
     def base_decimals(self) -> int:
         """How many decimals the base has; none where there is no base."""
-        return 0 if self.base is None else width_decimals([_written(self.base)])
+        return 0 if self.base is None else count_decimals([_written(self.base)])
 
     def refuse_base(self, risk: Risk, *, integer: bool | None) -> None:
         """Refuse a base whose multiples have more decimals than ends may have.
@@ -152,8 +155,8 @@ class Intervals:
         """The greatest widths, exact as they are written."""
         return _exact(self.most_width)
 
-    def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what this method asks for: its costs and levels, what must be shown, who knows zeros.
+    def apply_to(self, risk: Risk) -> Risk:
+        """Return the risk with the wishes of the method: costs and levels, what must be shown, who knows zeros.
 
         Raises
         ------
@@ -163,7 +166,7 @@ class Intervals:
         found = Problems()
         asked = risk
         with found.gathering():
-            asked = Suppress(self.cost, self.must_show, zeros_known=self.zeros_known).applied(risk)
+            asked = self.wishes.apply_to(risk)
         for name, cells in (("least_width", self.least_width), ("most_width", self.most_width)):
             beyond = [cell for cell in cells if not 0 <= cell < len(risk)]
             if beyond:
@@ -179,25 +182,13 @@ class Intervals:
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
-        sides = []
-        for name, cost in (("lower_cost", self.lower_cost), ("upper_cost", self.upper_cost)):
-            if cost is None:
-                own = risk.cost
-            elif isinstance(cost, str | Cost):
-                own = (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
-            else:
-                try:
-                    own = checked_costs(cost, len(risk))
-                except SpecError as error:
-                    raise SpecError(replace(problem, place=name) for problem in error.problems) from None
-            sides.append(own)
-        return sides[0], sides[1]
+        return costs_of("lower_cost", self.lower_cost, risk), costs_of("upper_cost", self.upper_cost, risk)
 
     def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be published in another way that protects them, ``(n_cells,)``."""
         return np.zeros(len(risk), dtype=bool)
 
-    def required(self, risk: Risk) -> Risk:
+    def require_widths(self, risk: Risk, hidden: NDArray[np.bool_] | None = None) -> Risk:  # noqa: ARG002  (any cell)
         """Return the risk in which cells with a least width are sensitive: a least width is a sliding level."""
         least = self.least
         if not least:
@@ -205,11 +196,16 @@ class Intervals:
         status = risk.status.copy()
         status[list(least)] = SENSITIVE
         old = risk.levels.sliding
-        decimals = max(old.decimals, width_decimals(least.values()))
+        decimals = max(old.decimals, count_decimals(least.values()))
         counts = old.to(decimals).counts.astype(object)
         for cell, width in least.items():
             counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
         return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
+
+    def add_free_cells(self, risk: Risk, more: int) -> Intervals:
+        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
+        below, above = (np.append(cost, np.zeros(more)) for cost in self.costs(risk))
+        return replace(self, cost=None, lower_cost=below, upper_cost=above, zeros_known=False, search="cuts")
 
 
 def sliding_only(levels: Levels) -> Levels:

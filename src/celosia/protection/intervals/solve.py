@@ -61,16 +61,15 @@ def solve(
     parameters
         How ranges are searched for and published.
     """
-    asked = method.applied(risk)
     if method.shift and method.secret is None:
         method = replace(method, secret=secrets.randbits(parameters.secret_bits))
-    method.refuse_base(asked, integer=call.integer)
-    required = method.required(asked)
+    method.refuse_base(risk, integer=call.integer)
+    required = method.require_widths(risk)
     refuse_widths(required, method)
     refuse_levels_that_nobody_meets(required)
     refuse_hidden(required, method)
     searching = replace(call, clock=call.clock.share(parameters.search_share))
-    search = (kind or IntervalSearch)(asked, required, method, searching, parameters)
+    search = (kind or IntervalSearch)(risk, required, method, searching, parameters)
     try:
         return search.protection()
     except NewColumnsError:
@@ -236,14 +235,13 @@ class IntervalSearch(RangePublication):
         self.told = told
         if len(told.risk) > len(self.asked):
             raise NewColumnsError
-        asked = self.method.applied(told.risk)
-        required = self.method.required(asked)
+        required = self.method.require_widths(told.risk)
         task = problem_of(required, integer=self.call.integer)
         if len(task.goals) == len(self.task.goals):
             return None
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
             raise NewColumnsError
-        self.asked, self.required, self.task, self.necessary = asked, required, task, told.necessary
+        self.asked, self.required, self.task, self.necessary = told.risk, required, task, told.necessary
         refuse_levels_that_nobody_meets(required)
         self._refuse_determined_cells()
         return FurtherRequirements(task, self.necessary)

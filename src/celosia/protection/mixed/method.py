@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError
-from celosia.pattern.modes.mode import checked_costs
+from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED
 from celosia.protection.intervals.method import Intervals
-from celosia.protection.rounding.method import Number, counted_in_units, exact, refuse_broken
-from celosia.protection.suppression.method import Suppress, cells_of
+from celosia.protection.method import NO_CELLS, Wishes, costs_of
+from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 from celosia.table.naming import CellNames
 from celosia.table.table import Table
+from celosia.table.units import Number, count_units, read_fractions, refuse_fractions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +59,14 @@ class Mixed(Intervals):
         What a rounded or perturbed number costs whatever its distance.
     """
 
+    name = "mixed"
+    statuses = frozenset((HIDDEN, INTERVAL, ROUNDED, PERTURBED))
+
     cost: str | Cost | ArrayLike | None = "unity"
     hide_cost: str | Cost | ArrayLike = "value"
     may_hide: CellNames | None = None
     may_range: CellNames | None = None
-    must_hide: CellNames = ()
+    must_hide: CellNames = NO_CELLS
     round_base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
     may_round: CellNames | None = None
     reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
@@ -82,22 +87,22 @@ class Mixed(Intervals):
                     found.add(may, f"names cells, but {name} is missing.", f"Say {name}.")
                 continue
             with found.gathering():
-                if any(number < 0 for number in exact(name, given)) or not any(exact(name, given)):
+                if any(number < 0 for number in read_fractions(name, given)) or not any(read_fractions(name, given)):
                     found.add(name, "must be above zero.", "Leave it out for none.")
         found.raise_as(SpecError)
 
     @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "mixed"
+    def wishes(self) -> Wishes:
+        """What is wished of cells."""
+        return Wishes(self.cost, self.must_show, self.must_hide, self.zeros_known)
 
     @property
-    def hides(self) -> bool:
-        """Whether cells may be hidden as well."""
-        return True
+    def takes_free_cells(self) -> bool:
+        """Whether no number is changed: free cells have none."""
+        return self.round_base is None and self.reach is None
 
-    def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what this method asks for; see `celosia.Intervals`.
+    def apply_to(self, risk: Risk) -> Risk:
+        """Return the risk with the wishes of the method; see `celosia.Intervals`.
 
         Raises
         ------
@@ -113,9 +118,8 @@ class Mixed(Intervals):
                 self.priced(name, risk)
         found.raise_as(SpecError)
         if self.round_base is not None or self.reach is not None:
-            refuse_broken(risk.table, risk.table.is_count)
-        status = Suppress(must_show=self.must_show, must_hide=self.must_hide).applied(risk).status
-        return replace(Intervals.applied(self, risk), status=status)
+            refuse_fractions(risk.table, risk.table.is_count)
+        return Intervals.apply_to(self, risk)
 
     def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
@@ -123,13 +127,7 @@ class Mixed(Intervals):
 
     def priced(self, name: str, risk: Risk) -> NDArray[np.float64]:
         """Return one of the costs by its name, of every cell, ``(n_cells,)``."""
-        cost = getattr(self, name)
-        try:
-            if isinstance(cost, str | Cost):
-                return (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
-            return checked_costs(np.asarray(cost), len(risk))
-        except SpecError as error:
-            raise SpecError(replace(problem, place=name) for problem in error.problems) from None
+        return costs_of(name, getattr(self, name), risk)
 
     def ranges(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be ranges, ``(n_cells,)``."""
@@ -148,6 +146,19 @@ class Mixed(Intervals):
         """Return the reach of every cell in units of the table's last decimal, 0 where it is not perturbed."""
         return _counted("reach", self.reach, "may_perturb", self.may_perturb, table)
 
+    def add_free_cells(self, risk: Risk, more: int) -> Mixed:
+        """Return the method for the table with so many free cells more: they may be hidden, and nothing else."""
+        method = cast("Mixed", Intervals.add_free_cells(self, risk, more))
+        nothing, yes = np.zeros(more), np.ones(more, dtype=bool)
+        return replace(
+            method,
+            hide_cost=np.append(self.priced("hide_cost", risk), nothing),
+            move_cost=np.append(self.priced("move_cost", risk), nothing),
+            number_cost=np.append(self.priced("number_cost", risk), nothing),
+            may_hide=np.append(np.isfinite(self.hide_costs(risk)), yes),
+            may_range=np.append(self.ranges(risk), ~yes),
+        )
+
 
 def _counted(
     name: str,
@@ -158,12 +169,12 @@ def _counted(
 ) -> NDArray[np.int64]:
     if numbers is None:
         return np.zeros(len(table), dtype=np.int64)
-    return np.where(_allowed(may, cells, table), counted_in_units(name, numbers, table), 0)
+    return np.where(_allowed(may, cells, table), count_units(name, numbers, table), 0)
 
 
 def _allowed(name: str, cells: CellNames | None, table: Table) -> NDArray[np.bool_]:
     if cells is None:
         return np.ones(len(table), dtype=bool)
     mask = np.zeros(len(table), dtype=bool)
-    mask[cells_of(name, cells, table)] = True
+    mask[places_of(name, cells, table)] = True
     return mask

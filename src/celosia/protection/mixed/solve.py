@@ -34,10 +34,10 @@ from celosia.protection.mixed.parameters import MIXED, MixedParameters
 from celosia.protection.perturbation.formulation import Room
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.result import Protection
-from celosia.protection.rounding.method import grains_of
 from celosia.protection.run import Call
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.units import grains_of
 from celosia.tolerance import NUMBER_ON_GRID
 
 _WITHOUT_NUMBERS = 3

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, listed, rounded_up
 from celosia.protection.perturbation.method import Perturb
-from celosia.protection.rounding.method import counted_in_units
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.units import count_units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +113,7 @@ class Room:
         """Return how far sensitive cells are moved at least, to one side, ``(k,)``; zero where there is no room."""
         lower, upper, sliding = self._levels
         if self.method.move is not None:
-            return self._steps(counted_in_units("move", self.method.move, self.risk.table))[self.sensitive]
+            return self._steps(count_units("move", self.method.move, self.risk.table))[self.sensitive]
         own, other = (upper, lower) if up else (lower, upper)
         wanted = np.where(
             own > 0, own, np.where(sliding > 0, self._raised(-(-sliding // 2)), self._raised(np.ones_like(own)))

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, listed
-from celosia.protection.rounding.method import Number, counted_in_units, exact, freezing, refuse_broken
+from celosia.pattern.entries import PERTURBED
+from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
 from celosia.table.naming import CellNames
 from celosia.table.table import Table
+from celosia.table.units import Number, count_units, read_fractions, refuse_fractions
 from celosia.tolerance import MOST_DECIMALS
 
 Side = Literal["up", "down"]
 
-_NOTHING: tuple[int, ...] = ()
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Perturb:
+class Perturb(Method):
     """Publish values near the true ones, with their reach, so that all still adds up (Salazar 2002, section 6).
 
     The reader of a value v with reach R knows that the truth lies in ``v - R .. v + R``. Sensitive cells are moved;
@@ -56,13 +56,16 @@ class Perturb:
         Every attacker knows which cells are zero.
     """
 
+    name = "perturb"
+    statuses = frozenset((PERTURBED,))
+
     reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64]
     move: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
     side: Literal["random", "up", "down"] = "random"
     sides: Mapping[int, Side] = field(default_factory=dict)
     cost: str | Cost | ArrayLike = "unity"
     at_most: int | None = None
-    frozen: CellNames = _NOTHING
+    frozen: CellNames = NO_CELLS
     decimals: int | None = None
     secret: int | None = None
     zeros_known: bool = False
@@ -70,11 +73,11 @@ class Perturb:
     def __post_init__(self) -> None:
         found = Problems()
         with found.gathering():
-            reach = exact("reach", self.reach)
+            reach = read_fractions("reach", self.reach)
             if any(number < 0 for number in reach) or not any(number > 0 for number in reach):
                 found.add("reach", "must be above zero.", "It is a distance; freeze cells that must not move.")
         with found.gathering():
-            if self.move is not None and any(number < 0 for number in exact("move", self.move)):
+            if self.move is not None and any(number < 0 for number in read_fractions("move", self.move)):
                 found.add("move", "must be zero or more.", "It is a distance.")
         if self.side not in ("random", "up", "down"):
             found.add("side", f"must be 'random', 'up' or 'down', not {self.side!r}.")
@@ -90,16 +93,16 @@ class Perturb:
         found.raise_as(SpecError)
 
     @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "perturb"
+    def wishes(self) -> Wishes:
+        """What is wished of cells."""
+        return Wishes(self.cost, self.frozen, zeros_known=self.zeros_known, show_option="frozen")
 
     def reaches(self, table: Table) -> NDArray[np.int64]:
         """Return the reach of every cell in units of the table's last decimal, ``(n_cells,)``."""
-        return counted_in_units("reach", self.reach, table)
+        return count_units("reach", self.reach, table)
 
-    def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what this method asks for: its costs, what is frozen, who knows zeros.
+    def apply_to(self, risk: Risk) -> Risk:
+        """Return the risk with the wishes of the method: costs, what is frozen, who knows zeros.
 
         Raises
         ------
@@ -112,12 +115,12 @@ class Perturb:
         found = Problems()
         asked = risk
         with found.gathering():
-            asked = freezing(risk, self.cost, self.frozen, zeros_known=self.zeros_known)
+            asked = self.wishes.apply_to(risk)
         with found.gathering():
             self.reaches(risk.table)
         with found.gathering():
             if self.move is not None:
-                counted_in_units("move", self.move, risk.table)
+                count_units("move", self.move, risk.table)
         stray = [cell for cell in self.sides if not (0 <= cell < len(risk) and risk.sensitive[cell])]
         if stray:
             found.add("sides", f"name cells that are not sensitive: {listed(stray)}.", "Only those are moved aside.")
@@ -130,5 +133,5 @@ class Perturb:
         if self.decimals and set(risk.table.variables) & risk.table.counts:
             found.add("decimals", f"is {self.decimals}, and there are counts.", "Counts stay whole numbers.")
         found.raise_as(SpecError)
-        refuse_broken(risk.table, risk.table.is_count)
+        refuse_fractions(risk.table, risk.table.is_count)
         return asked

@@ -27,13 +27,13 @@ from celosia.protection.perturbation.formulation import Ends, Room
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.perturbation.sides import drawn, possible, refuse_frozen
 from celosia.protection.result import Protection
-from celosia.protection.rounding.method import refuse_broken
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Status
 from celosia.table.fixed import Fixed
+from celosia.table.units import refuse_fractions
 
 _SECRET_BITS = 64
 
@@ -57,13 +57,12 @@ def solve(risk: Risk, method: Perturb, call: Call) -> Protection:
     reach of the truth; sensitive cells have moved as far as was asked for; everything has passed `celosia.audit`. The
     bound holds for the sides that were taken.
     """
-    asked = method.applied(risk)
     if call.integer:
-        refuse_broken(risk.table, np.ones(len(risk), dtype=bool))
-    refuse_levels_that_nobody_meets(asked)
+        refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
+    refuse_levels_that_nobody_meets(risk)
     if method.secret is None:
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
-    return _Work(asked, call, method).protection()
+    return _Work(risk, call, method).protection()
 
 
 @dataclass(eq=False)

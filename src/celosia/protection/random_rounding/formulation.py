@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, listed, rounded_up
 from celosia.pattern.arithmetic import minus, plus
-from celosia.protection.rounding.method import grains_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
+from celosia.table.units import grains_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

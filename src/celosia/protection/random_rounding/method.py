@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError, listed, nearest
-from celosia.protection.rounding.method import grains_of, refuse_broken
+from celosia.pattern.entries import PERTURBED, ROUNDED
+from celosia.protection.method import Method
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
+from celosia.table.units import grains_of, refuse_fractions
 
 Scheme = Literal["sensitive", "plain", "controlled"]
 """What is rounded, and how totals come about; see `RandomRound`."""
@@ -22,7 +24,7 @@ MOST_DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class RandomRound:
+class RandomRound(Method):
     r"""Round to a multiple of a base, up with probability :math:`(a \bmod b) / b` and down otherwise.
 
     So the expected published value is the true one: rounding is *unbiased*, but for ``"sensitive"``, where sets of
@@ -57,6 +59,11 @@ class RandomRound:
     the cost is the chi-square distance, elsewhere the sum of deviations.
     """
 
+    name = "random-round"
+    statuses = frozenset((ROUNDED, PERTURBED))
+    takes_requirements = False
+    seed_is_secret = True
+
     base: int | float | str | Decimal
     scheme: Scheme = "sensitive"
     keep_totals: bool = True
@@ -81,11 +88,6 @@ class RandomRound:
             found.add("draws", f"must be one or more, not {self.draws}.")
         found.raise_as(SpecError)
 
-    @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "random-round"
-
     def counted_base(self, table: Table) -> int:
         """Return the base in counts of the table's last decimal.
 
@@ -106,7 +108,7 @@ class RandomRound:
             return self.counted_base(table) - grains_of(table)
         return np.full(len(table), _counts("reach", _fixed(self.reach), table), dtype=np.int64)
 
-    def checked(self, risk: Risk, *, integer: bool | None) -> Risk:
+    def apply_to(self, risk: Risk) -> Risk:
         """Return the risk, if it can be rounded.
 
         Raises
@@ -122,7 +124,7 @@ class RandomRound:
             labels = listed([table.label(int(cell)) for cell in hidden])
             remedy = "Rounding publishes a number for every cell: suppress them instead."
             raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
-        refuse_broken(table, np.ones(len(table), dtype=bool) if integer else table.is_count)
+        refuse_fractions(table, table.is_count)
         return risk
 
 

@@ -27,11 +27,11 @@ from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.protection.result import Protection
-from celosia.protection.rounding.method import grains_of
 from celosia.protection.run import Call
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
+from celosia.table.units import grains_of, refuse_fractions
 
 _SEED_BITS = 63
 
@@ -41,15 +41,16 @@ def solve(risk: Risk, method: RandomRound, call: Call) -> Protection:
 
     Guarantee: the published table adds up, exactly; what it says about its own reach is true; it has passed the audit.
     """
-    asked = method.checked(risk, integer=call.integer)
-    refuse_levels_that_nobody_meets(asked)
+    if call.integer:
+        refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
+    refuse_levels_that_nobody_meets(risk)
     seeded = replace(call, seed=call.seed or secrets.randbits(_SEED_BITS) or 1)
     way: dict[str, Callable[[Risk, RandomRound, Call], Protection]] = {
         "plain": _plain,
         "controlled": _controlled,
         "sensitive": _sensitive,
     }
-    return way[method.scheme](asked, method, seeded)
+    return way[method.scheme](risk, method, seeded)
 
 
 def _plain(risk: Risk, method: RandomRound, call: Call) -> Protection:

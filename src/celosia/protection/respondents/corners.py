@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,13 +30,10 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
-from celosia.protection.combined.method import Combined
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.result import Method, Protection
+from celosia.protection.method import Method
+from celosia.protection.result import Protection
 from celosia.protection.run import Call
-from celosia.protection.suppression.method import Suppress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, Levels, Risk
@@ -48,13 +44,7 @@ from celosia.table.table import Table
 
 def takes_corners(method: Method, call: Call) -> bool:
     """Return whether a method can protect corners: cells more must be free to move, and count for nothing."""
-    if call.integer is not False or not isinstance(method, Suppress | Intervals):
-        return False
-    if isinstance(method, Mixed):
-        return method.round_base is None and method.reach is None
-    if isinstance(method, Suppress):
-        return not method.width_if_hidden
-    return getattr(method, "at_most", None) is None
+    return call.integer is False and method.takes_free_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +54,7 @@ class Cornered:
     Parameters
     ----------
     plain
-        The risk without corners.
+        The risk without corners, with the wishes of the method.
     method
         How to protect.
     corners
@@ -74,11 +64,6 @@ class Cornered:
     plain: Risk
     method: Method
     corners: tuple[Corner, ...]
-
-    @property
-    def _asked(self) -> Risk:
-        assert isinstance(self.method, Suppress | Intervals)  # noqa: S101  (`takes_corners`)
-        return self.method.applied(self.plain)
 
     @cached_property
     def _owner(self) -> NDArray[np.int64]:
@@ -95,11 +80,10 @@ class Cornered:
     @cached_property
     def risk(self) -> Risk:
         """The problem with cells more."""
-        asked = self._asked
+        asked = self.plain
         more = len(self._owner)
-        hides = isinstance(self.method, Suppress | Mixed)
-        status = np.concatenate([asked.status, np.full(more, HIDE if hides else SAFE)])
-        if isinstance(self.method, Suppress):
+        status = np.concatenate([asked.status, np.full(more, HIDE if self.method.hides else SAFE)])
+        if self.method.only_hides:
             cells = self._owner[self._owner >= 0]
             status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
         levels = (asked.levels.lower, asked.levels.upper, asked.levels.sliding)
@@ -184,54 +168,34 @@ class Cornered:
         )
         return new if asked.further is None else asked.further.join(new)
 
-    def _widest(self, call: Call) -> dict[int, Fraction]:
-        """Return how wide ranges are at most, whatever that is good for: where cells form networks, not much.
+    def extend_method(self, call: Call) -> Method:
+        """Return the method for the risk with cells more: they cost nothing."""
+        method = self.method.add_free_cells(self.plain, len(self._owner))
+        width = self._widest(call) if method.has_fixed_costs else None
+        return method if width is None else method.limit_widths(width, len(self.plain))
+
+    def _widest(self, call: Call) -> Fraction | None:
+        """Return how wide ranges are at most, whatever that is good for; None where cells form no networks.
 
         A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no
         cell moves further than all of them together.
         """
-        assert isinstance(self.method, Intervals)  # noqa: S101  (`takes_corners`)
-        task = problem_of(self.method.required(self._asked), integer=call.integer)
-        own = self.method.most
+        nothing = np.zeros(len(self.plain), dtype=bool)
+        task = problem_of(self.method.require_widths(self.plain, nothing), integer=call.integer)
         if not bool(decompose(task.system(np.arange(len(task)))).network.all()):
-            return own
+            return None
         goals = task.goals
         levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
         far = Fraction(int(levels.max(initial=0)), 10**task.decimals)
         for one in self.corners:
             far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))
-        return {cell: min(own.get(cell, 2 * far), 2 * far) for cell in range(len(self.plain))}
-
-    def wider(self, call: Call) -> Method:
-        """Return the method with its wishes about cells more: they cost nothing."""
-        method, asked = self.method, self._asked
-        if isinstance(method, Suppress):
-            most = None if method.at_most is None else method.at_most + len(self._owner)
-            return replace(method, cost=None, zeros_known=False, at_most=most)
-        assert isinstance(method, Intervals)  # noqa: S101  (`takes_corners`)
-        below, above = (self._padded(cost) for cost in method.costs(asked))
-        options: dict[str, Any] = {"cost": None, "lower_cost": below, "upper_cost": above, "zeros_known": False}
-        options["search"] = "cuts"
-        if isinstance(method, Combined):
-            options["cell_cost"] = self._padded(method.cell_costs(asked))
-            options["most_width"] = self._widest(call)
-        if isinstance(method, Mixed):
-            may_hide = np.isfinite(method.hide_costs(asked))
-            options["hide_cost"] = self._padded(method.priced("hide_cost", asked))
-            options["may_hide"] = self._padded(may_hide, fill=True).astype(bool)
-            options["may_range"] = self._padded(method.ranges(asked)).astype(bool)
-            options |= {name: self._padded(method.priced(name, asked)) for name in ("move_cost", "number_cost")}
-        return replace(method, **options)
-
-    def _padded(self, numbers: NDArray[Any], *, fill: bool = False) -> NDArray[np.float64]:
-        return np.concatenate([numbers.astype(np.float64), np.full(len(self._owner), float(fill))])
+        return 2 * far
 
     def without(self, found: Protection, call: Call) -> Protection:
         """Return a protection of the problem with cells more as one of the plain problem, which is audited."""
-        asked = self._asked
-        pattern = without_corners(found.pattern, asked.table)
-        checked = audit(pattern, asked, integer=call.integer)
-        return replace(found, risk=asked, method=self.method, pattern=pattern, found=checked)
+        pattern = without_corners(found.pattern, self.plain.table)
+        checked = audit(pattern, self.plain, integer=call.integer)
+        return replace(found, risk=self.plain, method=self.method, pattern=pattern, found=checked)
 
 
 def _largest(corner: Corner) -> int:

@@ -18,10 +18,10 @@ from celosia.pattern.pattern import Pattern
 from celosia.presses import shielded
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
+from celosia.protection.method import Method
 from celosia.protection.respondents.corners import Cornered, takes_corners, without_corners
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.protection.run import Call, ViolatedRequirements
-from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 
@@ -114,8 +114,8 @@ class RespondentOracle:
         Corners come after what is about single cells: they make the problem larger. Where a method cannot take them,
         or there is no time, it is asked for more than is needed, and that last: a bound that does not know of it holds.
         """
-        before, hide = self.told, isinstance(self.method, Suppress)
-        self.told = add_requirements(before, audit, hide=hide, enough=False)
+        before = self.told
+        self.told = self._with_requirements(audit, enough=False)
         self.stricter |= self._engine_knows_more and self.told is not before
         new, exact = {}, takes_corners(self.method, self.call) and not self._hurried
         if exact and (self.corners or self.told is before):
@@ -123,9 +123,14 @@ class RespondentOracle:
             self.corners |= new
         if new or self.told is not before or exact:
             return bool(new) or self.told is not before
-        self.told = add_requirements(before, audit, hide=hide)
+        self.told = self._with_requirements(audit, enough=True)
         self.stricter |= self.told is not before
         return self.told is not before
+
+    def _with_requirements(self, audit: RespondentAudit, *, enough: bool) -> Risk:
+        """Return the problem with the requirements of an audit; the wishes of the method hold for new attackers."""
+        risk = add_requirements(self.told, audit, hide=self.method.only_hides, enough=enough)
+        return risk if risk is self.told else self.method.apply_to(risk)
 
     @property
     def _engine_knows_more(self) -> bool:
@@ -144,7 +149,8 @@ class RespondentOracle:
         if not self.corners:
             return risk, self.method
         wider = Cornered(risk, self.method, tuple(self.corners.values()))
-        return wider.risk, wider.wider(call)
+        method = wider.extend_method(call)
+        return method.apply_to(wider.risk), method
 
     def plain(self, found: Protection, risk: Risk, call: Call) -> Protection:
         """Return what the engine found without cells more."""
@@ -156,7 +162,7 @@ class RespondentOracle:
         """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
         if len(pattern.table) > len(self.risk):
             pattern = without_corners(pattern, self.risk.table)
-        hidden, shown = pattern.status != SHOWN, isinstance(self.method, Suppress)
+        hidden, shown = pattern.status != SHOWN, self.method.only_hides
         if shown and hidden.tobytes() in self._safe:
             return None
         try:

@@ -21,11 +21,10 @@ from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
 from celosia.pattern.entries import SHOWN
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
-from celosia.protection.mixed.method import Mixed
+from celosia.protection.method import Method
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
-from celosia.protection.result import Closing, Method, Protection
+from celosia.protection.result import Closing, Protection
 from celosia.protection.run import Call, RequirementOracle
-from celosia.protection.suppression.method import Suppress
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -145,7 +144,7 @@ class _Rounds:
         first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.warm_start)
         self.bound, began = first.bound, self.call.clock.seconds
         # Where all may be hidden in the end, time is left for that.
-        share = _JUDGED if isinstance(self.method, Suppress | Mixed) else None
+        share = _JUDGED if self.method.hides else None
         audit = self.oracle.attack(first.pattern, share=share)
         self._last_steps = _LAST_STEPS * (self.call.clock.seconds - began)
         if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
@@ -154,7 +153,7 @@ class _Rounds:
             self._keep(first)
             if first.gap <= self.call.gap:
                 return
-        if isinstance(self.method, Suppress):
+        if self.method.only_hides:
             self._watch(first, audit)
         else:
             self._close(first, audit)
@@ -213,14 +212,14 @@ class _Rounds:
         asked = False
         while not audit.safe:
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
-            late = audit.unjudged > 0 or (self.call.clock.left == 0 and _hides_all(self.method))
+            late = audit.unjudged > 0 or (self.call.clock.left == 0 and self.method.hides_everything)
             if late or (not self.oracle.require(audit) and asked):
                 self._open_everything()
                 return
             asked = True  # what the last pattern missed may have been told, and there was no time for it
             risk = self.oracle.told
             status = risk.status.copy()
-            if isinstance(self.method, Suppress):
+            if self.method.only_hides:
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
                 last = self._found(replace(risk, status=status), 1.0, 1.0)
@@ -245,18 +244,20 @@ class _Rounds:
             There is no time for that.
         """
         late = self.call.clock.left == 0
-        if self.call.clock.stopped or (late and not _hides_all(self.method) and not isinstance(self.method, Mixed)):
+        limited = not self.method.hides or (self.method.only_hides and not self.method.hides_everything)
+        if self.call.clock.stopped or (late and limited):
             raise self._late()
-        if not isinstance(self.method, Suppress | Mixed):
+        if not self.method.hides:
             message = "could not be protected by ranges: holdings have several cells that hang together."
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
         self.oracle.hurry()
         status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
         everything = replace(self.risk, status=status)
-        if isinstance(self.method, Suppress) and self.method.at_most is not None:
-            hides = int((self.method.applied(everything).status != SHOW).sum())
-            if hides > self.method.at_most:
-                message = f"could not be protected with at most {counted(self.method.at_most, 'cell')} hidden."
+        most = self.method.most_hidden
+        if most is not None:
+            hides = int((everything.status != SHOW).sum())
+            if hides > most:
+                message = f"could not be protected with at most {counted(most, 'cell')} hidden."
                 raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
         last = self._found(everything, 1.0, 1.0)
         audit = self.oracle.attack(last.pattern, grace=_LAST_GRACE)
@@ -292,7 +293,7 @@ class _Rounds:
         self.rounds += 1
         needed = not self.oracle.stricter
         call = replace(self.call, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
-        if oracle is not None and isinstance(self.method, Suppress):  # what is audited meanwhile was attacked before
+        if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
             call = replace(call, fallback=_Attacked(clock, keep=lambda one: self._keep(self._plain(one, call))))
         try:
             found = self.engine(*self.oracle.problem(risk, call), call)
@@ -338,8 +339,3 @@ class _Rounds:
         if self.best is None or found.cost < self.best.cost:
             self.best = found
             self._note()
-
-
-def _hides_all(method: Method) -> bool:
-    """Return whether a method is suppression that may hide all that may be hidden."""
-    return isinstance(method, Suppress) and method.at_most is None and not method.width_if_hidden

@@ -28,7 +28,7 @@ from celosia.protection.infeasibility import smallest
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
 from celosia.protection.rounding.levels import larger_base, within_reach
-from celosia.protection.rounding.method import Round, grains_of, refuse_broken
+from celosia.protection.rounding.method import Round
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Capability
@@ -36,6 +36,7 @@ from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Status
 from celosia.table.fixed import Fixed
+from celosia.table.units import grains_of, refuse_fractions
 
 _SHORTEST, _SHORT = 1.0, 10.0
 """Seconds for a question on the side: as many as are left, within these."""
@@ -48,17 +49,16 @@ def solve(risk: Risk, method: Round, call: Call) -> Protection:
     (K + 1) bases from the truth. They have passed `celosia.audit`, unless levels were relaxed on request; then the
     result is not called safe.
     """
-    asked = method.applied(risk)
     if call.integer:
-        refuse_broken(risk.table, np.ones(len(risk), dtype=bool))
+        refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     try:
-        refuse_levels_that_nobody_meets(asked)
+        refuse_levels_that_nobody_meets(risk)
     except InfeasibleError:
         if not method.relax_levels:
             raise
-    if not call.named and not bool(asked.sensitive.any()):  # no tree is cut: the faster one at plain programs
+    if not call.named and not bool(risk.sensitive.any()):  # no tree is cut: the faster one at plain programs
         call = replace(call, solver=backends(Capability.MIP)[0])
-    return _Work(asked, call, method).protection()
+    return _Work(risk, call, method).protection()
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -11,22 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, listed
-from celosia.pattern.modes.mode import checked_cells, checked_costs
-from celosia.risk.attacker import Attacker
+from celosia.pattern.entries import HIDDEN
+from celosia.protection.method import NO_CELLS, Method, Wishes
+from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
-from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.risk.risk import SENSITIVE, Risk
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellNames, are_names, find_cells
-from celosia.table.table import Table
-
-_NOTHING: tuple[int, ...] = ()
-
-_FINEST = 9
-"""Widths have no more decimals than this."""
+from celosia.table.naming import CellNames
+from celosia.table.units import count_decimals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Suppress:
+class Suppress(Method):
     """Hide the sensitive cells, and as few others as safety needs (Salazar 2002, section 3).
 
     Parameters
@@ -48,9 +44,12 @@ class Suppress:
         Every attacker knows which cells are zero, so that hiding them is of no use.
     """
 
+    name = "suppress"
+    statuses = frozenset((HIDDEN,))
+
     cost: str | Cost | ArrayLike | None = None
-    must_show: CellNames = _NOTHING
-    must_hide: CellNames = _NOTHING
+    must_show: CellNames = NO_CELLS
+    must_hide: CellNames = NO_CELLS
     at_most: int | None = None
     width_if_hidden: Mapping[int, float | Fraction] = field(default_factory=dict)
     zeros_known: bool = False
@@ -73,12 +72,27 @@ class Suppress:
         return {cell: Fraction(str(width)) if isinstance(width, float) else Fraction(width) for cell, width in given}
 
     @property
-    def name(self) -> str:
-        """What the command line calls it."""
-        return "suppress"
+    def wishes(self) -> Wishes:
+        """What is wished of cells."""
+        return Wishes(self.cost, self.must_show, self.must_hide, self.zeros_known)
 
-    def applied(self, risk: Risk) -> Risk:
-        """Return the risk with what this method asks for: its costs, what must be shown and hidden, who knows zeros.
+    @property
+    def hides_everything(self) -> bool:
+        """Whether all cells may be hidden at a time."""
+        return self.at_most is None and not self.width_if_hidden
+
+    @property
+    def most_hidden(self) -> int | None:
+        """At most so many cells may be hidden."""
+        return self.at_most
+
+    @property
+    def takes_free_cells(self) -> bool:
+        """Whether no cell is protected under a condition."""
+        return not self.width_if_hidden
+
+    def apply_to(self, risk: Risk) -> Risk:
+        """Return the risk with the wishes of the method: costs, what must be shown and hidden, who knows zeros.
 
         Raises
         ------
@@ -86,44 +100,14 @@ class Suppress:
             A cell is not in the table, or must be both shown and hidden; costs are negative.
         """
         found = Problems()
-        show = hide = np.zeros(0, dtype=np.int64)
         with found.gathering():
-            show = cells_of("must_show", self.must_show, risk.table)
+            risk = self.wishes.apply_to(risk)
         with found.gathering():
-            hide = cells_of("must_hide", self.must_hide, risk.table)
-        with found.gathering():
-            cells_of("width_if_hidden", list(self.width_if_hidden), risk.table)
-        for cells, said, word in (
-            (show, risk.sensitive, "sensitive"),
-            (np.intersect1d(show, hide), None, "in must_hide"),
-        ):
-            clash = cells if said is None else cells[said[cells]]
-            if len(clash):
-                labels = listed([risk.table.label(int(cell)) for cell in clash])
-                found.add("must_show", f"names cells that are {word}: {labels}.", "A cell cannot be both.")
-        cost = risk.cost
-        with found.gathering():
-            cost = self._costs(risk)
+            places_of("width_if_hidden", list(self.width_if_hidden), risk.table)
         found.raise_as(SpecError)
-        status = risk.status.copy()
-        status[hide] = np.where(status[hide] == SENSITIVE, SENSITIVE, HIDE)
-        status[show] = SHOW
-        attackers = tuple(_knowing_zeros(attacker, risk.table) for attacker in risk.attackers)
-        return replace(risk, status=status, cost=cost, attackers=attackers if self.zeros_known else risk.attackers)
+        return risk
 
-    def _costs(self, risk: Risk) -> NDArray[np.float64]:
-        cost = self.cost
-        if cost is None:
-            costs = checked_costs(risk.cost, len(risk))
-        elif isinstance(cost, str | Cost):
-            costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
-        else:
-            costs = checked_costs(cost, len(risk))
-        if not bool((costs > 0).any()):
-            raise SpecError.one("cost", "is zero for every cell.", "Say cost='unity' to hide as few cells as possible.")
-        return costs
-
-    def conditional(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
+    def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
         """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""
         cells = [cell for cell in self.width_if_hidden if hidden[cell] and risk.status[cell] != SENSITIVE]
         wide = self.widths
@@ -135,41 +119,11 @@ class Suppress:
         sliding = [risk.levels.sliding.fraction(cell) for cell in range(len(risk))]
         for cell in both:
             sliding[cell] = max(sliding[cell], wide[cell])
-        decimals = max(risk.levels.sliding.decimals, width_decimals(wide.values()))
+        decimals = max(risk.levels.sliding.decimals, count_decimals(wide.values()))
         counts = np.array([math.ceil(number * 10**decimals) for number in sliding], dtype=object)
         return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
 
-
-def width_decimals(widths: Collection[Fraction]) -> int:
-    """Return how many decimals hold widths exactly, as far as that is sensible; what is finer is rounded up."""
-    return next((k for k in range(_FINEST) if all((width * 10**k).denominator == 1 for width in widths)), _FINEST)
-
-
-def cells_of(name: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
-    """Return places of cells, given as such, by their names, or as a mask.
-
-    Raises
-    ------
-    SpecError
-        A cell is not in the table.
-    """
-    if are_names(cells):
-        return np.unique(np.concatenate(find_cells(table, list(cells), name)))
-    array = np.asarray(cells)
-    if array.dtype == bool and array.shape == (len(table),):
-        array = np.flatnonzero(array)
-    try:
-        return checked_cells(array.astype(np.int64) if not array.size else array, table)
-    except SpecError as error:
-        raise SpecError(replace(problem, place=name) for problem in error.problems) from None
-
-
-def _knowing_zeros(attacker: Attacker, table: Table) -> Attacker:
-    """Return an attacker who also knows which cells are zero."""
-    zero = table.amounts.counts == 0
-    lower, upper = attacker.lower, attacker.upper
-    return replace(
-        attacker,
-        lower=Fixed(np.where(zero, 0, lower.counts), lower.decimals),
-        upper=Fixed(np.where(zero, 0, upper.counts), upper.decimals),
-    )
+    def add_free_cells(self, risk: Risk, more: int) -> Suppress:  # noqa: ARG002  (its costs are those of the risk)
+        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
+        most = None if self.at_most is None else self.at_most + more
+        return replace(self, cost=None, zeros_known=False, at_most=most)

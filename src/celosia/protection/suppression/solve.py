@@ -40,13 +40,12 @@ from celosia.solve.registry import backends
 
 def solve(risk: Risk, method: Suppress, call: Call, parameters: EngineParameters = PARAMETERS) -> Protection:
     """Return the cheapest safe pattern that shows or hides cells; see `celosia.protect`."""
-    asked = method.applied(risk)
-    refuse_levels_that_nobody_meets(asked)
-    return _SuppressionRun(asked, method, call, parameters=parameters).run()
+    refuse_levels_that_nobody_meets(risk)
+    return _SuppressionRun(risk, method, call, parameters=parameters).run()
 
 
-def protect_again(protection: Protection, method: Suppress, time_limit: float) -> Protection | None:
-    """Return the protection of the same risk with other wishes, None where there is no safe pattern.
+def protect_again(protection: Protection, risk: Risk, time_limit: float) -> Protection | None:
+    """Return the protection of another risk by the same method, None where there is no safe pattern.
 
     Raises
     ------
@@ -54,10 +53,11 @@ def protect_again(protection: Protection, method: Suppress, time_limit: float) -
         Time was up before a safe pattern was known.
     """
     solver = backend_named(protection.solver.split()[0])
+    assert isinstance(protection.method, Suppress)  # noqa: S101  (callers ask for `only_hides`)
     call = Call(Clock(time_limit), 0.0, solver, protection.seed, protection.audit.integer)
     try:
         with deadline.before(call.clock):
-            return _SuppressionRun(method.applied(protection.risk), method, call, explain=False).run()
+            return _SuppressionRun(risk, protection.method, call, explain=False).run()
     except InfeasibleError:
         return None
     except deadline.DeadlineError:
@@ -180,7 +180,7 @@ class _SuppressionRun:
             return None
         assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
         known = {goal: place for place, goal in enumerate(self._requirement_keys())}
-        self.risk, self.method = violated.method.applied(violated.risk), violated.method
+        self.risk, self.method = violated.risk, violated.method
         self.problem = self._make_problem()
         self._necessary &= violated.necessary
         if violated.necessary and self._requires_shown_cells:
@@ -219,7 +219,7 @@ class _SuppressionRun:
 
     def _audit(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = self._cells_of(hidden)
-        risk = self.method.conditional(self.risk, mask)
+        risk = self.method.require_widths(self.risk, mask)
         return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.call.integer)
 
     def _audit_if_due(self) -> None:

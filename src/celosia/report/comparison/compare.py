@@ -28,11 +28,12 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.combined.method import Combined
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.protect import protect
 from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.result import Method, Protection
+from celosia.protection.result import Protection
 from celosia.protection.rounding.method import Round
 from celosia.protection.suppression.method import Suppress
 from celosia.report.comparison.choice import bases, reaches

@@ -21,8 +21,8 @@ from celosia.errors import DataError, InfeasibleError, SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.protection.intervals.method import Intervals
+from celosia.protection.method import Method
 from celosia.protection.protect import protect
-from celosia.protection.result import Method
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.assess import assess
 from celosia.risk.rules.contributor_rules import PPercent

@@ -18,7 +18,8 @@ from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of
-from celosia.protection.result import Method, Protection
+from celosia.protection.method import Method
+from celosia.protection.result import Protection
 from celosia.protection.run import Call
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import SHOW, Risk
