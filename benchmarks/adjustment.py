@@ -20,10 +20,10 @@ import celosia as cz
 from benchmarks.instances import instance
 from benchmarks.measure import timed
 from benchmarks.registry import Row, benchmark
-from celosia.protection.adjustment.integer import settled
+from celosia.protection.adjustment.formulation import formulate
+from celosia.protection.adjustment.integer import find_whole_moves
 from celosia.protection.adjustment.method import Adjust, kept_totals
-from celosia.protection.adjustment.problem import adjust_task
-from celosia.protection.adjustment.relaxation import relaxed
+from celosia.protection.adjustment.relaxation import solve_relaxation
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.nearest import nearest_of
 from celosia.risk.attacker import Attacker
@@ -249,14 +249,14 @@ def _printed(problem: Problem) -> Solved:
 def _with_signs(problem: Problem) -> Solved:
     """Measure squares whose sides are known, as the relaxation has them."""
     method = Adjust(problem.norm, problem.weight)
-    task, _ = adjust_task(method.apply_to(risk_of(problem)), method, integer=False)
-    first = relaxed(task, Clock(None))
+    task, _ = formulate(method.apply_to(risk_of(problem)), method, integer=False)
+    first = solve_relaxation(task, Clock(None))
     if first is None:
         raise RuntimeError("the relaxation has no solution")
-    fixed, found = task.signed(first.moves > (task.up - task.down) / 2), list[bool]()
+    fixed, found = task.choose_sides(first.moves > (task.up - task.down) / 2), list[bool]()
 
     def step() -> None:
-        said = settled(fixed, backends()[0], Clock(None))
+        said = find_whole_moves(fixed, backends()[0], Clock(None))
         found.append(said is not None and fixed.admits(said.moves))
 
     cost = timed(step, repeats=3)

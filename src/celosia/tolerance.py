@@ -52,7 +52,7 @@ HIDDEN_ZERO = 1e-6
 """A cell that a point of the master hides by less is shown."""
 
 HALF = 0.5
-"""A cell that an integer solution hides by more is hidden: solvers return integers up to a tolerance."""
+"""A choice that an integer solution makes by more is made: solvers return integers up to a tolerance."""
 
 INTEGRAL = 1e-6
 """What is closer to a whole number than this is one."""
@@ -144,6 +144,21 @@ NUMBER_ON_GRID = 1e-3
 
 LEAST_WIDENING = 1e-7
 """Ranges that a program widens by less than this share of a step are not widened."""
+
+LARGEST_MOVE = 2**50
+"""Moves of adjusted cells without an end stop here, in units: doubles hold the number exactly."""
+
+BALANCE_VIOLATED = 1e-6
+"""A balance row of an adjustment that a solution misses by less than this share of a unit is not worth adding."""
+
+SIDE_REACHED = 1e-6
+"""An adjusted cell closer to a side than this share of the gap between its sides has reached it."""
+
+TERM_ROUNDING = 16 * 2.0**-53
+"""A term of a bound by weak duality is off by no more than this share: a handful of operations on doubles."""
+
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
+"""Weights of adjusted cells beyond these would be lost in floating point beside the others."""
 
 
 def additivity_units(terms: int) -> float:

@@ -10,6 +10,7 @@ it where there is one hierarchy.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -18,20 +19,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.adjustment.formulation import AdjustTask
-from celosia.protection.adjustment.multipliers import on_a_grid
-from celosia.protection.adjustment.steps import Beside, Steps
+from celosia.protection.adjustment.formulation import AdjustmentProblem
+from celosia.protection.adjustment.steps import BalanceRows, Steps
+from celosia.tolerance import BALANCE_VIOLATED
 
 Whose = Literal["split", "every"]
 """Whose rows: those of split cells are few, those of every cell say more."""
 
-_VIOLATED = 1e-6
-"""Rows that a solution misses by more than this share of a unit are worth adding."""
+_BITS = 40
+"""Multipliers are rounded to so many bits of the largest: sums of thousands of them fit into a double."""
 
 
 @dataclass(frozen=True, eq=False)
 class Balances:
-    """All balance rows of a task, over the distances that cells move: one for each entry of a relation.
+    """All balance rows of a problem, over the distances that cells move: one for each entry of a relation.
 
     Parameters
     ----------
@@ -60,25 +61,32 @@ class Balances:
         )
         return sp.csr_array(self.relations[self._relation[places]] - own)
 
-    def violated(self, sizes: NDArray[np.float64]) -> NDArray[np.int64]:
+    def find_violated(self, sizes: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which rows distances violate: of each relation one at most, because two cells cannot both be more."""
         moved = self.relations.data * (sizes * self.held)[self.relations.indices]
-        return np.flatnonzero(2 * moved > (self.relations @ sizes)[self._relation] + _VIOLATED)
+        return np.flatnonzero(2 * moved > (self.relations @ sizes)[self._relation] + BALANCE_VIOLATED)
 
-    def beside(self, steps: Steps, places: NDArray[np.int64]) -> Beside:
+    def balance_rows(self, steps: Steps, places: NDArray[np.int64]) -> BalanceRows:
         """Return some of the rows over the steps of a program."""
         factors, rest = steps.sizes
         rows = self.rows(places)
-        return Beside(sp.csr_array(rows @ factors), -(rows @ rest))
+        return BalanceRows(sp.csr_array(rows @ factors), -(rows @ rest))
 
     def tilt(self, places: NDArray[np.int64], multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what rows with multipliers add to the weights, negative ones being taken for zero, ``(n,)``. Exact."""
-        counts, unit = on_a_grid(np.maximum(multipliers, 0.0))
+        counts, unit = round_multipliers(np.maximum(multipliers, 0.0))
         return np.asarray(-(self.rows(places).T @ counts)) * unit
 
 
-def balances_of(task: AdjustTask, whose: Whose) -> Balances:
+def balances_of(problem: AdjustmentProblem, whose: Whose) -> Balances:
     """Return one row for every relation around a split cell, or around any cell."""
-    plain = task.matrix[task.right == 0]
-    relations = abs(sp.csr_array(sp.vstack([plain, task.implied], format="csr"))).astype(np.float64)
-    return Balances(relations, task.split if whose == "split" else np.ones(len(task), dtype=bool))
+    plain = problem.matrix[problem.right == 0]
+    relations = abs(sp.csr_array(sp.vstack([plain, problem.implied], format="csr"))).astype(np.float64)
+    return Balances(relations, problem.split if whose == "split" else np.ones(len(problem), dtype=bool))
+
+
+def round_multipliers(multipliers: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return multipliers as whole numbers of a unit, and the unit, a power of two."""
+    largest = float(np.abs(multipliers).max(initial=0.0))
+    unit = 2.0 ** (math.ceil(math.log2(largest)) - _BITS) if largest > 0 else 1.0
+    return np.rint(multipliers / unit), unit

@@ -12,32 +12,26 @@ from numpy.typing import NDArray
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Whose
 from celosia.protection.adjustment.bound import Bound, bound_of
-from celosia.protection.adjustment.formulation import AdjustTask
-from celosia.protection.adjustment.integer import is_infeasible, settled, solve_whole
-from celosia.protection.adjustment.quadratic import Branching
-from celosia.protection.adjustment.relaxation import Relaxed, relaxed
+from celosia.protection.adjustment.formulation import AdjustmentProblem
+from celosia.protection.adjustment.integer import find_whole_moves, is_infeasible, solve_whole
+from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.quadratic import QuadraticTree
+from celosia.protection.adjustment.relaxation import RelaxationSolution, solve_relaxation
+from celosia.protection.adjustment.steps import Whole
 from celosia.protection.cost_step import CostStep
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
-
-_SAME = 1e-9
-"""Two costs that are relatively closer than this are the same: sums of doubles in another order differ by so much."""
-
-_BLOCK, _LARGE = 40, 400
-"""So many sides are free at a time, where there are more than so many."""
-
-_BLOCK_SECONDS = 20.0
-_FRUITLESS = 6
-"""Blocks end after so many without a better table."""
+from celosia.solve.solution import Solution
+from celosia.tolerance import SAME_COST
 
 
-class AdjustSearch:
-    """The search for the cheapest table of one connected task.
+class AdjustmentSearch:
+    """The search for the cheapest table of one connected problem.
 
     Parameters
     ----------
-    task
-        The task.
+    problem
+        The problem.
     solver
         Solves programs with whole numbers.
     clock
@@ -46,19 +40,36 @@ class AdjustSearch:
         Hears of every better table or bound.
     seed
         From which blocks are drawn.
+    parameters
+        How hard to search.
+
+    Attributes
+    ----------
+    moves, cost
+        The incumbent: the best moves so far and what they cost; None and infinite where none are known.
+    bound
+        What any table costs at least.
+    infeasible
+        There is no table.
     """
 
     def __init__(
-        self, task: AdjustTask, solver: Backend, clock: Clock, listen: Callable[[], None], seed: int = 0
+        self,
+        problem: AdjustmentProblem,
+        solver: Backend,
+        clock: Clock,
+        listen: Callable[[], None],
+        seed: int = 0,
+        parameters: AdjustmentParameters = DEFAULT,
     ) -> None:
-        self.task = task
+        self.problem = problem
         self.moves: NDArray[np.int64] | None = None
         self.cost = math.inf
         self.bound = 0.0
-        self.impossible = False
-        self._solver, self._clock, self._listen = solver, clock, listen
+        self.infeasible = False
+        self._solver, self._clock, self._listen, self._parameters = solver, clock, listen, parameters
         self._random = np.random.default_rng(seed)
-        self._step = CostStep.of(task.weight) if task.norm == 1 and not task.offset.any() else CostStep(0.0)
+        self._step = CostStep.of(problem.weight) if problem.norm == 1 and not problem.offset.any() else CostStep(0.0)
         self._proof: Bound | None = None
 
     @property
@@ -68,46 +79,46 @@ class AdjustSearch:
 
     def run(self, gap: float) -> None:
         """Search until cost and bound are this close, or the time is up."""
-        if not self.task.split.any() and self._take(np.zeros(len(self.task), dtype=np.int64)) and self.cost == 0:
+        if not self.problem.split.any() and self._offer(np.zeros(len(self.problem), dtype=np.int64)) and self.cost == 0:
             return
         try:
-            for _ in self._ways(gap):
-                if self.impossible or (self.moves is not None and self.cost - self.bound <= gap * self.cost):
+            for _ in self._phases(gap):
+                if self.infeasible or (self.moves is not None and self.cost - self.bound <= gap * self.cost):
                     return
         except TimeoutError:
             return
 
-    def _ways(self, gap: float) -> Iterator[None]:
-        """Work, ever harder, with a pause after each way."""
+    def _phases(self, gap: float) -> Iterator[None]:
+        """Search ever harder, with a pause after each phase."""
         yield from self._relax(None)
-        if self.task.norm == 1 and self.task.split.any():
+        if self.problem.norm == 1 and self.problem.split.any():
             yield from self._relax("split")
             yield from self._relax("every")
-        elif self.task.split.any():
+        elif self.problem.split.any():
             yield from self._borrow_sides()
         if self.moves is None:
-            yield from self._find_any()
+            yield from self._find_feasible()
         if self.moves is None:
             return
-        if self.task.norm != 1:
-            yield from self._branch()
+        if self.problem.norm != 1:
+            yield from self._branch_on_sides()
             return
-        if int(self._narrow.split.sum()) > _LARGE:
-            yield from self._blocks(gap)
-        yield from self._tree(gap)
+        if int(self._reduced.split.sum()) > self._parameters.many_sides:
+            yield from self._search_blocks(gap)
+        yield from self._solve_tree(gap)
 
     def _relax(self, balanced: Whose | None) -> Iterator[None]:
         """Solve the relaxation, and let every split cell go to the side that is nearer."""
-        task = self.task
+        problem = self.problem
         try:
-            found = relaxed(task, self._clock, balanced)
+            found = solve_relaxation(problem, self._clock, balanced, self._parameters)
         except SolverError:
             return  # an interior point that did not converge: the tree does without
         if found is None:
-            self.impossible = True
+            self.infeasible = True
         else:
-            self._choose(found.moves > (task.up - task.down) / 2)
-            self._prove(found)
+            self._try_sides(found.moves > (problem.up - problem.down) / 2)
+            self._prove_bound(found)
         yield
 
     def _borrow_sides(self) -> Iterator[None]:
@@ -115,117 +126,137 @@ class AdjustSearch:
         now = self.moves
         if now is None:
             return
-        slope = self.task.weight * np.maximum(np.abs(now), 1)
-        found = relaxed(replace(self.task, weight=slope, norm=1), self._clock, "every")
+        slope = self.problem.weight * np.maximum(np.abs(now), 1)
+        found = solve_relaxation(replace(self.problem, weight=slope, norm=1), self._clock, "every", self._parameters)
         if found is not None:
-            self._choose(found.moves > (self.task.up - self.task.down) / 2)
+            self._try_sides(found.moves > (self.problem.up - self.problem.down) / 2)
         yield
 
-    def _choose(self, upward: NDArray[np.bool_]) -> None:
-        """Try some sides."""
+    def _try_sides(self, upward: NDArray[np.bool_]) -> None:
+        """Offer the cheapest whole moves in which split cells take some sides."""
+        problem = self.problem.choose_sides(upward)
         try:
-            found = settled(self.task.signed(upward), self._solver, self._clock)
+            found = find_whole_moves(problem, self._solver, self._clock, self._parameters)
         except SolverError:
             return
         if found is not None:
-            self._take(found.moves)
-            if not self.task.split.any():
-                nothing = np.zeros(0, dtype=np.int64)
-                self._prove(Relaxed(found.moves.astype(float), found.multipliers, np.zeros(len(self.task)), nothing))
+            self._offer(found.moves)
+            if not self.problem.split.any():
+                none, zero = np.zeros(0, dtype=np.int64), np.zeros(len(self.problem))
+                self._prove_bound(RelaxationSolution(found.moves.astype(float), found.multipliers, zero, none))
 
-    def _take(self, moves: NDArray[np.int64]) -> bool:
-        """Keep a table if it is one, and cheaper than the best so far; return whether it is one."""
-        if not self.task.admits(moves):
+    def _offer(self, moves: NDArray[np.int64]) -> bool:
+        """Return whether moves make a table; it becomes the incumbent where it is cheaper."""
+        if not self.problem.admits(moves):
             return False
-        cost = math.fsum(self.task.costs(moves).tolist())
+        cost = math.fsum(self.problem.costs(moves).tolist())
         if cost < self.cost:
             self.moves, self.cost = moves, cost
             self.bound = min(self.bound, cost)
             self._listen()
         return True
 
-    def _prove(self, found: Relaxed) -> None:
-        """Take over the bound that multipliers prove, if it is better."""
+    def _prove_bound(self, found: RelaxationSolution) -> None:
+        """Raise the bound to what the multipliers of a relaxation prove."""
         if math.isinf(self.cost):
             return
-        proof = bound_of(self.task, found.multipliers, self.cost, found.tilt)
+        proof = bound_of(self.problem, found.multipliers, self.cost, found.tilt)
         if self._proof is None or proof.value >= self._proof.value:
             self._proof = proof
-        self._raise(proof.value)
+        self._raise_bound(proof.value)
 
-    def _raise(self, bound: float) -> None:
+    def _raise_bound(self, bound: float) -> None:
+        """Raise the bound, to the next possible cost where costs have a step."""
         raised = self._step.raised(bound)
-        if raised >= self.cost * (1 - _SAME):
+        if raised >= self.cost * (1 - SAME_COST):
             raised = self.cost
         if raised > self.bound:
             self.bound = min(raised, self.cost)
             self._listen()
 
     @property
-    def _narrow(self) -> AdjustTask:
-        """The task without moves that the best table makes pointless."""
+    def _reduced(self) -> AdjustmentProblem:
+        """The problem without moves that no table cheaper than the incumbent makes."""
         if self._proof is None:
-            return self.task
-        return replace(self._proof, ceiling=min(self.cost, self._proof.ceiling)).narrowed()
+            return self.problem
+        return replace(self._proof, ceiling=min(self.cost, self._proof.ceiling)).fix_by_reduced_costs()
 
-    def _find_any(self) -> Iterator[None]:
+    def _find_feasible(self) -> Iterator[None]:
         """Find some table by a tree, whatever it costs."""
-        cheap = replace(self.task, norm=1)
-        moves, said = solve_whole(cheap, "sides", self._solver, self._clock, gap=0.5)
-        self.impossible = is_infeasible(said)
+        cheap, gap = replace(self.problem, norm=1), self._parameters.first_gap
+        moves, said = self._solve_whole(cheap, "sides", gap)
+        self.infeasible = is_infeasible(said)
         if moves is not None:
-            self._choose(moves > (self.task.up - self.task.down) / 2)
+            self._try_sides(moves > (self.problem.up - self.problem.down) / 2)
             if self.moves is None:  # sides for which no whole numbers were found
-                moves, said = solve_whole(cheap, "everything", self._solver, self._clock, gap=0.5)
-                self.impossible = is_infeasible(said)
+                moves, said = self._solve_whole(cheap, "everything", gap)
+                self.infeasible = is_infeasible(said)
                 if moves is not None:
-                    self._take(moves)
+                    self._offer(moves)
         if self.moves is not None:
-            yield from self._relax("every" if self.task.norm == 1 else None)
+            yield from self._relax("every" if self.problem.norm == 1 else None)
 
-    def _blocks(self, gap: float) -> Iterator[None]:
+    def _search_blocks(self, gap: float) -> Iterator[None]:
         """Free some sides at a time, with all the rest of the table (Baena, Castro and González call it fix-and-relax).
 
         Neighbouring blocks are drawn at random; where none helps any more, the tree takes over.
         """
-        fruitless = 0
-        while fruitless < _FRUITLESS and self._clock.left > 0 and self.moves is not None:
-            task, best = self._narrow, self.cost
-            split = np.flatnonzero(task.split)
+        fruitless, parameters = 0, self._parameters
+        while fruitless < parameters.fruitless_blocks and self._clock.left > 0 and self.moves is not None:
+            problem, best = self._reduced, self.cost
+            split = np.flatnonzero(problem.split)
             if not len(split):
                 return
-            free = np.zeros(len(task), dtype=bool)
-            free[self._random.choice(split, size=min(_BLOCK, len(split)), replace=False)] = True
-            block = task.signed(self.moves > 0, free)
-            moves, _ = solve_whole(
-                block, "sides", self._solver, self._clock, gap=gap / 2, time_limit=_BLOCK_SECONDS, balanced="split"
-            )
+            free = np.zeros(len(problem), dtype=bool)
+            free[self._random.choice(split, size=min(parameters.block_sides, len(split)), replace=False)] = True
+            block = problem.choose_sides(self.moves > 0, free)
+            moves, _ = self._solve_whole(block, "sides", gap / 2, parameters.block_seconds, "split")
             if moves is not None:
-                self._choose(moves > (self.task.up - self.task.down) / 2)
-            fruitless = 0 if self.cost < best * (1 - _SAME) else fruitless + 1
+                self._try_sides(moves > (self.problem.up - self.problem.down) / 2)
+            fruitless = 0 if self.cost < best * (1 - SAME_COST) else fruitless + 1
             yield
 
-    def _branch(self) -> Iterator[None]:
+    def _branch_on_sides(self) -> Iterator[None]:
         """Solve what is left as a tree of quadratic programs."""
-        tree = Branching(self._solver, self._clock, lambda: self.cost, self._take)
-        for bound in tree.run(self._narrow):
-            self._raise(bound)
+        tree = QuadraticTree(self._solver, self._clock, lambda: self.cost, self._offer, self._parameters)
+        for bound in tree.run(self._reduced):
+            self._raise_bound(bound)
             yield
             if self._clock.left <= 0:
                 return
-        self._raise(tree.bound)
+        self._raise_bound(tree.bound)
 
-    def _tree(self, gap: float) -> Iterator[None]:
+    def _solve_tree(self, gap: float) -> Iterator[None]:
         """Solve what is left as a program with whole numbers: sides first, then everything if some are not whole."""
-        for whole in ("sides", "everything"):
-            task = self._narrow
-            moves, said = solve_whole(task, whole, self._solver, self._clock, gap=gap)
+        ways: tuple[Whole, ...] = ("sides", "everything")
+        for whole in ways:
+            moves, said = self._solve_whole(self._reduced, whole, gap)
             if is_infeasible(said):  # nothing is cheaper than what is known
-                self._raise(self.cost)
+                self._raise_bound(self.cost)
             elif said is not None:
-                if moves is not None and not self._take(moves):
-                    self._choose(moves > (self.task.up - self.task.down) / 2)
-                self._raise(min(said.bound, self.cost))
+                if moves is not None and not self._offer(moves):
+                    self._try_sides(moves > (self.problem.up - self.problem.down) / 2)
+                self._raise_bound(min(said.bound, self.cost))
             yield
             if self._clock.left <= 0:
                 return
+
+    def _solve_whole(
+        self,
+        problem: AdjustmentProblem,
+        whole: Whole,
+        gap: float,
+        time_limit: float | None = None,
+        balanced: Whose = "every",
+    ) -> tuple[NDArray[np.int64] | None, Solution | None]:
+        """Return the cheapest whole moves of a problem that the solver finds within a gap, and what it said."""
+        return solve_whole(
+            problem,
+            whole,
+            self._solver,
+            self._clock,
+            gap=gap,
+            time_limit=time_limit,
+            balanced=balanced,
+            parameters=self._parameters,
+        )

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, listed
-from celosia.protection.adjustment.formulation import ENDLESS, AdjustTask
+from celosia.protection.adjustment.formulation import AdjustmentProblem, formulate
 from celosia.protection.adjustment.method import Adjust
-from celosia.protection.adjustment.problem import adjust_task
+from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
 from celosia.protection.adjustment.steps import linear_steps
 from celosia.protection.run import Call
 from celosia.risk.risk import SAFE, SENSITIVE, SHOW, Risk
@@ -19,11 +19,12 @@ from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 from celosia.table.table import Table
+from celosia.tolerance import HALF, LARGEST_MOVE
 
-_SECONDS = 10.0
 
-
-def conflict_of(risk: Risk, method: Adjust, call: Call, solver: Backend) -> InfeasibleError:
+def conflict_of(
+    risk: Risk, method: Adjust, call: Call, solver: Backend, parameters: AdjustmentParameters = DEFAULT
+) -> InfeasibleError:
     """Return the error that says what stands in the way of an adjusted table.
 
     Parameters
@@ -34,17 +35,20 @@ def conflict_of(risk: Risk, method: Adjust, call: Call, solver: Backend) -> Infe
         What was asked for.
     solver
         Solves programs with whole numbers.
+    parameters
+        How long to look for it.
     """
+    seconds = parameters.conflict_seconds
     keeps = np.flatnonzero(method.frozen(risk))
     freed = replace(risk, status=np.where(risk.status == SHOW, SAFE, risk.status))
-    task, _ = adjust_task(freed, replace(method, keep_zeros=False, norm=1), integer=call.integer)
-    cells = _fewest(task, np.isin(task.cells, keeps), solver, to_zero=True)
+    problem, _ = formulate(freed, replace(method, keep_zeros=False, norm=1), integer=call.integer)
+    cells = _find_fewest(problem, np.isin(problem.cells, keeps), solver, seconds, to_zero=True)
     if cells is not None and len(cells):
         labels = _labels(risk.table, cells)
         one = len(cells) == 1
         advice = "Let it move." if one else "Let all of them move: any fewer would not help."
         return InfeasibleError.one("keep", f"makes adjustment impossible by keeping these cells: {labels}.", advice)
-    stuck = _fewest(task, risk.sensitive[task.cells] & task.split, solver, to_zero=False)
+    stuck = _find_fewest(problem, risk.sensitive[problem.cells] & problem.split, solver, seconds, to_zero=False)
     if stuck is not None and len(stuck):
         said = f"cannot be left by all of these cells together: {_labels(risk.table, stuck)}."
         return InfeasibleError.one("levels", said, "Lower the levels, or exempt these cells.")
@@ -52,12 +56,14 @@ def conflict_of(risk: Risk, method: Adjust, call: Call, solver: Backend) -> Infe
     return InfeasibleError.one("adjustment", said, "Keep fewer cells, or lower the levels.")
 
 
-def _fewest(task: AdjustTask, cells: NDArray[np.bool_], solver: Backend, *, to_zero: bool) -> NDArray[np.int64] | None:
+def _find_fewest(
+    problem: AdjustmentProblem, cells: NDArray[np.bool_], solver: Backend, seconds: float, *, to_zero: bool
+) -> NDArray[np.int64] | None:
     """Return the fewest of some cells that must be released for a table to exist; None where nothing helps in time.
 
     Parameters
     ----------
-    task
+    problem
         Without the limits of these cells.
     cells
         Cells that stay where they are (`to_zero`), or else leave their gap, unless they are released.
@@ -65,12 +71,18 @@ def _fewest(task: AdjustTask, cells: NDArray[np.bool_], solver: Backend, *, to_z
         Which of the two.
     """
     places = np.flatnonzero(cells)
-    loose = task if to_zero else replace(task, down=np.where(cells, 0, task.down), up=np.where(cells, 0, task.up))
+    loose = (
+        problem
+        if to_zero
+        else replace(problem, down=np.where(cells, 0, problem.down), up=np.where(cells, 0, problem.up))
+    )
     held = replace(loose, lower=np.minimum(loose.lower, 0), upper=np.maximum(loose.upper, 0)) if to_zero else loose
     steps = linear_steps(held)
     program = steps.program("sides")
-    far = 4.0 * float(sum(np.abs(part[np.abs(part) < ENDLESS / 2]).sum() for part in (task.lower, task.upper, task.up)))
-    rows, most = _released(steps.column, steps.direction, task, places, far + 4, to_zero=to_zero)
+    far = 4.0 * float(
+        sum(np.abs(part[np.abs(part) < LARGEST_MOVE / 2]).sum() for part in (problem.lower, problem.upper, problem.up))
+    )
+    rows, most = _release_rows(steps.column, steps.direction, problem, places, far + 4, to_zero=to_zero)
     wide = sp.hstack([program.rows, sp.csr_array((program.rows.shape[0], rows.shape[1] - program.rows.shape[1]))])
     more = rows.shape[1] - len(steps.column)
     price = np.zeros(more)
@@ -85,16 +97,16 @@ def _fewest(task: AdjustTask, cells: NDArray[np.bool_], solver: Backend, *, to_z
             np.concatenate([np.zeros(len(steps.column)), price]),
             np.concatenate([steps.jump, np.ones(more, dtype=bool)]),
         )
-    ).solve(time_limit=_SECONDS)
+    ).solve(time_limit=seconds)
     if said.x is None or said.status is Status.INFEASIBLE:
         return None
-    return np.sort(task.cells[places[said.x[len(steps.column) :][: len(places)] > 0.5]])  # noqa: PLR2004
+    return np.sort(problem.cells[places[said.x[len(steps.column) :][: len(places)] > HALF]])
 
 
-def _released(
+def _release_rows(
     column: NDArray[np.int64],
     direction: NDArray[np.int64],
-    task: AdjustTask,
+    problem: AdjustmentProblem,
     places: NDArray[np.int64],
     far: float,
     *,
@@ -105,7 +117,7 @@ def _released(
     A kept cell moves at most `far` times its switch. A sensitive one has two switches: released, and upward.
     """
     n, k = len(column), len(places)
-    number = np.full(len(task), -1, dtype=np.int64)
+    number = np.full(len(problem), -1, dtype=np.int64)
     number[places] = np.arange(k)
     own = np.flatnonzero(number[column] >= 0)
     who = number[column[own]]
@@ -140,7 +152,7 @@ def _released(
         ),
         shape=(k, n + 2 * k),
     )
-    most = np.concatenate([far - task.up[places], -task.down[places]])
+    most = np.concatenate([far - problem.up[places], -problem.down[places]])
     return sp.csr_array(sp.vstack([above, below], format="csr")), most.astype(np.float64)
 
 

@@ -16,34 +16,20 @@ from numpy.typing import NDArray
 
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Whose, balances_of
-from celosia.protection.adjustment.formulation import AdjustTask
-from celosia.protection.adjustment.leaves import leaves_of
-from celosia.protection.adjustment.relaxation import answer, relaxed
+from celosia.protection.adjustment.formulation import AdjustmentProblem
+from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.relaxation import check_answer, solve_relaxation
 from celosia.protection.adjustment.steps import Steps, Whole, linear_steps, unit_steps
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.solve.solution import Solution, Status
-
-_NEAR = 1e-6
-"""What a solver may miss a whole number by."""
-
-_WINDOWS = (1, 3, 10)
-"""So many units around a solution are searched for a whole one, one after the other."""
-
-_MANY = 10_000
-"""Of so many cells squares are rounded leaf by leaf before a linear program over single units is tried."""
-
-_SEVERAL = 0.02
-"""Where a larger share of the cells is not whole, totals follow from rounded leaves."""
-
-_SECONDS = 20.0
-"""For the whole numbers of one neighbourhood."""
+from celosia.tolerance import INTEGRAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """Whole moves of a task without split cells.
+class WholeMoves:
+    """Whole moves of a problem without split cells.
 
     Parameters
     ----------
@@ -57,10 +43,12 @@ class Settled:
     multipliers: NDArray[np.float64]
 
 
-def settled(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
-    """Return the cheapest moves, or moves close to them, of a task without split cells; None where none are found.
+def find_whole_moves(
+    problem: AdjustmentProblem, solver: Backend, clock: Clock, parameters: AdjustmentParameters = DEFAULT
+) -> WholeMoves | None:
+    """Return the cheapest moves, or moves close to them, of a problem without split cells; None where none are found.
 
-    Guarantee: the task admits them, exactly.
+    Guarantee: the problem admits them, exactly.
 
     Raises
     ------
@@ -68,83 +56,95 @@ def settled(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
         The time is up.
     """
     try:
-        found = relaxed(task, clock)
+        found = solve_relaxation(problem, clock, parameters=parameters)
     except SolverError:
-        return _descended(task, solver, clock)
+        return _descend_from_norm_1(problem, solver, clock, parameters)
     if found is None:
         return None
-    if task.norm == 1:
-        moves = _rounded(task, found.moves, solver, clock)
-        return None if moves is None else Settled(moves, found.multipliers)
-    moves = _rounded(task, found.moves, solver, clock) if len(task) > _MANY else None
-    if moves is not None:
-        return Settled(moves, found.multipliers)
+    if problem.norm == 1:
+        moves = _round_to_whole(problem, found.moves, solver, clock, parameters)
+        return None if moves is None else WholeMoves(moves, found.multipliers)
+    if len(problem) > parameters.many_cells:
+        moves = _round_to_whole(problem, found.moves, solver, clock, parameters)
+        if moves is not None:
+            return WholeMoves(moves, found.multipliers)
     low, high = np.floor(found.moves).astype(np.int64), np.ceil(found.moves).astype(np.int64)
-    for width in _WINDOWS:
-        close = task.within(low - width + 1, high + width - 1)
+    for width in parameters.windows:
+        close = problem.tighten(low - width + 1, high + width - 1)
         steps = unit_steps(close)
-        solution = answer(backends()[0].open(steps.program("nothing")).solve(time_limit=clock.left))
+        solution = check_answer(backends()[0].open(steps.program("nothing")).solve(time_limit=clock.left))
         if solution is not None and solution.x is not None and solution.duals is not None:
-            moves = _rounded(close, steps.moves(solution.x, "nothing"), solver, clock)
+            moves = _round_to_whole(close, steps.moves(solution.x, "nothing"), solver, clock, parameters)
             if moves is not None:
-                return Settled(moves, solution.duals * steps.scale)
+                return WholeMoves(moves, solution.duals * steps.scale)
     return None
 
 
-def _descended(task: AdjustTask, solver: Backend, clock: Clock) -> Settled | None:
+def _descend_from_norm_1(
+    problem: AdjustmentProblem, solver: Backend, clock: Clock, parameters: AdjustmentParameters
+) -> WholeMoves | None:
     """Return moves found without a quadratic program: from those of the norm 1 down, by unit steps nearby."""
-    first = settled(replace(task, norm=1), solver, clock) if task.norm != 1 else None
+    first = find_whole_moves(replace(problem, norm=1), solver, clock, parameters) if problem.norm != 1 else None
     if first is None:
         return None
-    moves, cost = first.moves, math.inf
-    while (now := math.fsum(task.costs(moves).tolist())) < cost:
+    moves, cost, widest = first.moves, math.inf, max(parameters.windows)
+    while (now := math.fsum(problem.costs(moves).tolist())) < cost:
         cost = now
-        close = task.within(moves - max(_WINDOWS), moves + max(_WINDOWS))
+        close = problem.tighten(moves - widest, moves + widest)
         steps = unit_steps(close)
-        solution = answer(backends()[0].open(steps.program("nothing")).solve(time_limit=clock.left))
+        solution = check_answer(backends()[0].open(steps.program("nothing")).solve(time_limit=clock.left))
         if solution is None or solution.x is None or solution.duals is None:
             break
         multipliers = solution.duals * steps.scale
-        better = _rounded(close, steps.moves(solution.x, "nothing"), solver, clock)
-        if better is None or math.fsum(task.costs(better).tolist()) >= cost:
-            return Settled(moves, multipliers)
+        better = _round_to_whole(close, steps.moves(solution.x, "nothing"), solver, clock, parameters)
+        if better is None or math.fsum(problem.costs(better).tolist()) >= cost:
+            return WholeMoves(moves, multipliers)
         moves = better
-    return Settled(moves, np.zeros(task.matrix.shape[0]))
+    return WholeMoves(moves, np.zeros(problem.matrix.shape[0]))
 
 
-def _rounded(task: AdjustTask, moves: NDArray[np.float64], solver: Backend, clock: Clock) -> NDArray[np.int64] | None:
-    """Return whole moves near others: rounded, or with totals that follow from rounded leaves, or mended."""
-    near = np.clip(np.rint(moves), task.lower, task.upper).astype(np.int64)
-    if task.admits(near):
+def _round_to_whole(
+    problem: AdjustmentProblem,
+    moves: NDArray[np.float64],
+    solver: Backend,
+    clock: Clock,
+    parameters: AdjustmentParameters,
+) -> NDArray[np.int64] | None:
+    """Return whole moves near others: rounded, with totals from rounded leaves, or solved again nearby."""
+    near = np.clip(np.rint(moves), problem.lower, problem.upper).astype(np.int64)
+    if problem.admits(near):
         return near
-    off = np.abs(moves - near) > _NEAR
-    if off.mean() > _SEVERAL:
-        near = leaves_of(task.matrix).completed(task, near)
-        if task.admits(near):
+    off = np.abs(moves - near) > INTEGRAL
+    if off.mean() > parameters.fractional_share:
+        near = leaves_of(problem.matrix).complete_totals(problem, near)
+        if problem.admits(near):
             return near
-        off = (near < task.lower) | (near > task.upper)
-        broken = (task.matrix @ near != task.right).astype(np.int64)
-        off |= np.asarray(abs(task.matrix).T @ broken > 0)
-    for close in _neighbourhoods(task, near, off):
-        found, _ = solve_whole(close, "everything", solver, clock, time_limit=_SECONDS)
-        if found is not None and task.admits(found):
+        off = (near < problem.lower) | (near > problem.upper)
+        broken = (problem.matrix @ near != problem.right).astype(np.int64)
+        off |= np.asarray(abs(problem.matrix).T @ broken > 0)
+    limit = parameters.neighbourhood_seconds
+    for close in _neighbourhoods(problem, near, off, parameters.windows):
+        found, _ = solve_whole(close, "everything", solver, clock, time_limit=limit, parameters=parameters)
+        if found is not None and problem.admits(found):
             return found
     return None
 
 
-def _neighbourhoods(task: AdjustTask, near: NDArray[np.int64], off: NDArray[np.bool_]) -> Iterator[AdjustTask]:
-    """Yield ever larger tasks around some moves, of which a few are not whole."""
-    incidence = abs(task.matrix)
+def _neighbourhoods(
+    problem: AdjustmentProblem, near: NDArray[np.int64], off: NDArray[np.bool_], windows: tuple[int, ...]
+) -> Iterator[AdjustmentProblem]:
+    """Yield ever larger problems around some moves, of which a few are not whole."""
+    incidence = abs(problem.matrix)
     around = off
-    for width in _WINDOWS:
+    for width in windows:
         around = around | ((incidence.T @ (incidence @ around.astype(np.int64))) > 0)
         lower, upper = (np.where(around, near + sign * width, near) for sign in (-1, 1))
-        yield task.within(lower, upper)
-    yield task.within(near - max(_WINDOWS), near + max(_WINDOWS))
+        yield problem.tighten(lower, upper)
+    yield problem.tighten(near - max(windows), near + max(windows))
 
 
 def solve_whole(
-    task: AdjustTask,
+    problem: AdjustmentProblem,
     whole: Whole,
     solver: Backend,
     clock: Clock,
@@ -152,33 +152,34 @@ def solve_whole(
     gap: float = 0.0,
     time_limit: float | None = None,
     balanced: Whose = "every",
+    parameters: AdjustmentParameters = DEFAULT,
 ) -> tuple[NDArray[np.int64] | None, Solution | None]:
     """Return the cheapest whole moves that a solver finds in time, None for none, and what it said.
 
-    The objective and the bound are those of the task. Whether the task admits the moves is for the caller to check:
-    where only sides are whole, the others are rounded. Cells that cannot move are constants.
+    The objective and the bound are those of the problem. The caller checks whether the problem admits the moves: where
+    only sides are whole, the others are rounded. Cells that cannot move are constants.
     """
-    if bool((task.lower > task.upper).any()):
+    if bool((problem.lower > problem.upper).any()):
         return None, Solution.infeasible(0.0)
-    moving = task.lower < task.upper
+    moving = problem.lower < problem.upper
     columns = np.flatnonzero(moving)
-    moves = np.where(moving, 0, task.lower)
-    matrix = sp.csr_array(task.matrix[:, columns])
-    right = task.right - task.matrix @ moves
+    moves = np.where(moving, 0, problem.lower)
+    matrix = sp.csr_array(problem.matrix[:, columns])
+    right = problem.right - problem.matrix @ moves
     used = np.diff(matrix.indptr) > 0
     if bool(right[~used].any()):
         return None, Solution.infeasible(0.0)
-    few = replace(task.part(columns), matrix=sp.csr_array(matrix[used]), right=right[used])
+    few = replace(problem.restrict_to(columns), matrix=sp.csr_array(matrix[used]), right=right[used])
     steps = steps_of(few)
-    beside = None
+    balance_rows = None
     if few.norm == 1 and few.split.any():
-        needed = relaxed(few, clock, balanced)
+        needed = solve_relaxation(few, clock, balanced, parameters)
         if needed is None:
             return None, Solution.infeasible(0.0)
-        beside = balances_of(few, balanced).beside(steps, needed.balances)
+        balance_rows = balances_of(few, balanced).balance_rows(steps, needed.balances)
     limit = clock.left if time_limit is None else min(clock.left, time_limit)
-    said = solver.open(steps.program(whole, beside)).solve(time_limit=limit, gap=gap)
-    constant = steps.constant + float(task.costs(moves)[~moving].sum())
+    said = solver.open(steps.program(whole, balance_rows)).solve(time_limit=limit, gap=gap)
+    constant = steps.constant + float(problem.costs(moves)[~moving].sum())
     said = replace(said, objective=said.objective * steps.scale + constant, bound=said.bound * steps.scale + constant)
     if said.x is None:
         return None, said
@@ -186,11 +187,63 @@ def solve_whole(
     return moves, said
 
 
-def steps_of(task: AdjustTask) -> Steps:
-    """Return exact steps of a task, whose bounds must be close where the norm is 2."""
-    return linear_steps(task) if task.norm == 1 else unit_steps(task)
+def steps_of(problem: AdjustmentProblem) -> Steps:
+    """Return exact steps of a problem, whose bounds must be close where the norm is 2."""
+    return linear_steps(problem) if problem.norm == 1 else unit_steps(problem)
 
 
 def is_infeasible(said: Solution | None) -> bool:
     """Return whether a solver proved that there are no such moves."""
     return said is not None and said.status is Status.INFEASIBLE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    """Which cells follow from which.
+
+    Parameters
+    ----------
+    layers
+        One after the other: the rows of a layer, and the totals that follow from them and from what is known by then.
+    rest
+        Rows that define no total, ``(k,)``: they hold or they do not.
+    """
+
+    layers: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    rest: NDArray[np.int64]
+
+    def complete_totals(self, problem: AdjustmentProblem, moves: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return moves in which those of totals are replaced by what follows from the leaves."""
+        found = moves.copy()
+        for rows, totals in self.layers:
+            found[totals] = 0
+            found[totals] = problem.matrix[rows] @ found - problem.right[rows]  # the total's own coefficient is -1
+        return found
+
+
+def leaves_of(matrix: sp.csr_array) -> Leaves:
+    """Return which cells follow from which: a relation with a single negative cell, -1, defines it, once."""
+    m, n = matrix.shape
+    row = np.repeat(np.arange(m), np.diff(matrix.indptr))
+    negative = matrix.data < 0
+    single = np.bincount(row[negative], minlength=m) == 1
+    total = np.full(m, -1, dtype=np.int64)
+    ones = negative & (matrix.data == -1) & single[row]
+    total[row[ones]] = matrix.indices[ones]
+    _, first = np.unique(total, return_index=True)
+    defining = np.zeros(m, dtype=bool)
+    defining[first] = True
+    defining &= total >= 0
+    pattern = sp.csr_array((np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=(m, n))
+    unknown = np.zeros(n, dtype=np.int64)
+    unknown[total[defining]] = 1
+    layers, waiting = [], np.flatnonzero(defining)
+    while len(waiting):
+        ready = pattern[waiting] @ unknown == 1  # nothing but the total itself
+        if not ready.any():
+            break  # definitions that go round in circles: relations like any other
+        layers.append((waiting[ready], total[waiting[ready]]))
+        unknown[total[waiting[ready]]] = 0
+        waiting = waiting[~ready]
+    used = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in layers)])
+    return Leaves(tuple(layers), np.setdiff1d(np.arange(m), used))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, listed, nearest
 from celosia.pattern.entries import ADJUSTED
-from celosia.protection.adjustment.weights import Weight, weights_of
 from celosia.protection.method import NO_CELLS, Method
 from celosia.protection.named_cells import places_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.naming import CellNames
 from celosia.table.table import Table
 from celosia.table.units import refuse_fractions
+from celosia.tolerance import LARGEST_WEIGHT, SMALLEST_WEIGHT
+
+Weight = Literal["1", "1/a", "1/sqrt(a)"]
+"""Weights by name, of the absolute value a."""
+
+_POWERS: dict[str, float] = {"1": 0.0, "1/a": -1.0, "1/sqrt(a)": -0.5}
 
 NORMS = (1, 2)
 """The distances: the sum of weighted deviations, or of weighted squares."""
@@ -129,6 +134,31 @@ class Adjust(Method):
             said = f"keeps cells that are sensitive: {_labels(risk.table, clash)}."
             raise SpecError.one("keep_zeros", said, "Exempt these cells, or let zeros move.")
         return np.asarray((risk.status == SHOW) | (zero & self.keep_zeros))
+
+
+def weights_of(weight: str | ArrayLike, table: Table) -> NDArray[np.float64]:
+    """Return the weight of every cell, ``(n_cells,)``.
+
+    Raises
+    ------
+    SpecError
+        There are not as many weights as cells, or some are not positive.
+    """
+    if isinstance(weight, str):
+        return np.maximum(np.abs(table.values), 10.0**-table.decimals) ** _POWERS[weight]
+    try:
+        weights = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SpecError.one("weight", "holds something that is no number.", "Give one per cell.") from None
+    if weights.shape != (len(table),):
+        raise SpecError.one("weight", f"has the shape {weights.shape} for {len(table)} cells.", "Give one per cell.")
+    wrong = np.flatnonzero(~((weights >= SMALLEST_WEIGHT) & (weights <= LARGEST_WEIGHT)))
+    if len(wrong):
+        first = table.label(int(wrong[0]))
+        ends = f"{SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+        said = f"is not between {ends} for {len(wrong)} cells, the first being {first}."
+        raise SpecError.one("weight", said, "Weights are positive; to leave a cell as it is, name it in keep.")
+    return weights
 
 
 def kept_totals(table: Table, which: str) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Adjustment at work: components, a search for each, and the check of what they find."""
+"""How an adjusted table is found: a search for every component, and the check of what they find."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from celosia.errors import OutOfTimeError, SolverError
 from celosia.library import OnFirstUse
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.pattern import Pattern
-from celosia.protection.adjustment.branch_and_bound import AdjustSearch
-from celosia.protection.adjustment.formulation import AdjustTask
+from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
+from celosia.protection.adjustment.formulation import AdjustmentProblem, PublicationGrid, formulate
 from celosia.protection.adjustment.infeasibility import conflict_of
 from celosia.protection.adjustment.method import Adjust
-from celosia.protection.adjustment.problem import Grid, adjust_task
+from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
 from celosia.protection.distances import distances_of
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -27,54 +27,56 @@ from celosia.table.fixed import Fixed
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
-def solve(risk: Risk, method: Adjust, call: Call) -> Protection:
+def solve(risk: Risk, method: Adjust, call: Call, parameters: AdjustmentParameters = DEFAULT) -> Protection:
     """Return the closest table in which every sensitive cell left its safety interval; see `celosia.protect`.
 
     Guarantee: the published table was checked outside the solver, in exact arithmetic: it adds up, lies within what
     attackers know, keeps what was to be kept, and every sensitive cell left its safety interval. The bound is proved by
     weak duality, or by a tree where that says more.
     """
-    task, grid = adjust_task(risk, method, integer=call.integer)
-    return _Work(risk, method, call, task, grid).protection()
+    problem, grid = formulate(risk, method, integer=call.integer)
+    return _Adjustment(risk, method, call, problem, grid, parameters).protection()
 
 
 @dataclass(eq=False)
-class _Work:
-    """One adjustment at work."""
+class _Adjustment:
+    """One adjustment: a search for every component, and the table that they make together."""
 
     risk: Risk
     method: Adjust
     call: Call
-    task: AdjustTask
-    grid: Grid
+    problem: AdjustmentProblem
+    grid: PublicationGrid
+    parameters: AdjustmentParameters
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
-    searches: list[tuple[AdjustSearch, NDArray[np.int64]]] = field(default_factory=list)
+    searches: list[tuple[AdjustmentSearch, NDArray[np.int64]]] = field(default_factory=list)
 
     def protection(self) -> Protection:
         """Return the best table that passes the check."""
-        solver = self.call.solver
-        self.searches = [
-            (AdjustSearch(self.task.part(columns), solver, self.call.clock, self._listen, self.call.seed), columns)
-            for columns in components_of(self.task)
-        ]
+        self.searches = [(self._search(columns), columns) for columns in components_of(self.problem)]
         try:
             for search, _ in self.searches:
                 search.run(self.call.gap)
-                if search.impossible:
+                if search.infeasible:
                     break
         except KeyboardInterrupt:
             self.call.clock.stop()
-        if any(search.impossible for search, _ in self.searches):
-            raise conflict_of(self.risk, self.method, self.call, solver)
+        if any(search.infeasible for search, _ in self.searches):
+            raise conflict_of(self.risk, self.method, self.call, self.call.solver, self.parameters)
         if any(search.moves is None for search, _ in self.searches):
             raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
         return self._result()
+
+    def _search(self, columns: NDArray[np.int64]) -> AdjustmentSearch:
+        """Return the search for the table of one component."""
+        call, part = self.call, self.problem.restrict_to(columns)
+        return AdjustmentSearch(part, call.solver, call.clock, self._listen, call.seed, self.parameters)
 
     def _result(self) -> Protection:
         counts = self.grid.floor.copy()
         for search, columns in self.searches:
             if search.moves is not None:
-                cells = self.task.cells[columns]
+                cells = self.problem.cells[columns]
                 counts[cells] += search.moves * self.grid.grain[cells]
         moved = np.flatnonzero(self.risk.status != SHOW)
         table = self.risk.table
@@ -109,14 +111,15 @@ class _Work:
         self.call.progress.search(known, bound, 0)
 
 
-def components_of(task: AdjustTask) -> list[NDArray[np.int64]]:
-    """Return the columns of every connected part of a task."""
+def components_of(problem: AdjustmentProblem) -> list[NDArray[np.int64]]:
+    """Return the columns of every connected part of a problem."""
     pattern = sp.csr_array(
-        (np.ones(task.matrix.nnz, dtype=np.int8), task.matrix.indices, task.matrix.indptr), shape=task.matrix.shape
+        (np.ones(problem.matrix.nnz, dtype=np.int8), problem.matrix.indices, problem.matrix.indptr),
+        shape=problem.matrix.shape,
     )
     graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
     number, labels = csgraph.connected_components(graph, directed=False)
-    own = labels[task.matrix.shape[0] :]
+    own = labels[problem.matrix.shape[0] :]
     order = np.argsort(own, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])
     return [part for part in parts if len(part)]

@@ -16,15 +16,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.adjustment.formulation import ENDLESS, AdjustTask
+from celosia.protection.adjustment.formulation import AdjustmentProblem
 from celosia.solve.problem import LinearProgram
+from celosia.tolerance import LARGEST_MOVE
 
 Whole = Literal["nothing", "sides", "everything"]
 """Which columns of a program take whole numbers: none, the choice of sides, or all steps."""
 
 
-class Beside(NamedTuple):
-    """Rows of a program beside the relations.
+class BalanceRows(NamedTuple):
+    """Balance rows of a program, beside the relations.
 
     Parameters
     ----------
@@ -40,12 +41,12 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """The steps of every cell of a task.
+    """The steps of every cell of a problem.
 
     Parameters
     ----------
-    task
-        The task.
+    problem
+        The problem.
     start
         From where each cell sets out, ``(n,)``.
     column
@@ -60,7 +61,7 @@ class Steps:
         Which steps lead from the lower side of a split cell to the upper one, ``(s,)``.
     """
 
-    task: AdjustTask
+    problem: AdjustmentProblem
     start: NDArray[np.int64]
     column: NDArray[np.int64]
     direction: NDArray[np.int64]
@@ -71,7 +72,7 @@ class Steps:
     @property
     def constant(self) -> float:
         """What standing at the start costs."""
-        return math.fsum(self.task.costs(self.start).tolist())
+        return math.fsum(self.problem.costs(self.start).tolist())
 
     @property
     def scale(self) -> float:
@@ -82,7 +83,7 @@ class Steps:
     def moves(self, x: NDArray[np.float64], whole: Whole) -> NDArray[np.float64]:
         """Return the moves that a solution of the program describes, ``(n,)``."""
         along = x * np.where(self.jump, self.length, 1.0) if whole != "nothing" else x
-        return np.asarray(self.start + np.bincount(self.column, along * self.direction, minlength=len(self.task)))
+        return np.asarray(self.start + np.bincount(self.column, along * self.direction, minlength=len(self.problem)))
 
     @property
     def sizes(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
@@ -91,13 +92,15 @@ class Steps:
         Nobody climbs and descends at a time, nor goes beyond a side on the wrong side of the jump, in a whole solution
         that is any good.
         """
-        task = self.task
-        factor = np.where(self.jump, (task.up - task.down)[self.column] / np.where(self.jump, self.length, 1.0), 1.0)
-        shape = (len(task), len(self.column))
+        problem = self.problem
+        factor = np.where(
+            self.jump, (problem.up - problem.down)[self.column] / np.where(self.jump, self.length, 1.0), 1.0
+        )
+        shape = (len(problem), len(self.column))
         return sp.csr_array((factor, (self.column, np.arange(shape[1]))), shape=shape), np.abs(self.start).astype(float)
 
-    def program(self, whole: Whole, beside: Beside | None = None) -> LinearProgram:
-        """Return the linear or mixed-integer program; its first rows are the relations of the task.
+    def program(self, whole: Whole, balance_rows: BalanceRows | None = None) -> LinearProgram:
+        """Return the linear or mixed-integer program; its first rows are the relations of the problem.
 
         Parameters
         ----------
@@ -106,18 +109,18 @@ class Steps:
         beside
             Further rows, ``rows @ x >= least``, with jumps counted in units.
         """
-        task, discrete = self.task, whole != "nothing"
+        problem, discrete = self.problem, whole != "nothing"
         unit = np.where(self.jump & discrete, self.length, 1.0)
-        entries = sp.csr_array(task.matrix[:, self.column]).astype(np.float64)
+        entries = sp.csr_array(problem.matrix[:, self.column]).astype(np.float64)
         rows = [sp.csr_array(entries.multiply((self.direction * unit)[None, :]))]
-        right = (task.right - task.matrix @ self.start).astype(np.float64)
+        right = (problem.right - problem.matrix @ self.start).astype(np.float64)
         below, above = [right], [right]
-        if beside is not None:
-            rows.append(sp.csr_array(beside.rows.multiply(unit[None, :])))
-            below.append(beside.least)
-            above.append(np.full(len(beside.least), np.inf))
+        if balance_rows is not None:
+            rows.append(sp.csr_array(balance_rows.rows.multiply(unit[None, :])))
+            below.append(balance_rows.least)
+            above.append(np.full(len(balance_rows.least), np.inf))
         if discrete:
-            linking, most = self._linking()
+            linking, most = self._linking_rows()
             rows.append(linking)
             below.append(np.full(len(most), -np.inf))
             above.append(most)
@@ -132,15 +135,15 @@ class Steps:
             integer=integer,
         )
 
-    def _linking(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    def _linking_rows(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
         """Return the rows that allow steps beyond the upper side only after the jump, and below the lower only before.
 
         Steps of one unit are limited one by one, which is tighter.
         """
-        jump_of = np.full(len(self.task), -1, dtype=np.int64)
+        jump_of = np.full(len(self.problem), -1, dtype=np.int64)
         jump_of[self.column[self.jump]] = np.flatnonzero(self.jump)
         steps = np.flatnonzero((jump_of[self.column] >= 0) & ~self.jump & (self.length > 0))
-        most = np.minimum(self.length[steps], _farthest(self.task))
+        most = np.minimum(self.length[steps], _farthest(self.problem))
         upward = self.direction[steps] > 0
         row = np.arange(len(steps))
         matrix = sp.csr_array(
@@ -153,52 +156,55 @@ class Steps:
         return matrix, np.where(upward, 0.0, most)
 
 
-def _farthest(task: AdjustTask) -> float:
+def _farthest(problem: AdjustmentProblem) -> float:
     """Return how far cells without an end go in a program: four times the sum of all levels and ends there are.
 
     Vertices of networks never go further than once that sum.
     """
-    ends = [np.abs(part[np.abs(part) < ENDLESS / 2]) for part in (task.lower, task.upper, task.down, task.up)]
-    return float(min(4 * int(np.concatenate(ends).sum()) + 4, ENDLESS))
+    ends = [
+        np.abs(part[np.abs(part) < LARGEST_MOVE / 2])
+        for part in (problem.lower, problem.upper, problem.down, problem.up)
+    ]
+    return float(min(4 * int(np.concatenate(ends).sum()) + 4, LARGEST_MOVE))
 
 
-def linear_steps(task: AdjustTask) -> Steps:
+def linear_steps(problem: AdjustmentProblem) -> Steps:
     """Return the steps of the norm 1."""
-    every, split = np.arange(len(task)), task.split
-    start = np.where(split, -task.down, np.clip(0, task.lower, np.maximum(task.lower, task.upper)))
+    every, split = np.arange(len(problem)), problem.split
+    start = np.where(split, -problem.down, np.clip(0, problem.lower, np.maximum(problem.lower, problem.upper)))
     # Between the grid points around the true value the cost has another slope, unless the true value is one of them.
-    bent = np.flatnonzero((task.offset > 0) & (start == 0) & (task.upper >= 1) & ~split)
-    top = np.where(split, task.up, start)
+    bent = np.flatnonzero((problem.offset > 0) & (start == 0) & (problem.upper >= 1) & ~split)
+    top = np.where(split, problem.up, start)
     top[bent] = 1
     jumps = np.flatnonzero(split)
-    gap = (task.up + task.down)[jumps]
-    jump_rate = (task.costs(task.up) - task.costs(-task.down))[jumps] / gap
+    gap = (problem.up + problem.down)[jumps]
+    jump_rate = (problem.costs(problem.up) - problem.costs(-problem.down))[jumps] / gap
     return _steps(
-        task,
+        problem,
         start,
-        (every, 1, task.upper - top, task.weight),
-        (every, -1, start - task.lower, task.weight),
-        (bent, 1, np.ones(len(bent), dtype=np.int64), (task.weight * (1 - 2 * task.offset))[bent]),
+        (every, 1, problem.upper - top, problem.weight),
+        (every, -1, start - problem.lower, problem.weight),
+        (bent, 1, np.ones(len(bent), dtype=np.int64), (problem.weight * (1 - 2 * problem.offset))[bent]),
         jump=(jumps, gap, jump_rate),
     )
 
 
-def unit_steps(task: AdjustTask) -> Steps:
-    """Return steps of one unit each, for any norm; the bounds of the task must be close."""
-    split = task.split
-    start = np.where(split, -task.down, task.lower)
-    top = np.where(split, task.up, start)
-    climbing, up = _units(top, task.upper - top)
-    descending, down = _units(start, start - task.lower)
+def unit_steps(problem: AdjustmentProblem) -> Steps:
+    """Return steps of one unit each, for any norm; the bounds of the problem must be close."""
+    split = problem.split
+    start = np.where(split, -problem.down, problem.lower)
+    top = np.where(split, problem.up, start)
+    climbing, up = _units(top, problem.upper - top)
+    descending, down = _units(start, start - problem.lower)
     jumps = np.flatnonzero(split)
-    gap = (task.up + task.down)[jumps]
-    jump_rate = (task.costs(task.up) - task.costs(-task.down))[jumps] / gap
+    gap = (problem.up + problem.down)[jumps]
+    jump_rate = (problem.costs(problem.up) - problem.costs(-problem.down))[jumps] / gap
     ones = np.ones(len(climbing) + len(descending), dtype=np.int64)
     return _steps(
-        task,
+        problem,
         start,
-        (climbing, 1, ones[: len(climbing)], _price(task, climbing, top[climbing] + up, 1)),
-        (descending, -1, ones[len(climbing) :], _price(task, descending, start[descending] - down, -1)),
+        (climbing, 1, ones[: len(climbing)], _price(problem, climbing, top[climbing] + up, 1)),
+        (descending, -1, ones[len(climbing) :], _price(problem, descending, start[descending] - down, -1)),
         jump=(jumps, gap, jump_rate),
     )
 
@@ -210,15 +216,17 @@ def _units(at: NDArray[np.int64], length: NDArray[np.int64]) -> tuple[NDArray[np
     return column, np.arange(len(column)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _price(task: AdjustTask, column: NDArray[np.int64], at: NDArray[np.int64], direction: int) -> NDArray[np.float64]:
+def _price(
+    problem: AdjustmentProblem, column: NDArray[np.int64], at: NDArray[np.int64], direction: int
+) -> NDArray[np.float64]:
     """Return what one unit more costs."""
-    weight, offset = task.weight[column], task.offset[column]
-    here, there = (np.abs(place - offset) ** task.norm for place in (at, at + direction))
+    weight, offset = problem.weight[column], problem.offset[column]
+    here, there = (np.abs(place - offset) ** problem.norm for place in (at, at + direction))
     return np.asarray(weight * (there - here))
 
 
 def _steps(
-    task: AdjustTask,
+    problem: AdjustmentProblem,
     start: NDArray[np.int64],
     *parts: tuple[NDArray[np.int64], int, NDArray[np.int64], NDArray[np.float64]],
     jump: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
@@ -229,11 +237,11 @@ def _steps(
     length = np.concatenate([*(part[2] for part in kept), jump[1]]).astype(np.float64)
     ways = [np.full(len(part[0]), part[1], dtype=np.int64) for part in kept]
     return Steps(
-        task,
+        problem,
         start,
         column,
         np.concatenate([*ways, np.ones(len(jump[0]), dtype=np.int64)]),
-        np.where(length >= ENDLESS / 2, np.inf, length),
+        np.where(length >= LARGEST_MOVE / 2, np.inf, length),
         np.concatenate([*(part[3] for part in kept), jump[2]]),
         np.arange(len(column)) >= len(column) - len(jump[0]),
     )

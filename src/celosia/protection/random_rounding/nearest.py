@@ -14,9 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.protection.adjustment.branch_and_bound import AdjustSearch
-from celosia.protection.adjustment.formulation import AdjustTask
-from celosia.protection.adjustment.problem import Grid
+from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
+from celosia.protection.adjustment.formulation import AdjustmentProblem, PublicationGrid
 from celosia.protection.adjustment.solve import components_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
@@ -66,33 +65,33 @@ def nearest_of(
     solver, clock
         Who solves, and until when.
     """
-    grid = Grid.of(risk.table, risk.table.decimals)
-    task = _task(risk, grid, cells, values, kept, reach)
-    if task is None:
+    grid = PublicationGrid.of(risk.table, risk.table.decimals)
+    problem = _formulate(risk, grid, cells, values, kept, reach)
+    if problem is None:
         return None
     counts = np.asarray(risk.table.amounts.counts, dtype=np.int64).copy()
     counts[cells] = values
     fixed = counts[cells] - risk.table.amounts.counts[cells]
     own = math.fsum((fixed**2 * _weights(risk)[cells]).tolist())
     cost = bound = own
-    for columns in components_of(task):
-        search = AdjustSearch(task.part(columns), solver, clock, lambda: None)
+    for columns in components_of(problem):
+        search = AdjustmentSearch(problem.restrict_to(columns), solver, clock, lambda: None)
         search.run(0.0)
         if search.moves is None:
             return None
-        counts[task.cells[columns]] += search.moves * grid.grain[task.cells[columns]]
+        counts[problem.cells[columns]] += search.moves * grid.grain[problem.cells[columns]]
         cost, bound = cost + search.cost, bound + search.bound
     return Nearest(counts, cost, min(cost, bound))
 
 
-def _task(
+def _formulate(
     risk: Risk,
-    grid: Grid,
+    grid: PublicationGrid,
     cells: NDArray[np.int64],
     values: NDArray[np.int64],
     kept: NDArray[np.bool_],
     reach: int | NDArray[np.int64] | None,
-) -> AdjustTask | None:
+) -> AdjustmentProblem | None:
     table = risk.table
     truth = np.asarray(table.amounts.counts, dtype=np.int64)
     given = np.zeros(len(table), dtype=np.int64)
@@ -112,7 +111,7 @@ def _task(
         return None
     rows = np.flatnonzero(used & ~find_implied_rows(full))
     none = np.zeros(len(moving), dtype=np.int64)
-    return AdjustTask(
+    return AdjustmentProblem(
         moving,
         sp.csr_array(matrix[rows]),
         np.asarray(right[rows], dtype=np.int64),

@@ -18,7 +18,7 @@ from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.adjustment.leaves import leaves_of
+from celosia.protection.adjustment.integer import leaves_of
 from celosia.protection.adjustment.method import kept_totals
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.random_rounding.bias import bias_notes

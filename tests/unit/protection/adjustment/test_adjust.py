@@ -15,10 +15,10 @@ from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.balance import balances_of
 from celosia.protection.adjustment.bound import bound_of
-from celosia.protection.adjustment.branch_and_bound import AdjustSearch
-from celosia.protection.adjustment.leaves import leaves_of
+from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
+from celosia.protection.adjustment.formulation import formulate
+from celosia.protection.adjustment.integer import leaves_of
 from celosia.protection.adjustment.method import Adjust
-from celosia.protection.adjustment.problem import adjust_task
 from celosia.protection.distances import distances_of
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -125,9 +125,9 @@ def test_a_cell_that_must_be_hidden_cannot_be_adjusted() -> None:
 def test_any_multipliers_prove_a_bound(norm: int) -> None:
     """Whatever the multipliers are, the bound is below the optimum; narrowing keeps every cheaper table."""
     risk = square({4: (3, 9), 0: (5, 2)})
-    task, _ = adjust_task(risk, Adjust(norm), integer=False)
+    task, _ = formulate(risk, Adjust(norm), integer=False)
     best = cz.protect(risk, Adjust(norm))
-    search = AdjustSearch(task, backends()[0], Clock(None), lambda: None)
+    search = AdjustmentSearch(task, backends()[0], Clock(None), lambda: None)
     search.run(0.0)
     assert search.moves is not None
     random = np.random.default_rng(1)
@@ -137,13 +137,13 @@ def test_any_multipliers_prove_a_bound(norm: int) -> None:
         tilt = rows.tilt(np.arange(len(rows)), random.random(len(rows)) * size) if norm == 1 else None
         bound = bound_of(task, multipliers, best.cost * 1.01, tilt)
         assert bound.value <= best.cost
-        narrow = bound.narrowed()
+        narrow = bound.fix_by_reduced_costs()
         assert narrow.admits(search.moves)
 
 
 def test_balance_rows_hold_for_every_move() -> None:
     """No cell moves more than the rest of a relation together."""
-    task, _ = adjust_task(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
+    task, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
     balances = balances_of(task, "every")
     rows = balances.rows(np.arange(len(balances)))
     assert rows.shape[0] == 32  # eight relations of four cells
@@ -153,14 +153,14 @@ def test_balance_rows_hold_for_every_move() -> None:
 
 def test_the_rows_that_distances_violate_are_those_with_a_cell_that_moves_most() -> None:
     """What is looked up without the rows is what the rows say."""
-    task, _ = adjust_task(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
+    task, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
     balances = balances_of(task, "every")
     rows = balances.rows(np.arange(len(balances)))
     for sizes in np.random.default_rng(0).integers(0, 9, size=(50, len(task))).astype(float):
-        assert balances.violated(sizes).tolist() == np.flatnonzero(rows @ sizes < 0).tolist()
-        few = balances_of(task, "split").violated(sizes)
+        assert balances.find_violated(sizes).tolist() == np.flatnonzero(rows @ sizes < 0).tolist()
+        few = balances_of(task, "split").find_violated(sizes)
         assert set(few.tolist()) == {
-            place for place in balances.violated(sizes).tolist() if task.split[balances.relations.indices[place]]
+            place for place in balances.find_violated(sizes).tolist() if task.split[balances.relations.indices[place]]
         }
 
 
@@ -168,9 +168,9 @@ def test_totals_follow_from_leaves() -> None:
     """With totals computed from the leaves any leaves make an additive table."""
     matrix = SQUARE.relations().matrix
     leaves = leaves_of(matrix)
-    task, _ = adjust_task(square({}), Adjust(), integer=False)
+    task, _ = formulate(square({}), Adjust(), integer=False)
     moves = np.random.default_rng(0).integers(-5, 6, size=len(task))
-    own = leaves_of(task.matrix).completed(task, moves)
+    own = leaves_of(task.matrix).complete_totals(task, moves)
     assert not (matrix @ own).any()
     assert len(leaves.rest) == matrix.shape[0] - 7
 
