@@ -30,7 +30,7 @@ from celosia.protection.intervals.publish.consistency import adds_up
 from celosia.protection.mixed.formulation import HidingPrices, MixedModes, NumberPrices
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.mixed.numbers import Numbers, Roundings, perturbations_of, steps_of
-from celosia.protection.perturbation.formulation import Room
+from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.protect import protect
 from celosia.protection.run import Call
@@ -64,7 +64,9 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
     numbers = Numbers(
         Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth, np.ones_like(truth)),
-        perturbations_of(Room(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)),
+        perturbations_of(
+            PerturbationModel(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)
+        ),
         step,
     )
     prices = HidingPrices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.perturbation.formulation import Ends, Room
+from celosia.protection.perturbation.formulation import MoveBounds, PerturbationModel
 from celosia.risk.risk import Risk
 
 
@@ -53,7 +53,7 @@ class Perturbations:
     columns: NDArray[np.int64]
     grain: NDArray[np.int64]
     reach: NDArray[np.int64]
-    ends: Ends
+    ends: MoveBounds
 
     @property
     def furthest(self) -> NDArray[np.int64]:
@@ -98,7 +98,7 @@ def steps_of(task: ProtectionProblem, risk: Risk, *, integer: bool | None) -> tu
 
 
 def perturbations_of(
-    room: Room, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None
+    room: PerturbationModel, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None
 ) -> Perturbations:
     """Return how far columns may move within their reach; sensitive cells must, to a side drawn at random.
 
@@ -108,10 +108,10 @@ def perturbations_of(
     cells = task.cells[columns]
     coin = np.random.default_rng(secret).random(len(room.risk))[room.sensitive] < 0.5  # noqa: PLR2004  (one for every cell)
     upward = np.where(coin, room.moves(up=True) > 0, room.moves(up=False) <= 0)
-    ends = room.ends(upward).of(cells)
+    ends = room.bound_moves(upward).take(cells)
     kept = ~room.risk.sensitive[cells] | (np.maximum(ends.least_up, ends.least_down) > 0)
     grain = room.grain[cells[kept]]
     far = (ends.least_up, ends.least_down, ends.most_up, ends.most_down)
     return Perturbations(
-        columns[kept], grain, room.reach[cells[kept]] // grain, Ends(*(steps[kept] // grain for steps in far))
+        columns[kept], grain, room.reach[cells[kept]] // grain, MoveBounds(*(steps[kept] // grain for steps in far))
     )

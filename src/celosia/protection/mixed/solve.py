@@ -31,7 +31,7 @@ from celosia.protection.mixed.formulation import (
 from celosia.protection.mixed.method import Mixed
 from celosia.protection.mixed.numbers import Numbers, Perturbations, Roundings, perturbations_of, steps_of
 from celosia.protection.mixed.parameters import MIXED, MixedParameters
-from celosia.protection.perturbation.formulation import Room
+from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -115,7 +115,9 @@ class _MixedSearch(MixedIntegerIntervals):
     def _perturbations(self, free: NDArray[np.bool_]) -> Perturbations:
         """Return which of the columns that need not be hidden may be perturbed, and how far."""
         reach = self.method.reaches(self.asked.table)[self.task.cells]
-        room = Room(self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer)
+        room = PerturbationModel(
+            self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer
+        )
         return perturbations_of(room, self.task, np.flatnonzero((reach > 0) & free), self.method.secret)
 
     def protection(self) -> Protection:

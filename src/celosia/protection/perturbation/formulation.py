@@ -1,4 +1,15 @@
-"""How far the values of a perturbation must and may move, to which side soever."""
+r"""The model of cell perturbation (Salazar 2002, section 6).
+
+With the reach :math:`R_i` a perturbation publishes :math:`v_i = a_i + z_i^+ - z_i^-`, (13), and
+
+.. math:: \min \sum_i w_i (z_i^+ + z_i^-) \quad\text{s.t.}\quad M (z^+ - z^-) = 0, \quad
+    \mathrm{least}^\pm \le z^\pm \le \mathrm{most}^\pm,
+
+such that every attacker, who knows that the truth lies in :math:`v_i \pm R_i`, is left the levels of the sensitive
+cells: the second model (Figure 13), whose capacity cuts `celosia.protection.engine.modes` separates. Sensitive cells
+are moved to one side by at least their level there, :math:`\mathrm{least}^\pm`; where at most so many cells may change,
+each has a binary :math:`x_i`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, listed, rounded_up
+from celosia.protection.engine.modes.all_cells import modes_of_all_cells
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.offers import offer_perturbation
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.perturbation.method import Perturb
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
@@ -16,7 +31,7 @@ from celosia.table.units import count_units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class MoveBounds:
     """How far values must and may move, in steps, ``(n,)`` each."""
 
     least_up: NDArray[np.int64]
@@ -30,14 +45,14 @@ class Ends:
         lowest = np.where(self.least_up > 0, self.least_up, -self.most_down)
         return lowest, np.where(self.least_down > 0, -self.least_down, self.most_up)
 
-    def of(self, cells: NDArray[np.int64]) -> Ends:
-        """Return those of some cells."""
-        return Ends(self.least_up[cells], self.least_down[cells], self.most_up[cells], self.most_down[cells])
+    def take(self, cells: NDArray[np.int64]) -> MoveBounds:
+        """Return the bounds of some cells."""
+        return MoveBounds(self.least_up[cells], self.least_down[cells], self.most_up[cells], self.most_down[cells])
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
-    """The room that a reach leaves. All numbers are steps: units of the last decimal that is published.
+class PerturbationModel:
+    """How far values must and may move. All numbers are steps: units of the last decimal that is published.
 
     Parameters
     ----------
@@ -97,9 +112,11 @@ class Room:
         """Return a level of the sensitive cells, rounded up."""
         level: Fixed = getattr(self.risk.levels, name)
         exact = [level.fraction(int(cell)) * 10**self.decimals for cell in self.sensitive]
-        return self._raised(np.array([-(-number.numerator // number.denominator) for number in exact], dtype=np.int64))
+        return self._round_up(
+            np.array([-(-number.numerator // number.denominator) for number in exact], dtype=np.int64)
+        )
 
-    def _raised(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _round_up(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return numbers of the sensitive cells rounded up to their smallest moves."""
         grain = self.grain[self.sensitive]
         return np.asarray(-(-steps // grain) * grain)
@@ -110,13 +127,13 @@ class Room:
         return self._level("lower"), self._level("upper"), self._level("sliding")
 
     def moves(self, *, up: bool) -> NDArray[np.int64]:
-        """Return how far sensitive cells are moved at least, to one side, ``(k,)``; zero where there is no room."""
+        """Return how far sensitive cells are moved at least, to one side, ``(k,)``; zero where it leaves none."""
         lower, upper, sliding = self._levels
         if self.method.move is not None:
             return self._steps(count_units("move", self.method.move, self.risk.table))[self.sensitive]
         own, other = (upper, lower) if up else (lower, upper)
         wanted = np.where(
-            own > 0, own, np.where(sliding > 0, self._raised(-(-sliding // 2)), self._raised(np.ones_like(own)))
+            own > 0, own, np.where(sliding > 0, self._round_up(-(-sliding // 2)), self._round_up(np.ones_like(own)))
         )
         moves = np.minimum(wanted, self.reach[self.sensitive] - other)
         return np.asarray(
@@ -127,8 +144,8 @@ class Room:
         """Return the smallest reach that lets a sensitive cell move to one side and keep its levels."""
         lower, upper, sliding = self._levels
         other = lower if up else upper
-        move = self._raised(np.ones_like(other)) if self.method.move is None else self.moves(up=up)
-        return np.asarray(np.maximum(other + move, self._raised(-(-np.maximum(lower + upper, sliding) // 2))))
+        move = self._round_up(np.ones_like(other)) if self.method.move is None else self.moves(up=up)
+        return np.asarray(np.maximum(other + move, self._round_up(-(-np.maximum(lower + upper, sliding) // 2))))
 
     def refuse_reach(self) -> None:
         """Refuse a reach that cannot protect, on a side that may be taken.
@@ -154,7 +171,7 @@ class Room:
         up = np.where(self.risk.status == SHOW, 0, self.reach)
         return up, np.minimum(up, self.truth) if self.risk.table.nonnegative else up
 
-    def ends(self, upward: NDArray[np.bool_]) -> Ends:
+    def bound_moves(self, upward: NDArray[np.bool_]) -> MoveBounds:
         """Return how far values must and may move where sensitive cells take these sides, ``(k,)``."""
         most_up, most_down = (far.copy() for far in self.most())
         least_up, least_down = np.zeros_like(most_up), np.zeros_like(most_down)
@@ -163,4 +180,27 @@ class Room:
         least_down[place] = np.where(upward, 0, self.moves(up=False))
         most_up[place] = np.where(upward, most_up[place], 0)
         most_down[place] = np.where(upward, 0, most_down[place])
-        return Ends(least_up, least_down, most_up, most_down)
+        return MoveBounds(least_up, least_down, most_up, most_down)
+
+    def modes(self, task: ProtectionProblem, cells: NDArray[np.int64], bounds: MoveBounds) -> tuple[Modes, float]:
+        """Return variables, costs and slacks of the moves of some cells, and how many steps one unit of them is.
+
+        Where values need not be whole, a unit is about a level, so that moves are numbers around 1.
+        """
+        step = 10.0 ** (task.decimals - self.decimals)
+        unit, reach = step, self.reach[cells]
+        if not self.integer:
+            levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+            unit = max(step, float(np.median(levels)) if len(levels) else float(np.median(reach)) * step)
+        ratio = np.float64(step / unit)
+        cost = self.risk.cost[cells] / ratio / 10.0**self.decimals
+        offer = offer_perturbation(
+            cells,
+            (cost, cost),
+            reach * ratio,
+            (bounds.most_up * ratio, bounds.most_down * ratio),
+            (bounds.least_up * ratio, bounds.least_down * ratio),
+            integer=bool(self.integer),
+            at_most=self.method.at_most,
+        )
+        return modes_of_all_cells(task, self.risk.table, [offer], unit), 1 / ratio

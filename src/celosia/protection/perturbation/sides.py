@@ -14,30 +14,31 @@ from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, OutOfTimeError, listed
 from celosia.protection.infeasibility import smallest
-from celosia.protection.perturbation.formulation import Room
+from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.risk.risk import SAFE, SHOW
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Solution, Status
+from celosia.tolerance import HALF
 
 _FAIR = 0.5
-"""A fair coin; and a choice of 0 or 1 as a solver writes it."""
+"""The probability of a fair coin."""
 
 
-def drawn(room: Room, random: np.random.Generator) -> NDArray[np.bool_]:
+def draw_sides(model: PerturbationModel, random: np.random.Generator) -> NDArray[np.bool_]:
     """Return which sensitive cells go up, ``(k,)``: as is asked for, else by a fair coin; none goes below zero."""
-    coin = (random.random(len(room.sensitive)) < _FAIR) | ~_sinks(room)
-    return np.asarray((room.sides == "up") | ((room.sides == "random") & coin), dtype=bool)
+    coin = (random.random(len(model.sensitive)) < _FAIR) | ~_may_sink(model)
+    return np.asarray((model.sides == "up") | ((model.sides == "random") & coin), dtype=bool)
 
 
-def _sinks(room: Room) -> NDArray[np.bool_]:
-    """Return which sensitive cells have room below, ``(k,)``."""
-    return np.asarray(room.most()[1][room.sensitive] > 0)
+def _may_sink(model: PerturbationModel) -> NDArray[np.bool_]:
+    """Return which sensitive cells may move down, ``(k,)``."""
+    return np.asarray(model.most()[1][model.sensitive] > 0)
 
 
-def possible(
-    room: Room, upward: NDArray[np.bool_], random: np.random.Generator, clock: Clock
+def repair_sides(
+    model: PerturbationModel, upward: NDArray[np.bool_], random: np.random.Generator, clock: Clock
 ) -> NDArray[np.bool_] | None:
     """Return sides with which values within reach add up, the fewest being turned, ``(k,)``; None where none are.
 
@@ -46,23 +47,25 @@ def possible(
     OutOfTimeError
         Time is up.
     """
-    solution = _turned(room, upward, 1.0 + random.random(len(upward)), clock)
+    solution = _solve_turns(model, upward, 1.0 + random.random(len(upward)), clock)
     if solution.status is Status.INFEASIBLE:
         return None
     if solution.x is None:
         raise OutOfTimeError.one("time_limit", "was reached before sides were known.", "Allow more time.")
-    return np.asarray(solution.x[len(room.risk) :] > _FAIR)
+    return np.asarray(solution.x[len(model.risk) :] > HALF)
 
 
-def _turned(room: Room, upward: NDArray[np.bool_], price: NDArray[np.float64], clock: Clock) -> Solution:
+def _solve_turns(
+    model: PerturbationModel, upward: NDArray[np.bool_], price: NDArray[np.float64], clock: Clock
+) -> Solution:
     """Return the answer of the program in which turning a side has a price; random sides only may be turned.
 
     With y = 1 for up: ``d >= up y - D (1 - y)`` and ``d <= U y - down (1 - y)``, where U and D are the farthest moves.
     """
-    n, k, cells = len(room.risk), len(room.sensitive), room.sensitive
-    most_up, most_down = (far.astype(np.float64) for far in room.most())
-    up, down = (room.moves(up=way).astype(np.float64) for way in (True, False))
-    relations = sp.csr_array(room.risk.table.relations.matrix, dtype=np.float64)
+    n, k, cells = len(model.risk), len(model.sensitive), model.sensitive
+    most_up, most_down = (far.astype(np.float64) for far in model.most())
+    up, down = (model.moves(up=way).astype(np.float64) for way in (True, False))
+    relations = sp.csr_array(model.risk.table.relations.matrix, dtype=np.float64)
     pick = sp.csr_array((np.ones(k), (np.arange(k), cells)), shape=(k, n))
     rows = sp.block_array(
         [
@@ -73,12 +76,12 @@ def _turned(room: Room, upward: NDArray[np.bool_], price: NDArray[np.float64], c
         format="csr",
     )
     zero, endless = np.zeros(relations.shape[0]), np.full(k, np.inf)
-    turns = room.sides == "random"
+    turns = model.sides == "random"
     program = LinearProgram(
         sp.csr_array(rows),
         np.concatenate([zero, -most_down[cells], -endless]),
         np.concatenate([zero, endless, -down]),
-        np.concatenate([-most_down, (upward & ~(turns & _sinks(room))).astype(np.float64)]),
+        np.concatenate([-most_down, (upward & ~(turns & _may_sink(model))).astype(np.float64)]),
         np.concatenate([most_up, (upward | turns).astype(np.float64)]),
         np.concatenate([np.zeros(n), np.where(upward, -price, price)]),
         integer=np.arange(n + k) >= n,
@@ -86,7 +89,7 @@ def _turned(room: Room, upward: NDArray[np.bool_], price: NDArray[np.float64], c
     return backends()[0].open(program).solve(time_limit=clock.left)
 
 
-def refuse_frozen(room: Room, upward: NDArray[np.bool_], clock: Clock) -> None:
+def refuse_frozen(model: PerturbationModel, upward: NDArray[np.bool_], clock: Clock) -> None:
     """Refuse frozen cells with which no values within reach add up, whatever the sides.
 
     Raises
@@ -94,18 +97,18 @@ def refuse_frozen(room: Room, upward: NDArray[np.bool_], clock: Clock) -> None:
     InfeasibleError
         With a smallest set of them.
     """
-    frozen = np.flatnonzero(room.risk.status == SHOW)
+    frozen = np.flatnonzero(model.risk.status == SHOW)
 
     def clashes(cells: NDArray[np.int64]) -> bool:
-        status = room.risk.status.copy()
+        status = model.risk.status.copy()
         status[np.setdiff1d(frozen, cells)] = SAFE
-        freed = replace(room, risk=replace(room.risk, status=status))
-        return _turned(freed, upward, np.ones(len(upward)), clock).status is Status.INFEASIBLE
+        freed = replace(model, risk=replace(model.risk, status=status))
+        return _solve_turns(freed, upward, np.ones(len(upward)), clock).status is Status.INFEASIBLE
 
     if not len(frozen) or clashes(np.zeros(0, dtype=np.int64)):
         return
     clash = smallest(frozen, clashes)
-    labels = listed([room.risk.table.label(int(cell)) for cell in clash])
+    labels = listed([model.risk.table.label(int(cell)) for cell in clash])
     word = "is" if len(clash) == 1 else "are together"
     raise InfeasibleError.one(
         "frozen",

@@ -1,4 +1,4 @@
-"""From a risk to a table of moved values that adds up and is safe, as near to the truth as that allows."""
+"""How a perturbation is found: the nearest moved values that add up and are safe, audited, with a bound."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from celosia.attack.findings import MET
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.numbered import Numbered
-from celosia.protection.engine.modes.offers import offer_perturbation
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.levels import refuse_levels_that_nobody_meets
-from celosia.protection.perturbation.formulation import Ends, Room
+from celosia.protection.perturbation.formulation import MoveBounds, PerturbationModel
 from celosia.protection.perturbation.method import Perturb
-from celosia.protection.perturbation.sides import drawn, possible, refuse_frozen
+from celosia.protection.perturbation.parameters import DEFAULT, PerturbationParameters
+from celosia.protection.perturbation.sides import draw_sides, refuse_frozen, repair_sides
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
@@ -34,23 +33,12 @@ from celosia.solve.registry import backends
 from celosia.solve.solution import Status
 from celosia.table.fixed import Fixed
 from celosia.table.units import refuse_fractions
+from celosia.tolerance import HALF, INTEGRAL
 
 _SECRET_BITS = 64
 
-_DRAWS = 20
-"""Random sides are drawn so many times before they count as impossible."""
 
-_RAISED = 12
-"""Levels that the audit finds missed are raised so many times, by 1, 2, 4 ... steps of the grid."""
-
-_WIDER = (0, 1, 2, 4)
-"""By how many steps of the grid values may leave the solution in doubles, one after the other."""
-
-_NEAR = 1e-6
-"""A move this close to a step of the grid is on it."""
-
-
-def solve(risk: Risk, method: Perturb, call: Call) -> Protection:
+def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParameters = DEFAULT) -> Protection:
     """Return moved values that add up, as near to the truth as time allows.
 
     Guarantee: published values satisfy every relation exactly, on the grid of their decimals, and lie within their
@@ -62,74 +50,48 @@ def solve(risk: Risk, method: Perturb, call: Call) -> Protection:
     refuse_levels_that_nobody_meets(risk)
     if method.secret is None:
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
-    return _Work(risk, call, method).protection()
+    return _PerturbationSearch(risk, call, method, parameters).protection()
 
 
 @dataclass(eq=False)
-class _Work(Numbered):
-    """One perturbation at work. All numbers are steps: units of the last decimal that is published."""
+class _PerturbationSearch(Numbered):
+    """The search for moved values. All numbers are steps: units of the last decimal that is published."""
 
     method: Perturb
+    parameters: PerturbationParameters
     _notes: tuple[str, ...] = field(init=False, default=())
-    _drawn: tuple[Ends, float, tuple[str, ...]] | None = field(init=False, default=None)
+    _drawn: tuple[MoveBounds, float, tuple[str, ...]] | None = field(init=False, default=None)
 
     @cached_property
-    def room(self) -> Room:
+    def model(self) -> PerturbationModel:
         """How far values must and may move."""
-        return Room(self.risk, self.method, self.call.integer)
+        return PerturbationModel(self.risk, self.method, self.call.integer)
 
     def protection(self) -> Protection:
         """Return moved values that are safe."""
-        room = self.room
-        room.refuse_reach()
+        model = self.model
+        model.refuse_reach()
         if bool(self.hopeless.any()):
             self.refuse_what_is_given_away()
         random = np.random.default_rng(self.method.secret)
-        fixed = not bool((room.sides == "random").any())
-        for attempt in range(1 if fixed else _DRAWS):
-            wanted = drawn(room, random)
-            upward = possible(room, wanted, random, self.call.clock)
+        fixed = not bool((model.sides == "random").any())
+        for attempt in range(1 if fixed else self.parameters.most_draws):
+            wanted = draw_sides(model, random)
+            upward = repair_sides(model, wanted, random, self.call.clock)
             if upward is None:
                 self.refuse_what_is_given_away()
-                refuse_frozen(room, wanted, self.call.clock)
+                refuse_frozen(model, wanted, self.call.clock)
                 raise self._impossible("add up")
-            ends = room.ends(upward).of(self.cells)
+            bounds = model.bound_moves(upward).take(self.cells)
             self._notes = _note(int((upward != wanted).sum()), len(upward))
-            point = self._searched(self.task, ends)
+            point = self._find_moves(self.task, bounds)
             if point is not None:
-                return self._made(point, ends, self._notes)
+                return self._publish_safely(point, bounds, self._notes)
             if not attempt:
                 self.refuse_what_is_given_away()
         raise self._impossible("add up and meet all levels")
 
-    @property
-    def _reach(self) -> NDArray[np.int64]:
-        return self.room.reach[self.cells]
-
-    def _search(self, task: ProtectionProblem, ends: Ends) -> tuple[ModeSearch, float]:
-        """Return a search, and how many steps one of its units is."""
-        step = 10.0 ** (task.decimals - self.room.decimals)
-        unit = step
-        if not self.call.integer:
-            levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
-            unit = (
-                max(step, float(np.median(levels))) if len(levels) else max(step, float(np.median(self._reach)) * step)
-            )
-        ratio = np.float64(step / unit)
-        cost = self.risk.cost[self.cells] / ratio / 10.0**self.room.decimals
-        offer = offer_perturbation(
-            self.cells,
-            (cost, cost),
-            self._reach * ratio,
-            (ends.most_up * ratio, ends.most_down * ratio),
-            (ends.least_up * ratio, ends.least_down * ratio),
-            integer=bool(self.call.integer),
-            at_most=self.method.at_most,
-        )
-        modes = modes_of_all_cells(task, self.risk.table, [offer], unit)
-        return ModeSearch(task, modes, backends()[0], self.call, self.listen), 1 / ratio
-
-    def _searched(self, task: ProtectionProblem, ends: Ends) -> _Point | None:
+    def _find_moves(self, task: ProtectionProblem, bounds: MoveBounds) -> _Point | None:
         """Return the cheapest point that the search knows, None where there is none.
 
         Raises
@@ -137,10 +99,11 @@ class _Work(Numbered):
         OutOfTimeError
             Time was up before one was known.
         """
-        if bool(((ends.least_up > ends.most_up) | (ends.least_down > ends.most_down)).any()):
+        if bool(((bounds.least_up > bounds.most_up) | (bounds.least_down > bounds.most_down)).any()):
             return None
-        search, unit = self._search(task, ends)
-        self._drawn = ends, unit, self._notes
+        modes, unit = self.model.modes(task, self.cells, bounds)
+        search = ModeSearch(task, modes, backends()[0], self.call, self.listen)
+        self._drawn = bounds, unit, self._notes
         best = self.found(search, "safe values were", "Allow more time, or a larger reach.")
         if best is None:
             return None
@@ -150,33 +113,33 @@ class _Work(Numbered):
         """Return a point of a search whose unit is so many steps."""
         m = len(self.cells)
         moved = (best[:m] - best[m : 2 * m]) * unit
-        still = best[2 * m : 3 * m] < 0.5 if self.method.at_most is not None else np.zeros(m, dtype=bool)  # noqa: PLR2004
+        still = best[2 * m : 3 * m] < HALF if self.method.at_most is not None else np.zeros(m, dtype=bool)
         return _Point(moved, still, bound)
 
     def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
         """Have the best moves so far audited."""
         if search.best is not None and self._drawn is not None:
-            ends, unit, notes = self._drawn
-            pattern = self._published(self._on_grid(self._point(search.best, unit, search.bound), ends))
+            bounds, unit, notes = self._drawn
+            pattern = self._publish(self._round_to_grid(self._point(search.best, unit, search.bound), bounds))
             checked = audit(pattern, self.risk, integer=self.call.integer)
             if checked.safe:
                 cost = pattern.loss(self.risk.cost)
                 fallback.offer(self.result(self.method, pattern, checked, cost, search.bound, notes))
 
-    def _made(self, point: _Point, ends: Ends, notes: tuple[str, ...]) -> Protection:
+    def _publish_safely(self, point: _Point, bounds: MoveBounds, notes: tuple[str, ...]) -> Protection:
         """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
         task, bound = self.task, point.bound
         found: _Point | None = point
-        for attempt in range(_RAISED):
+        for attempt in range(self.parameters.most_raises):
             if found is None:
                 break
-            pattern = self._published(self._on_grid(found, ends))
+            pattern = self._publish(self._round_to_grid(found, bounds))
             checked = audit(pattern, self.risk, integer=self.call.integer)
             if checked.safe:
                 return self.result(self.method, pattern, checked, pattern.loss(self.risk.cost), bound, notes)
             missed = np.array([verdict.result != MET for verdict in checked.verdicts])
             goals = task.goals
-            more = np.where(missed, max(1, round(10.0 ** (task.decimals - self.room.decimals))) * 2**attempt, 0)
+            more = np.where(missed, max(1, round(10.0 ** (task.decimals - self.model.decimals))) * 2**attempt, 0)
             task = replace(
                 task,
                 goals=replace(
@@ -186,24 +149,24 @@ class _Work(Numbered):
                     sliding=goals.sliding + np.where(goals.sliding > 0, more, 0),
                 ),
             )
-            found = self._searched(task, ends)
+            found = self._find_moves(task, bounds)
         raise self._impossible("add up and meet all levels")
 
-    def _on_grid(self, point: _Point, ends: Ends) -> NDArray[np.int64]:
+    def _round_to_grid(self, point: _Point, bounds: MoveBounds) -> NDArray[np.int64]:
         """Return moves in whole steps that add up, next to those of a point."""
         if self.call.integer:
             return np.rint(point.moved).astype(np.int64)
-        grain = self.room.grain[self.cells]
+        grain = self.model.grain[self.cells]
         wanted = point.moved / grain
         near = np.rint(wanted)
-        on_it = np.abs(wanted - near) <= _NEAR * np.maximum(1.0, np.abs(near))
+        on_it = np.abs(wanted - near) <= INTEGRAL * np.maximum(1.0, np.abs(near))
         low = np.where(on_it, near, np.floor(wanted)).astype(np.int64)
         high = np.where(on_it, near, np.ceil(wanted)).astype(np.int64)
         relations = sp.csr_array(self.risk.table.relations.matrix[:, self.cells], dtype=np.float64)
         matrix = sp.csr_array(relations @ sp.diags_array(grain.astype(np.float64)))
         right = np.zeros(matrix.shape[0])
-        least, most = (end // grain for end in ends.range)
-        for wider in _WIDER:
+        least, most = (end // grain for end in bounds.range)
+        for wider in self.parameters.windows:
             lower = np.where(point.still, 0, np.maximum(low - wider, least)).astype(np.float64)
             upper = np.where(point.still, 0, np.minimum(high + wider, most)).astype(np.float64)
             if bool((lower > upper).any()):
@@ -212,7 +175,7 @@ class _Work(Numbered):
             problem = LinearProgram(
                 matrix, right, right, lower, upper, slope, integer=np.ones(len(self.cells), dtype=bool)
             )
-            limit = max(1.0, self.call.clock.left)
+            limit = max(self.parameters.least_seconds, self.call.clock.left)
             solution = backends()[0].open(problem).solve(time_limit=limit)
             if solution.x is not None:
                 return np.rint(solution.x).astype(np.int64) * grain
@@ -221,9 +184,9 @@ class _Work(Numbered):
                 raise OutOfTimeError.one("time_limit", said, "Allow more time.")
         raise SolverError.one("decimals", "leave no room for values that add up.", "Publish more decimals.")
 
-    def _published(self, moves: NDArray[np.int64]) -> Pattern:
-        table, decimals = self.risk.table, max(self.room.decimals, self.risk.table.decimals)
-        fine = 10 ** (decimals - self.room.decimals)
+    def _publish(self, moves: NDArray[np.int64]) -> Pattern:
+        table, decimals = self.risk.table, max(self.model.decimals, self.risk.table.decimals)
+        fine = 10 ** (decimals - self.model.decimals)
         counts = table.amounts.to(decimals).counts.copy()
         counts[self.cells] += moves * fine
         if bool(

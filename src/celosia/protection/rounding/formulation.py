@@ -1,0 +1,218 @@
+r"""The model of controlled rounding (Salazar 2002, section 5).
+
+With the base :math:`r_i` and the multiple :math:`\lfloor a_i \rfloor` below the true value a rounding publishes
+
+.. math:: v_i = \lfloor a_i \rfloor + r_i (x_i + p_i - m_i), \qquad x_i \in \{0, 1\}, \quad 0 \le p_i, m_i \le K,
+
+(12) for :math:`K = 0`, with :math:`x_i = 0` where :math:`a_i` is a multiple. Wanted is
+
+.. math:: \min \sum_i w_i |v_i - a_i| \quad\text{s.t.}\quad M v = b,
+
+such that every attacker, who knows that the truth lies in :math:`v_i \pm ((K + 1) r_i - u_i)` with the grain
+:math:`u_i` of the cell, is left the levels of the sensitive cells: the second model (Figure 10), whose capacity cuts
+`celosia.protection.engine.modes` separates. K > 0 is for tables of which no rounding to neighbouring multiples adds up.
+
+All numbers are counted in units: units of the table's last decimal, or ones where all values are whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import SpecError
+from celosia.protection.engine.modes.all_cells import modes_of_all_cells
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.offers import offer_rounding
+from celosia.protection.engine.problem import Goals, ProtectionProblem
+from celosia.protection.rounding.method import Round
+from celosia.risk.risk import Risk
+from celosia.solve.problem import LinearProgram
+from celosia.table.units import grains_of
+from celosia.tolerance import ENDLESS
+
+
+@dataclass(frozen=True, eq=False)
+class RoundingModel:
+    """Variables, costs and slacks of a rounding.
+
+    Parameters
+    ----------
+    risk
+        What to protect, with the wishes of the method.
+    method
+        Bases, and how many extra multiples.
+    integer
+        All values are whole numbers; None and False leave it to variables that count.
+    task
+        What must be reached.
+    cells
+        The cells that are rounded, increasing, ``(m,)``.
+    """
+
+    risk: Risk
+    method: Round
+    integer: bool | None
+    task: ProtectionProblem
+    cells: NDArray[np.int64]
+
+    @property
+    def unit(self) -> int:
+        """One unit, in units of the table's last decimal."""
+        return 10**self.risk.table.decimals if self.integer else 1
+
+    @property
+    def scale(self) -> int:
+        """One unit, in counts of the task."""
+        return int(self.unit * 10**self.task.decimals // 10**self.risk.table.decimals)
+
+    @cached_property
+    def all_bases(self) -> NDArray[np.int64]:
+        """The base of every cell of the table, ``(n_cells,)``."""
+        bases = self.method.bases(self.risk.table)
+        if bool((bases % self.unit).any()):
+            raise SpecError.one("base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
+        return bases // self.unit
+
+    @cached_property
+    def bases(self) -> NDArray[np.int64]:
+        """r, the bases of the cells that are rounded, ``(m,)``."""
+        return self.all_bases[self.cells]
+
+    @cached_property
+    def grains(self) -> NDArray[np.int64]:
+        """u, the smallest differences between values of the cells that are rounded, ``(m,)``: 1, or one count."""
+        return np.maximum(grains_of(self.risk.table)[self.cells] // self.unit, 1)
+
+    @cached_property
+    def all_truth(self) -> NDArray[np.int64]:
+        """The true values of the table, ``(n_cells,)``."""
+        return np.asarray(self.risk.table.amounts.counts // self.unit, dtype=np.int64)
+
+    @cached_property
+    def truth(self) -> NDArray[np.int64]:
+        """a, the true values of the cells that are rounded, ``(m,)``."""
+        return self.all_truth[self.cells]
+
+    @cached_property
+    def _below(self) -> NDArray[np.int64]:
+        """How many multiples below the next lower one may be published: no negative numbers where there are none."""
+        far = np.full(len(self.cells), np.iinfo(np.int64).max)
+        return self.truth // self.bases if self.risk.table.nonnegative else far
+
+    @cached_property
+    def most_extra(self) -> int:
+        """A number of extra multiples that no rounding needs."""
+        return int((np.abs(self.truth) // np.maximum(self.bases, 1)).max(initial=0)) + 1
+
+    def modes(self, task: ProtectionProblem, extra: int) -> Modes:
+        """Return variables, costs and slacks with so many extra multiples, for the goals of a task."""
+        unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
+        remainder = self.truth % self.bases
+        offer = offer_rounding(
+            self.cells,
+            self.risk.cost[self.cells] * unit / 10.0**task.decimals,
+            remainder * self.scale / unit,
+            self.bases * self.scale / unit,
+            self.grains * self.scale / unit,
+            self._below,
+            extra,
+        )
+        return modes_of_all_cells(task, self.risk.table, [offer], unit)
+
+    def values(self, point: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return v at an integer point of the master, in units of the table's last decimal, ``(m,)``."""
+        parts = np.rint(point).astype(np.int64).reshape(-1, len(self.cells))
+        signs = np.array([1, 1, -1], dtype=np.int64)[: len(parts)]
+        return np.asarray((self.truth // self.bases + signs @ parts) * self.bases * self.unit)
+
+    def program(self, cells: NDArray[np.int64], extra: int) -> LinearProgram | None:
+        """Return the program whose solutions are roundings of some cells that add up, None where there is none."""
+        table, base, truth = self.risk.table, self.all_bases[cells], self.all_truth[cells]
+        remainder = truth % base
+        lowest = -np.minimum(truth // base, extra) if table.nonnegative else np.full(len(cells), -extra)
+        highest = (remainder > 0).astype(np.int64) + extra
+        matrix = sp.csr_array(table.relations.matrix[:, cells], dtype=np.int64)
+        right = np.asarray(matrix @ remainder)
+        common = int(np.gcd.reduce(base)) if len(base) else 1
+        if bool((right % common).any()):
+            return None
+        rows = sp.csr_array(matrix @ sp.diags_array((base // common).astype(np.float64)))
+        side = (right // common).astype(np.float64)
+        return LinearProgram(
+            rows,
+            side,
+            side,
+            lowest.astype(np.float64),
+            highest.astype(np.float64),
+            np.zeros(len(cells)),
+            integer=np.ones(len(cells), dtype=bool),
+        )
+
+    def _places(self, goals: Goals) -> NDArray[np.int64]:
+        """Return the places of the cells of goals among those that are rounded, ``(q,)``."""
+        return np.searchsorted(self.cells, self.task.cells[goals.columns])
+
+    def find_goals_within_reach(self, extra: int) -> NDArray[np.bool_]:
+        """Return which goals some multiple next to the truth meets, as far as the cell itself goes, ``(q,)``."""
+        place = self._places(self.task.goals)
+        return self._within_reach(self.task.goals, self.bases[place], extra, signed=not self.risk.table.nonnegative)
+
+    def _within_reach(
+        self, goals: Goals, base: NDArray[np.int64], extra: int, *, signed: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return the same for some goals and other bases; negative numbers may be published where signed."""
+        place = self._places(goals)
+        truth, grain = self.truth[place], self.grains[place]
+        most_up, most_down = (most[goals.attackers, goals.columns] for most in (self.task.up, self.task.down))
+        remainder = truth % base
+        reach = base * (extra + 1) - grain
+        met = np.zeros(len(goals), dtype=bool)
+        for steps in range(-extra, extra + 2):
+            moved = steps * base - remainder  # how far the published value lies above the truth
+            allowed = (moved + truth >= 0) | signed
+            if steps == extra + 1:
+                allowed &= remainder > 0
+            up, down = (
+                np.minimum(np.minimum(slack * self.scale, ENDLESS), most)
+                for slack, most in ((reach + moved, most_up), (reach - moved, most_down))
+            )
+            met |= allowed & (up >= goals.up) & (down >= goals.down) & (up + down >= goals.sliding)
+        return met
+
+    def find_larger_base(self, goals: Goals, extra: int, tried: int) -> int:
+        """Return a base that meets some goals, the smallest if it is among the next `tried`.
+
+        With a base of at least UPL + LPL + 2 grains, and half of SPL and a grain, one of the two multiples next to any
+        truth meets all levels.
+        """
+        place = self._places(goals)
+        base, grain, scale = self.bases[place], self.grains[place], self.scale
+        coarse = int(grain.max(initial=1))
+        wanted = np.maximum(goals.up + goals.down + 2 * scale * grain, -(-goals.sliding // 2) + scale * grain)
+        enough = max(int(-(-wanted.max(initial=0) // scale)), int(base.max(initial=1)))
+        enough = -(-enough // coarse) * coarse
+        first = (int(base.min(initial=enough)) // coarse + 1) * coarse
+        for larger in range(first, min(enough, first + tried * coarse), coarse):
+            if bool(self._within_reach(goals, np.full(len(goals), larger), extra).all()):
+                return larger
+        return enough
+
+    def lower_goals(self, goals: Goals) -> Goals:
+        """Return goals lowered to what the nearest multiples of each base can give, for levels that are relaxed."""
+        place = self._places(goals)
+        grain = self.grains[place] * self.scale
+        either = self.bases[place] * self.scale - grain
+        remainder = (self.truth[place] % self.bases[place]) * self.scale
+        up = np.maximum(either - remainder, 0)
+        down = np.maximum(np.where(remainder > 0, remainder - grain, either), 0)
+        return replace(
+            goals,
+            up=np.minimum(goals.up, up),
+            down=np.minimum(goals.down, down),
+            sliding=np.minimum(goals.sliding, up + down),
+        )
