@@ -25,7 +25,7 @@ from celosia.protection.adjustment.integer import find_whole_moves
 from celosia.protection.adjustment.method import Adjust, kept_totals
 from celosia.protection.adjustment.relaxation import solve_relaxation
 from celosia.protection.random_rounding.formulation import sets_of
-from celosia.protection.random_rounding.nearest import nearest_of
+from celosia.protection.random_rounding.nearest import find_nearest_table
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels, Risk
 from celosia.solve.clock import Clock
@@ -272,11 +272,11 @@ def _around(problem: Problem) -> Solved:
         levels=Levels(one, one, zero),
         attackers=(Attacker.external(risk.table),),
     )
-    values = sets_of(risk, base, base - 1).drawn(np.random.default_rng(problem.seed))
+    values = sets_of(risk, base, base - 1).draw(np.random.default_rng(problem.seed))
     cells, kept, found = np.flatnonzero(risk.sensitive), kept_totals(risk.table, "all"), list[Solved]()
 
     def step() -> None:
-        said = nearest_of(risk, cells, values, kept, base - 1, backends()[0], Clock(None))
+        said = find_nearest_table(risk, cells, values, kept, base - 1, backends()[0], Clock(None))
         if said is not None:
             found.append(Solved(said.cost, said.bound, safe=True, seconds=0.0))
 

@@ -19,7 +19,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of
 import celosia as cz
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.protection.adjustment.method import kept_totals
-from celosia.protection.random_rounding.nearest import nearest_of
+from celosia.protection.random_rounding.nearest import find_nearest_table
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -84,7 +84,7 @@ class Example:
         cells = np.array([self.place(number) for number in self.rounded])
         values = np.array(list(self.rounded.values()))
         kept = kept_totals(risk.table, "all")
-        found = nearest_of(risk, cells, values, kept, None, backends()[0], Clock(None))
+        found = find_nearest_table(risk, cells, values, kept, None, backends()[0], Clock(None))
         assert found is not None
         assert found.bound == found.cost
         own = float(((values - risk.table.values[cells]) ** 2 / risk.table.values[cells]).sum())
@@ -235,7 +235,7 @@ def test_set_three_of_example_two_has_no_table() -> None:
     example = EXAMPLES[2]
     risk = example.risk
     cells = np.array([example.place(number) for number in example.rounded])
-    found = nearest_of(
+    found = find_nearest_table(
         risk, cells, np.array([14, 14, 28, 14]), kept_totals(risk.table, "all"), None, backends()[0], Clock(None)
     )
     assert found is None

@@ -18,7 +18,7 @@ import celosia as cz
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.protection.adjustment.method import kept_totals
 from celosia.protection.random_rounding.formulation import sets_of
-from celosia.protection.random_rounding.nearest import nearest_of
+from celosia.protection.random_rounding.nearest import find_nearest_table
 from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -166,7 +166,7 @@ def test_draws_are_unbiased_by_sampling() -> None:
     table = shape.table(np.random.default_rng(0).integers(1, 500, size=100).tolist())
     sets = sets_of(risk_of(table, dict.fromkeys(shape.leaves, (1, 1))), 7, 6)
     random, draws = np.random.default_rng(1), 10_000
-    mean = sum(sets.drawn(random).astype(float) for _ in range(draws)) / draws
+    mean = sum(sets.draw(random).astype(float) for _ in range(draws)) / draws
     both = sets.down & sets.up
     over = (sets.truth % 7) / 7
     error = 7 * np.sqrt(over * (1 - over) / draws)
@@ -189,7 +189,7 @@ def test_no_table_is_nearer(sizes: tuple[int, ...], keep: bool, data: st.DataObj
     values = np.maximum(truth[cells] + np.array(shifts), 0)
     kept = kept_totals(table, "all" if keep else "free")
     risk = risk_of(table, {int(cells[0]): (1, 1)})
-    found = nearest_of(risk, cells, values, kept, reach, backends()[0], Clock(None))
+    found = find_nearest_table(risk, cells, values, kept, reach, backends()[0], Clock(None))
     every = tables(shape, leaves, reach)
     others = np.setdiff1d(np.arange(len(table)), cells)
     still = kept | (truth == 0)

@@ -20,21 +20,26 @@ from numpy.typing import NDArray
 
 from celosia.errors import counted, rounded_up
 from celosia.protection.random_rounding.formulation import Sets
+from celosia.protection.random_rounding.parameters import DEFAULT, BiasParameters
 from celosia.solve.clock import Clock
 from celosia.table.table import Table
 
 Complete = Callable[[NDArray[np.int64], Clock], NDArray[np.int64] | None]
 """Returns the safe table that completes a set of rounded values, None where there is none; TimeoutError out of time."""
 
-_MOST_SETS = 64
-"""So many sets are tried one by one to state a bias exactly; of more, so many are drawn to say how large it may be."""
-
-_MOST_NAMED = 8
 _TENTH = 10
-_AT_LEAST, _TIMES = 5.0, 20.0  # seconds for the bias where there is no limit, and times what the table took
+"""Larger shares of a base are rounded up to tens of percent, so that they tell nothing of the last digits."""
 
 
-def bias_notes(table: Table, sets: Sets, complete: Complete, seed: int, failed: int, clock: Clock) -> tuple[str, ...]:
+def bias_notes(
+    table: Table,
+    sets: Sets,
+    complete: Complete,
+    seed: int,
+    failed: int,
+    clock: Clock,
+    parameters: BiasParameters = DEFAULT,
+) -> tuple[str, ...]:
     """Return what the office must know about the bias of the scheme on a table.
 
     Parameters
@@ -51,16 +56,21 @@ def bias_notes(table: Table, sets: Sets, complete: Complete, seed: int, failed: 
         How many sets this run had to draw again.
     clock
         Of the whole protection.
+    parameters
+        How much work goes into it.
     """
-    patience = Clock(min(clock.left, _AT_LEAST + _TIMES * clock.seconds))
-    said = _exact(table, sets, complete, patience) or _at_most(table, sets, complete, patience, seed, failed)
+    patience = Clock(min(clock.left, parameters.seconds + parameters.factor * clock.seconds))
+    said = _state_exactly(table, sets, complete, patience, parameters)
+    said = said or _state_at_most(table, sets, complete, patience, seed, failed, parameters)
     times = "once" if failed == 1 else f"{failed} times"
     return (said, f"Drawn again {times}, because no safe table had the values drawn.") if failed else (said,)
 
 
-def _exact(table: Table, sets: Sets, complete: Complete, clock: Clock) -> str | None:
+def _state_exactly(
+    table: Table, sets: Sets, complete: Complete, clock: Clock, parameters: BiasParameters
+) -> str | None:
     """Return the bias of every cell by trying all sets; None where there are too many, or time is up."""
-    if sets.number > _MOST_SETS:
+    if sets.number > parameters.most_sets:
         return None
     mass = Fraction(0)
     mean: NDArray[np.object_] = np.array([Fraction(0)] * len(table), dtype=object)
@@ -75,25 +85,28 @@ def _exact(table: Table, sets: Sets, complete: Complete, clock: Clock) -> str | 
             mean += probability * found.astype(object)
             low, high = np.minimum(low, found), np.maximum(high, found)
     off = (mean / mass - table.amounts.counts.astype(object)) / sets.base
-    rounded = _listed(table, sets.cells, off, low == high) or "none in rounded cells"
+    rounded = _list_shifts(table, sets.cells, off, low == high, parameters.most_named) or "none in rounded cells"
     others = np.setdiff1d(np.flatnonzero(off != 0), sets.cells)
     worst = sorted(others.tolist(), key=lambda cell: (-abs(off[cell]), cell))[:1]
     more = "".join(
-        f"; of the others most {_shift(table, cell, off[cell], always=low[cell] == high[cell])}" for cell in worst
+        f"; of the others most {_describe_shift(table, cell, off[cell], always=low[cell] == high[cell])}"
+        for cell in worst
     )
     tried = f"all {sets.number} sets" if sets.number > 1 else "the only set"
     return f"Bias of the scheme, over {tried} of rounded values: {rounded}{more}."
 
 
-def _listed(table: Table, cells: NDArray[np.int64], off: NDArray[np.object_], always: NDArray[np.bool_]) -> str:
+def _list_shifts(
+    table: Table, cells: NDArray[np.int64], off: NDArray[np.object_], always: NDArray[np.bool_], most: int
+) -> str:
     """Return by how much of the base cells are off, the worst first."""
     biased = sorted((cell for cell in cells.tolist() if off[cell]), key=lambda cell: (-abs(off[cell]), cell))
-    said = [_shift(table, cell, off[cell], always=bool(always[cell])) for cell in biased[:_MOST_NAMED]]
-    more = len(biased) - _MOST_NAMED
+    said = [_describe_shift(table, cell, off[cell], always=bool(always[cell])) for cell in biased[:most]]
+    more = len(biased) - most
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
 
-def _shift(table: Table, cell: int, off: Fraction, *, always: bool) -> str:
+def _describe_shift(table: Table, cell: int, off: Fraction, *, always: bool) -> str:
     """Return by how much of the base a cell is off, rounded up: the exact shift would tell its last digits."""
     percent = -(-abs(off) * 100 // 1)
     percent = rounded_up(int(percent)) if percent < _TENTH else -(-percent // _TENTH) * _TENTH
@@ -101,7 +114,9 @@ def _shift(table: Table, cell: int, off: Fraction, *, always: bool) -> str:
     return f"{table.label(cell)}, {when} {where} the truth by up to {percent}% of the base"
 
 
-def _at_most(table: Table, sets: Sets, complete: Complete, clock: Clock, seed: int, failed: int) -> str:
+def _state_at_most(
+    table: Table, sets: Sets, complete: Complete, clock: Clock, seed: int, failed: int, parameters: BiasParameters
+) -> str:
     """Return how large the bias of a rounded cell is at most, from the share of usable sets among some that are drawn.
 
     To the failures among them twice their standard error and three are added: with 95 percent, there are no more.
@@ -109,8 +124,8 @@ def _at_most(table: Table, sets: Sets, complete: Complete, clock: Clock, seed: i
     random = np.random.default_rng([seed, 1])
     usable, tried = 1, failed + 1
     try:
-        for _ in range(_MOST_SETS):
-            usable += complete(sets.drawn(random), clock) is not None
+        for _ in range(parameters.most_sets):
+            usable += complete(sets.draw(random), clock) is not None
             tried += 1
     except TimeoutError:
         pass
@@ -119,7 +134,7 @@ def _at_most(table: Table, sets: Sets, complete: Complete, clock: Clock, seed: i
     most = min(1.0, unlikely / (tried - unlikely))
     off = np.array([Fraction(0)] * len(table), dtype=object)
     off[sets.cells] = [bias / sets.base for bias in sets.bias]
-    forced = _listed(table, sets.cells, off, np.ones(len(table), dtype=bool))
+    forced = _list_shifts(table, sets.cells, off, np.ones(len(table), dtype=bool), parameters.most_named)
     forced = f"{forced}, because no other multiple protects them; " if forced else ""
     return (
         f"Bias of the scheme: {forced}about {most:.0%} of the base at most in any other rounded cell "

@@ -12,7 +12,7 @@ from celosia.attack.result import Audit
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.random_rounding.formulation import Sets
-from celosia.protection.random_rounding.nearest import Nearest, nearest_of
+from celosia.protection.random_rounding.nearest import NearestTable, find_nearest_table
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
@@ -21,7 +21,7 @@ from celosia.table.fixed import Fixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Completed:
+class CompletedTable:
     """A table around rounded values.
 
     Parameters
@@ -36,11 +36,11 @@ class Completed:
 
     pattern: Pattern
     checked: Audit
-    nearest: Nearest
+    nearest: NearestTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Completing:
+class TableCompleter:
     """Completes sets of rounded values.
 
     Parameters
@@ -61,7 +61,7 @@ class Completing:
     kept: NDArray[np.bool_]
     reach: NDArray[np.int64]
 
-    def attempt(self, values: NDArray[np.int64], clock: Clock) -> Completed | None:
+    def complete(self, values: NDArray[np.int64], clock: Clock) -> CompletedTable | None:
         """Return the nearest table, audited; None where there is none.
 
         Raises
@@ -69,7 +69,7 @@ class Completing:
         TimeoutError
             The time is up.
         """
-        nearest = nearest_of(self.risk, self.sets.cells, values, self.kept, self.reach, self.call.solver, clock)
+        nearest = find_nearest_table(self.risk, self.sets.cells, values, self.kept, self.reach, self.call.solver, clock)
         if nearest is None and clock.left <= 0:
             raise TimeoutError
         if nearest is None:
@@ -77,21 +77,21 @@ class Completing:
         table, cells = self.risk.table, np.flatnonzero(~self.kept)
         far = Fixed(self.reach[cells], table.decimals)
         pattern = Pattern.of(table, Perturbed(cells, Fixed(nearest.values[cells], table.decimals), far, table=table))
-        return Completed(pattern, audit(pattern, self.risk, integer=self.call.integer), nearest)
+        return CompletedTable(pattern, audit(pattern, self.risk, integer=self.call.integer), nearest)
 
-    def safe_values(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
+    def complete_safely(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
         """Return the values of the nearest table, if it is safe, ``(n_cells,)``.
 
         Raises
         ------
         TimeoutError
-            The time is up, or somebody has ended the call.
+            The time is up, or the call was stopped.
         """
         if self.call.clock.stopped:
             raise TimeoutError
         try:
             with deadline.before(deadline.Until(lambda: clock.left)):
-                made = self.attempt(values, clock)
+                made = self.complete(values, clock)
         except deadline.DeadlineError:
             raise TimeoutError from None
         return made.nearest.values if made is not None and made.checked.safe else None

@@ -1,4 +1,10 @@
-"""Sets of rounded values of sensitive cells: which are allowed, how likely each is, and what bias that makes."""
+r"""The scheme of rounding sensitive cells at random: which sets of rounded values are allowed, and how likely each is.
+
+Cell by cell the multiple above the true value is drawn with probability :math:`(a_i \bmod b) / b` and that below
+otherwise, so that the expected value is the true one. A multiple that fails the protection equations of its cell,
+(2.8), (2.9) and (2.11) of Tiwari, is never drawn, which makes a bias. The table around a set is that of (3.2)-(3.3)
+(`celosia.protection.random_rounding.nearest`).
+"""
 
 from __future__ import annotations
 
@@ -53,7 +59,7 @@ class Sets:
             for left, both, up in zip(over, (self.down & self.up).tolist(), self.up.tolist(), strict=True)
         ]
 
-    def drawn(self, random: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, random: np.random.Generator) -> NDArray[np.int64]:
         """Return rounded values, cell by cell: up with the probability of the remainder, unless it is forced."""
         over = self.truth % self.base
         raised = random.integers(self.base, size=len(self.cells)) < over
@@ -107,11 +113,11 @@ def sets_of(risk: Risk, base: int, reach: int | NDArray[np.int64]) -> Sets:
     up &= over > 0
     stuck = np.flatnonzero(~down & ~up)
     if len(stuck):
-        raise _hopeless(risk, cells[stuck], base, far[stuck])
+        raise _unprotectable(risk, cells[stuck], base, far[stuck])
     return Sets(cells, truth, base, down, up)
 
 
-def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np.int64]) -> InfeasibleError:
+def _unprotectable(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np.int64]) -> InfeasibleError:
     """Return the error that names cells which no multiple protects, and what would."""
     table = risk.table
     labels = listed([table.label(int(cell)) for cell in cells])
@@ -119,7 +125,7 @@ def _hopeless(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np
     def text(count: int) -> str:
         return Fixed.of_counts(np.array([count], dtype=object), table.decimals).texts()[0]
 
-    enough = _sufficient(risk, cells)
+    enough = _find_sufficient_base(risk, cells)
     usual = base - int(grains_of(table)[cells].max(initial=1))
     if int(reach.max(initial=0)) < usual and base >= enough:
         said = f"{text(int(reach.max(initial=0)))} leaves attackers too little to doubt about these cells: {labels}."
@@ -149,7 +155,7 @@ def _protects(
     return says
 
 
-def _sufficient(risk: Risk, cells: NDArray[np.int64]) -> int:
+def _find_sufficient_base(risk: Risk, cells: NDArray[np.int64]) -> int:
     """Return a base, in counts, whose nearest multiple protects every one of some cells by itself."""
     unit, grains = 10**risk.table.decimals, grains_of(risk.table)
     coarse, needed = int(grains[cells].max(initial=1)), 1

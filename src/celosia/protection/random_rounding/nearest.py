@@ -24,7 +24,7 @@ from celosia.solve.clock import Clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nearest:
+class NearestTable:
     """A table around given values.
 
     Parameters
@@ -41,7 +41,7 @@ class Nearest:
     bound: float
 
 
-def nearest_of(
+def find_nearest_table(
     risk: Risk,
     cells: NDArray[np.int64],
     values: NDArray[np.int64],
@@ -49,7 +49,7 @@ def nearest_of(
     reach: int | NDArray[np.int64] | None,
     solver: Backend,
     clock: Clock,
-) -> Nearest | None:
+) -> NearestTable | None:
     """Return the nearest table, None where there is none or time is up.
 
     Parameters
@@ -63,7 +63,7 @@ def nearest_of(
     reach
         How far other cells may move, in counts, for all or for each; None for as far as attackers allow.
     solver, clock
-        Who solves, and until when.
+        What solves programs with whole numbers, and when to stop.
     """
     grid = PublicationGrid.of(risk.table, risk.table.decimals)
     problem = _formulate(risk, grid, cells, values, kept, reach)
@@ -81,7 +81,7 @@ def nearest_of(
             return None
         counts[problem.cells[columns]] += search.moves * grid.grain[problem.cells[columns]]
         cost, bound = cost + search.cost, bound + search.bound
-    return Nearest(counts, cost, min(cost, bound))
+    return NearestTable(counts, cost, min(cost, bound))
 
 
 def _formulate(

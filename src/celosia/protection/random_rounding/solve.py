@@ -1,10 +1,9 @@
-"""Random rounding at work: the draw, the table around it, the audit."""
+"""How a table is rounded at random: the draw, the table around it, the audit."""
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +21,10 @@ from celosia.protection.adjustment.integer import leaves_of
 from celosia.protection.adjustment.method import kept_totals
 from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.random_rounding.bias import bias_notes
-from celosia.protection.random_rounding.completion import Completed, Completing
+from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.method import RandomRound
+from celosia.protection.random_rounding.parameters import DEFAULT, BiasParameters
 from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -36,7 +36,7 @@ from celosia.table.units import grains_of, refuse_fractions
 _SEED_BITS = 63
 
 
-def solve(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters = DEFAULT) -> Protection:
     """Return a table whose cells were rounded at random; see `celosia.protect` and `RandomRound`.
 
     Guarantee: the published table adds up, exactly; what it says about its own reach is true; it has passed the audit.
@@ -45,15 +45,14 @@ def solve(risk: Risk, method: RandomRound, call: Call) -> Protection:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     refuse_levels_that_nobody_meets(risk)
     seeded = replace(call, seed=call.seed or secrets.randbits(_SEED_BITS) or 1)
-    way: dict[str, Callable[[Risk, RandomRound, Call], Protection]] = {
-        "plain": _plain,
-        "controlled": _controlled,
-        "sensitive": _sensitive,
-    }
-    return way[method.scheme](risk, method, seeded)
+    if method.scheme == "plain":
+        return _round_leaves(risk, method, seeded)
+    if method.scheme == "controlled":
+        return _round_network(risk, method, seeded)
+    return _round_sensitive(risk, method, seeded, parameters)
 
 
-def _plain(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
     """Return leaves rounded one by one, and totals that follow."""
     table, base = risk.table, method.counted_base(risk.table)
     matrix, right = _relations(table, base)
@@ -76,10 +75,10 @@ def _plain(risk: Risk, method: RandomRound, call: Call) -> Protection:
         raise SpecError.one("scheme", "the relations are no sums of cells.", "Say scheme='sensitive'.")
     grain = grains_of(table)
     extra = -(-(parts * (base - grain) + grain) // base) - 1
-    return _audited(risk, method, call, _rounded(table, values, base, extra))
+    return _audit_pattern(risk, method, call, _make_pattern(table, values, base, extra))
 
 
-def _controlled(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def _round_network(risk: Risk, method: RandomRound, call: Call) -> Protection:
     """Return every cell rounded to a neighbouring multiple."""
     table, base = risk.table, method.counted_base(risk.table)
     arcs = arcs_of(_relations(table, base)[0])
@@ -92,10 +91,10 @@ def _controlled(risk: Risk, method: RandomRound, call: Call) -> Protection:
         said = f"rounds cells that must be shown and are no multiples of the base: {_labels(table, kept)}."
         raise SpecError.one("scheme", said, "Say scheme='sensitive'.")
     values = walk(truth, base, arcs, np.random.default_rng(call.seed))
-    return _audited(risk, method, call, _rounded(table, values, base, np.zeros(len(truth), dtype=np.int64)))
+    return _audit_pattern(risk, method, call, _make_pattern(table, values, base, np.zeros(len(truth), dtype=np.int64)))
 
 
-def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def _round_sensitive(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters) -> Protection:
     """Return sensitive cells rounded, totals kept, and the others as close to the truth as can be."""
     table = risk.table
     base, reach = method.counted_base(table), method.counted_reaches(table)
@@ -107,18 +106,18 @@ def _sensitive(risk: Risk, method: RandomRound, call: Call) -> Protection:
     sets = sets_of(risk, base, reach)
     kept = totals | (risk.status == SHOW)
 
-    completing = Completing(risk, call, sets, kept, reach)
+    completer = TableCompleter(risk, call, sets, kept, reach)
     random = np.random.default_rng(call.seed)
     failed, reason = 0, ""
     while failed < method.draws:
         try:
-            made = completing.attempt(sets.drawn(random), call.clock)
+            made = completer.complete(sets.draw(random), call.clock)
         except TimeoutError:
             late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
             raise late from None
         if made is not None and made.checked.safe:
             seconds = call.clock.seconds
-            notes = bias_notes(table, sets, completing.safe_values, call.seed, failed, call.clock)
+            notes = bias_notes(table, sets, completer.complete_safely, call.seed, failed, call.clock, parameters)
             return _protection(risk, method, call, made, seconds, notes)
         reason = "the other cells could not make up for it"
         reason = reason if made is None else f"attackers came too close to {_unmet(made.checked)}"
@@ -137,17 +136,17 @@ def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]
     return sp.csr_array(matrix[needed]), table.relations.right[needed]
 
 
-def _rounded(table: Table, values: NDArray[np.int64], base: int, extra: NDArray[np.int64]) -> Pattern:
+def _make_pattern(table: Table, values: NDArray[np.int64], base: int, extra: NDArray[np.int64]) -> Pattern:
     """Return multiples of the base, with how many multiples the truth may be away."""
     width = Fixed(np.full(len(table), base, dtype=np.int64), table.decimals)
     modes = rounded_modes(np.arange(len(table)), Fixed(values, table.decimals), width, table, extra)
     return Pattern(table, tuple(modes))
 
 
-def _audited(risk: Risk, method: RandomRound, call: Call, pattern: Pattern) -> Protection:
+def _audit_pattern(risk: Risk, method: RandomRound, call: Call, pattern: Pattern) -> Protection:
     """Return the result for a pattern, if it is safe.
 
-    Drawing again until it is would bias what is published, cell by cell; here nobody does.
+    Drawing again until it is would bias what is published, cell by cell.
     """
     checked = audit(pattern, risk, integer=call.integer)
     if not checked.safe:
@@ -162,7 +161,7 @@ def _protection(
     risk: Risk,
     method: RandomRound,
     call: Call,
-    made: Completed,
+    made: CompletedTable,
     seconds: float,
     notes: tuple[str, ...],
 ) -> Protection:
