@@ -160,6 +160,18 @@ TERM_ROUNDING = 16 * 2.0**-53
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
 """Weights of adjusted cells beyond these would be lost in floating point beside the others."""
 
+BOUND_LOWERED = 1e-8
+"""Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
+
+GAP_IN_PRINT = 5e-5
+"""A smaller gap is 0.00% in print."""
+
+RANGE_OPTIMAL = 1e-5
+"""A bound that is closer to the cost of ranges than this share is the optimum: their ends lie on decimals."""
+
+SAME_RANGE_COST = 1e-6
+"""Releases of ranges whose costs differ by no more than this share cost the same: ends are rounded to decimals."""
+
 
 def additivity_units(terms: int) -> float:
     """Return by how many units of the last decimal a relation of `terms` printed figures may miss.

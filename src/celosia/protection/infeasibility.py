@@ -1,9 +1,9 @@
-"""Why no safe pattern exists: an irreducible set of cells that must be shown, or levels that nobody can reach.
+"""Why no safe pattern exists: an irreducible set of cells that must be shown, or levels that no pattern can reach.
 
 Hiding more never helps an attacker, so a safe pattern exists exactly if hiding all that may be hidden is safe; but for
 cells that keep a width if they are hidden, which are shown again where they cannot. Of the cells that must be shown a
-set is freed: with all of it there is a safe pattern, with any less there is none. The tables by which an audit shows a
-pattern to be safe say which cells it rests on: what they do not move need not be freed.
+set is freed: with all of it there is a safe pattern, with any less there is none. The witnesses by which an audit shows
+a pattern to be safe have a support: cells that they do not move need not be freed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET, Verdicts
 from celosia.attack.result import Audit
-from celosia.errors import listed, roughly
+from celosia.errors import InfeasibleError, SpecError, listed, roughly
 from celosia.pattern.pattern import Pattern
-from celosia.protection.suppression.method import Suppress
+from celosia.protection.method import Method
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
 from celosia.solve.clock import Clock
 
 Hiding = Callable[[Risk], NDArray[np.bool_] | None]
-"""Finds a cheap pattern of a risk that an audit calls safe, None where it knows none: which cells it rests on."""
+"""Returns the support of a cheap pattern of a risk that an audit calls safe, None where none is known."""
 
 _SECONDS = 20.0
-"""So long fewer cells are looked for."""
+"""Seconds for fewer cells, by default: most conflicts are irreducible within one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,9 @@ class Conflict:
         return f"{advice}. A pattern then costs about {price}, and the cheapest about {least} at least."
 
 
-def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool | None) -> Conflict:
+def conflict_of(
+    risk: Risk, method: Method | None, hiding: Hiding, *, integer: bool | None, seconds: float = _SECONDS
+) -> Conflict:
     """Return what stands in the way of a safe pattern.
 
     Parameters
@@ -85,34 +87,36 @@ def conflict_of(risk: Risk, method: Suppress, hiding: Hiding, *, integer: bool |
     risk
         With the wishes of the method applied.
     method
-        The method, for the widths that hidden cells keep.
+        The method, for the widths that hidden cells keep; None where they keep none.
     hiding
         Finds few cells to free: it is asked for a pattern where only cells that must be shown cost something. What it
         finds is believed to be safe.
     integer
         Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
+    seconds
+        So long fewer cells are looked for.
     """
     nothing = np.zeros(0, dtype=np.int64)
-    now = _unmet(risk, method, nothing, integer=integer)[0]
+    now = _find_unmet(risk, method, nothing, integer=integer)[0]
     must = np.flatnonzero(risk.status == SHOW)
     if not len(now) or not len(must):
         return Conflict(nothing, now)
-    asked = _only(risk, now)  # freeing more harms no other cell
+    asked = _require_only(risk, now)  # freeing more harms no other cell
 
     def needed(cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        missed, used = _unmet(asked, method, cells, integer=integer)
+        missed, used = _find_unmet(asked, method, cells, integer=integer)
         return None if len(missed) else cells[used[cells]]
 
-    pattern = hiding(_freed(risk, must, cost=(risk.status == SHOW).astype(np.float64)))
+    pattern = hiding(_free_cells(risk, must, cost=(risk.status == SHOW).astype(np.float64)))
     few = needed(must) if pattern is None else must[pattern[must]]
     if few is None:
         return Conflict(nothing, now)
-    few, least = _fewest(few, needed, Clock(_SECONDS))
+    few, least = _find_fewest(few, needed, Clock(seconds))
     return Conflict(few, now, least)
 
 
-def rests_on(checked: Audit) -> NDArray[np.bool_]:
-    """Return which cells the tables of an audit move, ``(n_cells,)``; all hidden ones where a table is not known."""
+def support_of(checked: Audit) -> NDArray[np.bool_]:
+    """Return which cells the witnesses of an audit move, ``(n_cells,)``; all hidden ones where one is not known."""
     used = np.zeros(len(checked.risk), dtype=bool)
     if not isinstance(checked.verdicts, Verdicts):
         return np.asarray(checked.release.status != "shown")
@@ -129,12 +133,12 @@ def rests_on(checked: Audit) -> NDArray[np.bool_]:
     return used
 
 
-def freed(risk: Risk, conflict: Conflict) -> Risk:
+def free_conflict(risk: Risk, conflict: Conflict) -> Risk:
     """Return the risk in which the cells of a conflict may be hidden."""
-    return _freed(risk, conflict.shown, cost=risk.cost)
+    return _free_cells(risk, conflict.shown, cost=risk.cost)
 
 
-def _freed(risk: Risk, cells: NDArray[np.int64], *, cost: NDArray[np.float64]) -> Risk:
+def _free_cells(risk: Risk, cells: NDArray[np.int64], *, cost: NDArray[np.float64]) -> Risk:
     """Return the risk in which some cells may be hidden; those about which there are requirements must be."""
     status = risk.status.copy()
     status[cells] = SAFE
@@ -143,7 +147,7 @@ def _freed(risk: Risk, cells: NDArray[np.int64], *, cost: NDArray[np.float64]) -
     return replace(risk, status=status, cost=cost)
 
 
-def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
+def _require_only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
     """Return the risk in which only some sensitive cells are asked about; the others are just hidden."""
     status = risk.status.copy()
     status[risk.sensitive] = HIDE
@@ -151,28 +155,29 @@ def _only(risk: Risk, cells: NDArray[np.int64]) -> Risk:
     return replace(risk, status=status)
 
 
-def _unmet(
-    risk: Risk, method: Suppress, cells: NDArray[np.int64], *, integer: bool | None
+def _find_unmet(
+    risk: Risk, method: Method | None, cells: NDArray[np.int64], *, integer: bool | None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the cells that are not protected, even when all that may be hidden is; one may have to be shown itself.
 
-    Cells that keep a width if they are hidden, and cannot, are shown, one round after another. Also return on which
-    cells the protection of the others rests, ``(n_cells,)``.
+    Cells that keep a width if they are hidden, and cannot, are shown, one round after another. Also return the support
+    of the protection of the others, ``(n_cells,)``.
     """
-    opened = _freed(risk, cells, cost=risk.cost)
+    opened = _free_cells(risk, cells, cost=risk.cost)
     forced = np.isin(opened.status, (SENSITIVE, HIDE))
     hidden = opened.status != SHOW
     while True:
-        checked = audit(Pattern.suppressing(risk.table, hidden), method.require_widths(opened, hidden), integer=integer)
+        required = opened if method is None else method.require_widths(opened, hidden)
+        checked = audit(Pattern.suppressing(risk.table, hidden), required, integer=integer)
         missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
         missed = missed.astype(np.int64)
         narrow = missed[hidden[missed] & ~forced[missed]]
         if not len(narrow):
-            return missed, rests_on(checked)
+            return missed, support_of(checked)
         hidden[narrow] = False
 
 
-def _fewest(
+def _find_fewest(
     cells: NDArray[np.int64], needed: Callable[[NDArray[np.int64]], NDArray[np.int64] | None], clock: Clock
 ) -> tuple[NDArray[np.int64], bool]:
     """Return a part of some cells that helps, and whether it is known that no part of it does.
@@ -182,7 +187,7 @@ def _fewest(
     cells
         Help.
     needed
-        Tells of some cells on which of them that rests, None where they do not help; more never harms.
+        Returns which of some cells are needed for that, None where they do not help; more never harms.
     clock
         When to leave it at that.
     """
@@ -202,7 +207,7 @@ def _fewest(
     return np.sort(sure), True
 
 
-def smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool]) -> NDArray[np.int64]:
+def find_smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool]) -> NDArray[np.int64]:
     """Return a part of some cells that helps, and no part of which does, given that more never harms (QuickXplain)."""
     nothing = np.zeros(0, dtype=np.int64)
 
@@ -218,3 +223,36 @@ def smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]], bool
         return np.concatenate([left, right])
 
     return np.sort(needed(nothing, cells, changed=False))
+
+
+def refuse_unreachable_levels(risk: Risk) -> None:
+    """Refuse sensitive cells without a level, and levels beyond what an attacker knows anyway.
+
+    Raises
+    ------
+    SpecError
+        All levels of a sensitive cell are zero.
+    InfeasibleError
+        Attackers know more than the levels allow, whatever is published.
+    """
+    required = risk.requirements
+    bare = [wanted.cell for wanted in required if not (wanted.lower or wanted.upper or wanted.sliding)]
+    if bare:
+        labels = listed([risk.table.label(cell) for cell in sorted(set(bare))])
+        raise SpecError.one("levels", f"are all zero for sensitive cells: {labels}.", "Give each a level above zero.")
+    beyond: dict[int, str] = {}
+    for wanted in required:
+        truth = risk.table.amounts.fraction(wanted.cell)
+        lower, upper = risk.attackers[wanted.attacker].bounds(wanted.cell)
+        up = None if upper is None else upper - truth
+        down = None if lower is None else truth - lower
+        narrow = up is not None and down is not None and up + down < wanted.sliding
+        if narrow or (up is not None and up < wanted.upper) or (down is not None and down < wanted.lower):
+            beyond.setdefault(wanted.cell, risk.attackers[wanted.attacker].name)
+    if beyond:
+        labels = listed([f"{risk.table.label(cell)} (attacker {name!r})" for cell, name in beyond.items()])
+        raise InfeasibleError.one(
+            "levels",
+            f"lie beyond what attackers know already: {labels}.",
+            "Lower the levels, or widen the attackers' bounds.",
+        )

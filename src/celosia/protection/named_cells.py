@@ -19,13 +19,13 @@ _BY_CELL = ("width_if_hidden", "least_width", "most_width")
 M = TypeVar("M")
 
 
-def with_places(method: M, table: Table) -> M:
+def resolve_names(method: M, table: Table) -> M:
     """Return a method whose wishes about cells name these by their places in a table.
 
     Parameters
     ----------
     method
-        A method; cells may be called by labels or by codes, ``"C x North"`` or ``{"industry": "C"}``.
+        A method; cells may be called by labels or by codes, ``"C x North"`` or ``{"industry": "C"}``, or be a mask.
     table
         The table.
 
@@ -37,8 +37,8 @@ def with_places(method: M, table: Table) -> M:
     changed: dict[str, Any] = {}
     for name in (field.name for field in fields(method)):  # type: ignore[arg-type]
         said = getattr(method, name)
-        if name in _LISTS and are_names(said):
-            changed[name] = np.unique(np.concatenate(find_cells(table, said, name)))
+        if name in _LISTS and (are_names(said) or _is_mask(said, table)):
+            changed[name] = places_of(name, said, table)
         elif name in _BY_CELL and any(isinstance(cell, str) for cell in said):
             changed[name] = {find_cell(table, cell, name): width for cell, width in said.items()}
     return replace(method, **changed) if changed else method  # type: ignore[type-var]
@@ -63,10 +63,14 @@ def places_of(option: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
     """
     if are_names(cells):
         return np.unique(np.concatenate(find_cells(table, list(cells), option)))
-    array = np.asarray(cells)
-    if array.dtype == bool and array.shape == (len(table),):
-        array = np.flatnonzero(array)
+    array = np.flatnonzero(np.asarray(cells)) if _is_mask(cells, table) else np.asarray(cells)
     try:
         return checked_cells(array.astype(np.int64) if not array.size else array, table)
     except SpecError as error:
         raise SpecError(replace(problem, place=option) for problem in error.problems) from None
+
+
+def _is_mask(cells: object, table: Table) -> bool:
+    """Return whether this says of every cell of a table whether it is meant."""
+    array = np.asarray(cells)
+    return array.dtype == bool and array.shape == (len(table),)

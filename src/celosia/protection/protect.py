@@ -20,7 +20,7 @@ from celosia.protection.fallback import Fallback
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import Method
 from celosia.protection.mixed.method import Mixed
-from celosia.protection.named_cells import with_places
+from celosia.protection.named_cells import resolve_names
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.result import Protection
@@ -111,7 +111,7 @@ def protect(
     if respondents is not None and how.criterion == "distance":
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     engine = engine_of(type(how))
-    how = with_places(how, risk.table)
+    how = resolve_names(how, risk.table)
     whole = simplify_integer(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
     # Of a method that takes no requirements the audit asks respondents: what they come too close to is refused.
@@ -123,7 +123,7 @@ def protect(
     with answered(clock.stop):
         try:
             progress.start("protecting")
-            return _with_first_note(_protected(replace(risk, respondents=rules), how, call, engine))
+            return _add_first_note(_protect_in_time(replace(risk, respondents=rules), how, call, engine))
         finally:
             progress.done()
 
@@ -150,15 +150,15 @@ def _against_respondents(engine: Engine) -> Engine:
     return lambda risk, method, call: protect_respondents(risk, method, call, engine, risk.respondents)
 
 
-def _protected(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
+def _protect_in_time(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    found = _in_time(lambda timed: engine(method.apply_to(risk), method, timed), call)
+    found = _run_in_time(lambda timed: engine(method.apply_to(risk), method, timed), call)
     return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
 
 
-def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
+def _run_in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
     """Return the result of a call, or the best that it has had audited when the last moment comes.
 
     Raises
@@ -183,7 +183,7 @@ def _in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
         raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
 
 
-def _with_first_note(found: Protection) -> Protection:
+def _add_first_note(found: Protection) -> Protection:
     """Return a result whose first note says that next to nothing is shown, where that is so."""
     said = found.shares.warning
     return found if said is None else replace(found, notes=(said, *found.notes))

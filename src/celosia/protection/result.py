@@ -19,15 +19,10 @@ from celosia.protection.distances import Distances
 from celosia.protection.method import Method
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.tolerance import BOUND_LOWERED, GAP_IN_PRINT
 
 if TYPE_CHECKING:
     from celosia.attack.result import Audit
-
-_LOWERED = 1e-8
-"""Bounds of linear programs are lowered by less than this share, so that they hold whatever doubles have rounded."""
-
-_NEARLY = 5e-5
-"""A smaller share is 0.00% in print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +131,12 @@ class Protection:
     @property
     def optimal(self) -> bool:
         """Whether no safe pattern is cheaper, but for what doubles cannot tell."""
-        return self.bound >= self.cost * (1 - _LOWERED)
+        return self.bound >= self.cost * (1 - BOUND_LOWERED)
 
     @property
     def nearly(self) -> bool:
         """Whether the gap is none in hundredths of a percent: the rounding of ranges leaves so much."""
-        return self.gap < _NEARLY
+        return self.gap < GAP_IN_PRINT
 
     @property
     def safe(self) -> bool:

@@ -20,10 +20,9 @@ from celosia.protection.protect import protect
 from celosia.protection.result import Protection
 from celosia.risk.risk import Risk
 from celosia.table.frames import frame_of
+from celosia.tolerance import SAME_RANGE_COST
 
 _FEWEST = 2
-_SAME = 1e-6
-"""Releases whose costs differ by no more than this share cost the same: ends are rounded to decimals."""
 _NEW = 0.05
 """A price that differs from another by a smaller part is the same."""
 
@@ -160,7 +159,7 @@ def _between(found: Sequence[_Priced], asked: Sequence[float]) -> float:
     """
     curve: list[_Priced] = []
     for one in sorted(found, key=lambda one: (one.fixed, one.widths)):
-        if not curve or one.widths < curve[-1].widths * (1 - _SAME):
+        if not curve or one.widths < curve[-1].widths * (1 - SAME_RANGE_COST):
             curve.append(one)
     steps = [
         (right.fixed - left.fixed, (right.fixed - left.fixed) / (left.widths - right.widths))
@@ -176,6 +175,6 @@ def _between(found: Sequence[_Priced], asked: Sequence[float]) -> float:
 def _cheapest(found: Sequence[_Priced], price: float, bound: float) -> TradeOffPoint:
     """Return the cheapest release at a price; of those that cost the same, but for rounding, that of fewest cells."""
     least = min(one.cost(price) for one in found)
-    same = [one for one in found if one.cost(price) <= least * (1 + _SAME)]
+    same = [one for one in found if one.cost(price) <= least * (1 + SAME_RANGE_COST)]
     best = min(same, key=lambda one: (one.cells, one.width))
     return TradeOffPoint(price, best.cells, best.width, best.cost(price), min(bound, least))

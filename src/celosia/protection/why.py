@@ -23,11 +23,9 @@ from celosia.protection.suppression.solve import protect_again
 from celosia.risk.risk import HIDE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.naming import CellName, find_cell
+from celosia.tolerance import RANGE_OPTIMAL
 
 _NONE = np.zeros(0, dtype=np.int64)
-
-_OPTIMAL = 1e-5
-"""A bound this close is the optimum: ends of ranges lie on decimals."""
 
 _IS = {HIDDEN: "hidden", INTERVAL: "a range", ROUNDED: "rounded", PERTURBED: "perturbed"}
 _VERB = {HIDDEN: "hide", INTERVAL: "widen", ROUNDED: "change", PERTURBED: "change"}
@@ -98,7 +96,7 @@ class Why:
             return (
                 f"What to {_VERB[self.status]} instead is not known; it would cost at least {self._more(self.bound)}."
             )
-        least = "" if self.bound >= self.cost * (1 - _OPTIMAL) else f" (at least {self._more(self.bound)})"
+        least = "" if self.bound >= self.cost * (1 - RANGE_OPTIMAL) else f" (at least {self._more(self.bound)})"
         price = f"Shown, it would cost {self._more(self.cost)}{least}"
         instead = [
             f"{verb} {self._labels(cells)}"
@@ -110,7 +108,9 @@ class Why:
     def _more(self, cost: float) -> str:
         """Return how a cost compares with that of the pattern: what cells cost may be their values."""
         share = cost / self.before - 1 if self.before > 0 else 0.0
-        return "the same" if abs(share) < _OPTIMAL else f"{100 * abs(share):.2g}% {'more' if share > 0 else 'less'}"
+        return (
+            "the same" if abs(share) < RANGE_OPTIMAL else f"{100 * abs(share):.2g}% {'more' if share > 0 else 'less'}"
+        )
 
     def __str__(self) -> str:
         return f"{self.reason} {self.alternative}".rstrip()

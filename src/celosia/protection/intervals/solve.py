@@ -22,6 +22,7 @@ from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.relaxation import FurtherRequirements, ModeCuttingPlanes
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.intervals.admm.product import Product, product_of
 from celosia.protection.intervals.admm.search import SplittingSearch, can_split
 from celosia.protection.intervals.formulation import formulate_by_ends, formulate_by_placed_widths, offer_range_ends
@@ -31,7 +32,6 @@ from celosia.protection.intervals.publish.publication import RangePublication
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.widen import widen_ranges
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
-from celosia.protection.levels import refuse_levels_that_nobody_meets
 from celosia.protection.result import Protection
 from celosia.protection.run import Call, NewColumnsError, ViolatedRequirements
 from celosia.risk.risk import Risk
@@ -66,7 +66,7 @@ def solve(
     method.refuse_base(risk, integer=call.integer)
     required = method.require_widths(risk)
     refuse_widths(required, method)
-    refuse_levels_that_nobody_meets(required)
+    refuse_unreachable_levels(required)
     refuse_hidden(required, method)
     searching = replace(call, clock=call.clock.share(parameters.search_share))
     search = (kind or IntervalSearch)(risk, required, method, searching, parameters)
@@ -242,7 +242,7 @@ class IntervalSearch(RangePublication):
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
             raise NewColumnsError
         self.asked, self.required, self.task, self.necessary = told.risk, required, task, told.necessary
-        refuse_levels_that_nobody_meets(required)
+        refuse_unreachable_levels(required)
         self._refuse_determined_cells()
         return FurtherRequirements(task, self.necessary)
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, OutOfTimeError, listed
-from celosia.protection.infeasibility import smallest
+from celosia.protection.infeasibility import find_smallest
 from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.risk.risk import SAFE, SHOW
 from celosia.solve.clock import Clock
@@ -107,7 +107,7 @@ def refuse_frozen(model: PerturbationModel, upward: NDArray[np.bool_], clock: Cl
 
     if not len(frozen) or clashes(np.zeros(0, dtype=np.int64)):
         return
-    clash = smallest(frozen, clashes)
+    clash = find_smallest(frozen, clashes)
     labels = listed([model.risk.table.label(int(cell)) for cell in clash])
     word = "is" if len(clash) == 1 else "are together"
     raise InfeasibleError.one(

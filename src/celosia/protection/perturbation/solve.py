@@ -20,7 +20,7 @@ from celosia.protection.engine.modes.numbered import Numbered
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
-from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.perturbation.formulation import MoveBounds, PerturbationModel
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.perturbation.parameters import DEFAULT, PerturbationParameters
@@ -47,7 +47,7 @@ def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParam
     """
     if call.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
-    refuse_levels_that_nobody_meets(risk)
+    refuse_unreachable_levels(risk)
     if method.secret is None:
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
     return _PerturbationSearch(risk, call, method, parameters).protection()

@@ -19,7 +19,7 @@ from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.integer import leaves_of
 from celosia.protection.adjustment.method import kept_totals
-from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.random_rounding.bias import bias_notes
 from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter
 from celosia.protection.random_rounding.formulation import sets_of
@@ -43,7 +43,7 @@ def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameter
     """
     if call.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
-    refuse_levels_that_nobody_meets(risk)
+    refuse_unreachable_levels(risk)
     seeded = replace(call, seed=call.seed or secrets.randbits(_SEED_BITS) or 1)
     if method.scheme == "plain":
         return _round_leaves(risk, method, seeded)

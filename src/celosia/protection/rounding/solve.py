@@ -21,8 +21,7 @@ from celosia.protection.engine.modes.numbered import Numbered
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
-from celosia.protection.infeasibility import smallest
-from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.infeasibility import find_smallest, refuse_unreachable_levels
 from celosia.protection.result import Protection
 from celosia.protection.rounding.formulation import RoundingModel
 from celosia.protection.rounding.method import Round
@@ -46,7 +45,7 @@ def solve(risk: Risk, method: Round, call: Call, parameters: RoundingParameters 
     if call.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     try:
-        refuse_levels_that_nobody_meets(risk)
+        refuse_unreachable_levels(risk)
     except InfeasibleError:
         if not method.relax_levels:
             raise
@@ -205,7 +204,7 @@ class _RoundingSearch(Numbered):
                 raise InfeasibleError.one(
                     "base", "has no multiples that satisfy the relations.", "Take a base that divides their constants."
                 )
-            clash = smallest(frozen, lambda cells: not self._adds_up(np.setdiff1d(everything, cells), most))
+            clash = find_smallest(frozen, lambda cells: not self._adds_up(np.setdiff1d(everything, cells), most))
             labels = listed([risk.table.label(int(cell)) for cell in clash])
             word = "is" if len(clash) == 1 else "are together"
             raise InfeasibleError.one(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError
-from celosia.protection.infeasibility import conflict_of, freed, rests_on
+from celosia.protection.infeasibility import conflict_of, free_conflict, support_of
 from celosia.protection.result import Protection
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import Risk
@@ -33,10 +33,10 @@ def _explain(risk: Risk, method: Suppress, search: Try, *, integer: bool | None)
 
     def hiding(freed_risk: Risk) -> NDArray[np.bool_] | None:
         found = search(freed_risk, replace(method, at_most=None))
-        return None if found is None else rests_on(found.audit)
+        return None if found is None else support_of(found.audit)
 
     found = conflict_of(risk, method, hiding, integer=integer)
-    priced = search(freed(risk, found), method) if len(found.shown) else None
+    priced = search(free_conflict(risk, found), method) if len(found.shown) else None
     if priced is not None:
         found = replace(found, cost=priced.cost, bound=priced.bound)
     return InfeasibleError.one("protection", found.sentence(risk), found.remedy)

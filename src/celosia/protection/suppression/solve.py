@@ -25,7 +25,7 @@ from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import Goal
 from celosia.protection.fallback import Fallback
-from celosia.protection.levels import refuse_levels_that_nobody_meets
+from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
 from celosia.protection.run import Call, NewColumnsError
 from celosia.protection.suppression.components import ComponentSearches, split_components
@@ -40,7 +40,7 @@ from celosia.solve.registry import backends
 
 def solve(risk: Risk, method: Suppress, call: Call, parameters: EngineParameters = PARAMETERS) -> Protection:
     """Return the cheapest safe pattern that shows or hides cells; see `celosia.protect`."""
-    refuse_levels_that_nobody_meets(risk)
+    refuse_unreachable_levels(risk)
     return _SuppressionRun(risk, method, call, parameters=parameters).run()
 
 

@@ -21,7 +21,6 @@ from celosia.protection.infeasibility import conflict_of
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
-from celosia.protection.suppression.method import Suppress
 from celosia.risk.risk import SHOW, Risk
 from celosia.solve import deadline
 
@@ -98,7 +97,7 @@ class Numbered:
             With a smallest set of frozen cells that do.
         """
         if len(self.task.goals):
-            clash = conflict_of(self.risk, Suppress(), lambda _: None, integer=self.call.integer)
+            clash = conflict_of(self.risk, None, lambda _: None, integer=self.call.integer)
             if len(clash.unmet):
                 raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)
 
