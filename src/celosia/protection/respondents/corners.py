@@ -1,6 +1,6 @@
 r"""Cells that must move together, as one cell more: the engine then protects corners of boxes as it protects cells.
 
-Somebody who contributes to several cells is protected from a coalition if some table moves all of them as far as a
+A respondent who contributes to several cells is protected from a coalition if some table moves all of them as far as a
 corner of his box needs, :math:`y_l = c_l + s_l`, where :math:`s` lies within bounds that hold 0
 (`celosia.attack.respondents.requirements.Corner`). Tables form a convex set with the true one in it, so this is the
 same as to ask how far t can be raised in
@@ -8,7 +8,7 @@ same as to ask how far t can be raised in
 .. math:: y_l = t\, c_l + s_l, \qquad 0 \le t \le 1,
 
 and to require that it reaches 1. With a cell for t and one for every s, in relations of their own, that is a
-requirement about a cell. These cells are published nowhere and cost nothing; everybody else knows that t is zero.
+requirement about a cell. These cells are published nowhere and cost nothing; every other attacker knows that t is zero.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from celosia.table.relations import Relations
 from celosia.table.table import Table
 
 
-def takes_corners(method: Method, call: Call) -> bool:
-    """Return whether a method can protect corners: cells more must be free to move, and count for nothing."""
+def can_take_corners(method: Method, call: Call) -> bool:
+    """Return whether a method can protect corners: further cells must be free to move, and count for nothing."""
     return call.integer is False and method.takes_free_cells
 
 
 @dataclass(frozen=True, eq=False)
-class Cornered:
+class CornerProblem:
     """A problem with corners, as one that the engine solves.
 
     Parameters
@@ -67,7 +67,7 @@ class Cornered:
 
     @cached_property
     def _owner(self) -> NDArray[np.int64]:
-        """The cell that every cell more belongs to, -1 for those that raise corners, ``(m,)``."""
+        """The cell that every further cell belongs to, -1 for those that raise corners, ``(m,)``."""
         places = [[-1, *(int(one.leaves[leaf]) for leaf, _ in one.needs)] for one in self.corners]
         return np.array([cell for own in places for cell in own], dtype=np.int64)
 
@@ -79,7 +79,7 @@ class Cornered:
 
     @cached_property
     def risk(self) -> Risk:
-        """The problem with cells more."""
+        """The problem with further cells."""
         asked = self.plain
         more = len(self._owner)
         status = np.concatenate([asked.status, np.full(more, HIDE if self.method.hides else SAFE)])
@@ -93,13 +93,13 @@ class Cornered:
             status,
             Levels(*(Fixed(np.concatenate([level.counts, zeros]), level.decimals) for level in levels)),
             np.concatenate([asked.cost, np.zeros(more)]),
-            (*(self._unaware(one) for one in asked.attackers), *self._raisers()),
-            further=self._further(asked),
+            (*(self._extend_attacker(one) for one in asked.attackers), *self._corner_attackers()),
+            further=self._requirements(asked),
         )
 
     @property
     def _table(self) -> Table:
-        """The table with cells more, which are zero or as large as their owners; its labels are of no use."""
+        """The table with further cells, which are zero or as large as their owners; its labels are of no use."""
         table, owner = self.plain.table, self._owner
         old = table.relations
         rows: list[int] = []
@@ -132,14 +132,14 @@ class Cornered:
             links=None,
         )
 
-    def _unaware(self, attacker: Attacker) -> Attacker:
-        """Return an attacker who has nothing to do with corners: to him cells more are their owners."""
+    def _extend_attacker(self, attacker: Attacker) -> Attacker:
+        """Return an attacker of the plain problem on the extended table: to him further cells are their owners."""
         sides = ((side.counts, side.decimals) for side in (attacker.lower, attacker.upper))
         more = self._owner < 0
         ends = (Fixed(np.concatenate([own, np.where(more, 0, own[self._owner])]), places) for own, places in sides)
         return Attacker(attacker.name, *ends)
 
-    def _raisers(self) -> Iterator[Attacker]:
+    def _corner_attackers(self) -> Iterator[Attacker]:
         """Yield one attacker for every corner."""
         amounts, n = self.plain.table.amounts, len(self.plain) + len(self._owner)
         for first, one in zip(self._first, self.corners, strict=True):
@@ -157,7 +157,7 @@ class Cornered:
                 ends.append(Fixed.of_counts(counts, one.decimals))
             yield Attacker(one.name, *ends)
 
-    def _further(self, asked: Risk) -> Requirements:
+    def _requirements(self, asked: Risk) -> Requirements:
         """Return the requirements with levels of their own, those of corners among them."""
         decimals = max(one.decimals for one in self.corners)
         levels = [_largest(one) * 10 ** (decimals - one.decimals) for one in self.corners]
@@ -169,13 +169,13 @@ class Cornered:
         return new if asked.further is None else asked.further.join(new)
 
     def extend_method(self, call: Call) -> Method:
-        """Return the method for the risk with cells more: they cost nothing."""
+        """Return the method for the risk with further cells: they cost nothing."""
         method = self.method.add_free_cells(self.plain, len(self._owner))
         width = self._widest(call) if method.has_fixed_costs else None
         return method if width is None else method.limit_widths(width, len(self.plain))
 
     def _widest(self, call: Call) -> Fraction | None:
-        """Return how wide ranges are at most, whatever that is good for; None where cells form no networks.
+        """Return a width that no range of an optimal pattern exceeds; None where cells form no network.
 
         A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no
         cell moves further than all of them together.
@@ -191,9 +191,9 @@ class Cornered:
             far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))
         return 2 * far
 
-    def without(self, found: Protection, call: Call) -> Protection:
-        """Return a protection of the problem with cells more as one of the plain problem, which is audited."""
-        pattern = without_corners(found.pattern, self.plain.table)
+    def drop_corners(self, found: Protection, call: Call) -> Protection:
+        """Return a protection of the extended problem as one of the plain problem, audited."""
+        pattern = drop_corner_cells(found.pattern, self.plain.table)
         checked = audit(pattern, self.plain, integer=call.integer)
         return replace(found, risk=self.plain, method=self.method, pattern=pattern, found=checked)
 
@@ -203,12 +203,12 @@ def _largest(corner: Corner) -> int:
     return max(abs(need) for _, need in corner.needs)
 
 
-def without_corners(pattern: Pattern, table: Table) -> Pattern:
-    """Return a pattern of a table with cells more as one of the table."""
-    return Pattern.of(table, *_kept(pattern.modes, len(table)))
+def drop_corner_cells(pattern: Pattern, table: Table) -> Pattern:
+    """Return a pattern of a table with further cells as one of the table."""
+    return Pattern.of(table, *_keep_cells_below(pattern.modes, len(table)))
 
 
-def _kept(modes: Sequence[Mode], n: int) -> Iterator[Mode]:
+def _keep_cells_below(modes: Sequence[Mode], n: int) -> Iterator[Mode]:
     """Yield what is published about the first cells; those that no mode names are shown."""
     for mode in modes:
         own = np.flatnonzero(mode.cells < n)

@@ -1,7 +1,7 @@
-"""Respondents who attack the patterns of a problem, and what they were found to require so far.
+"""The oracle of respondents: their requirements, separated like cuts.
 
 Requirements are made lazily: respondents attack a pattern, those who come too close become attackers with a requirement
-each (`celosia.attack.respondents.requirements`), and the engine is told of them. Few of the pairs ever do.
+each (`celosia.attack.respondents.requirements`), and the search goes on with them. Few of the pairs ever do.
 """
 
 from __future__ import annotations
@@ -19,56 +19,58 @@ from celosia.presses import shielded
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.method import Method
-from celosia.protection.respondents.corners import Cornered, takes_corners, without_corners
+from celosia.protection.respondents.corners import CornerProblem, can_take_corners, drop_corner_cells
+from celosia.protection.respondents.parameters import DEFAULT, RespondentParameters
 from celosia.protection.result import Protection
 from celosia.protection.run import Call, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 
-_ENOUGH = 4  # coalitions that come too close to a target: what keeps them away mostly keeps the others away
-
 
 class StoppedError(Exception):
-    """Somebody pressed Ctrl-C during an attack."""
+    """Ctrl-C was pressed during an attack."""
 
 
 @dataclass
 class RespondentOracle:
-    """Those who contribute to a table, and look at patterns of it.
+    """Attacks patterns as respondents do, and keeps the requirements that they were found to violate.
 
     Parameters
     ----------
     risk, method, call
-        The problem.
+        The problem, with the wishes of the method.
     rules
-        What they know, and how close they may come; all of these hold.
+        What respondents know, and how close they may come; all of these hold.
+    parameters
+        How many coalitions become requirements.
 
     Attributes
     ----------
-    told
-        The problem with what they were found to require.
+    required
+        The risk with the requirements about single cells.
     corners
-        What they require of several cells together.
+        Requirements about several cells together, by their names.
     stricter
-        They are said to require more than they need: no bound rests on it.
+        Some requirements are not necessary: lower bounds must not use them.
     judged
-        How many patterns they have attacked.
+        How many patterns were attacked.
     """
 
     risk: Risk
     method: Method
     call: Call
     rules: tuple[RespondentRule, ...]
-    told: Risk = field(init=False)
+    parameters: RespondentParameters = DEFAULT
+    required: Risk = field(init=False)
     corners: dict[str, Corner] = field(default_factory=dict)
     stricter: bool = False
     judged: int = 0
-    _hurried: bool = False
+    _without_corners: bool = False
     _safe: set[bytes] = field(default_factory=set)
     _last: tuple[NDArray[np.bool_], RespondentAudit] | None = None
 
     def __post_init__(self) -> None:
-        self.told = self.risk
+        self.required = self.risk
 
     def attack(
         self,
@@ -85,7 +87,7 @@ class RespondentOracle:
         Raises
         ------
         StoppedError
-            Somebody pressed Ctrl-C.
+            Ctrl-C was pressed.
         """
         clock = self.call.clock.extend(grace) if share is None else self.call.clock.share(share)
         with shielded():
@@ -94,7 +96,7 @@ class RespondentOracle:
                 self.risk.table,
                 rule=self.rules,
                 again=again,
-                most=_ENOUGH if self.judged else None,
+                most=self.parameters.coalitions if self.judged else None,
                 clock=clock,
                 progress=self.call.progress,
             )
@@ -109,59 +111,59 @@ class RespondentOracle:
         return audit
 
     def require(self, audit: RespondentAudit) -> bool:
-        """Ask for what a pattern missed; return whether that is new.
+        """Add the requirements that an audit found violated; return whether some are new.
 
-        Corners come after what is about single cells: they make the problem larger. Where a method cannot take them,
-        or there is no time, it is asked for more than is needed, and that last: a bound that does not know of it holds.
+        Corners come after requirements about single cells: they make the problem larger. Where a method cannot take
+        them, or there is no time, sufficient requirements come last: until then bounds hold.
         """
-        before = self.told
-        self.told = self._with_requirements(audit, enough=False)
-        self.stricter |= self._engine_knows_more and self.told is not before
-        new, exact = {}, takes_corners(self.method, self.call) and not self._hurried
-        if exact and (self.corners or self.told is before):
+        before = self.required
+        self.required = self._with_requirements(audit, enough=False)
+        self.stricter |= self._attackers_know_more and self.required is not before
+        new, exact = {}, can_take_corners(self.method, self.call) and not self._without_corners
+        if exact and (self.corners or self.required is before):
             new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
             self.corners |= new
-        if new or self.told is not before or exact:
-            return bool(new) or self.told is not before
-        self.told = self._with_requirements(audit, enough=True)
-        self.stricter |= self.told is not before
-        return self.told is not before
+        if new or self.required is not before or exact:
+            return bool(new) or self.required is not before
+        self.required = self._with_requirements(audit, enough=True)
+        self.stricter |= self.required is not before
+        return self.required is not before
 
     def _with_requirements(self, audit: RespondentAudit, *, enough: bool) -> Risk:
         """Return the problem with the requirements of an audit; the wishes of the method hold for new attackers."""
-        risk = add_requirements(self.told, audit, hide=self.method.only_hides, enough=enough)
-        return risk if risk is self.told else self.method.apply_to(risk)
+        risk = add_requirements(self.required, audit, hide=self.method.only_hides, enough=enough)
+        return risk if risk is self.required else self.method.apply_to(risk)
 
     @property
-    def _engine_knows_more(self) -> bool:
+    def _attackers_know_more(self) -> bool:
         """Whether attackers of the engine know what those of `attack` do not: whole numbers, filled zeros."""
         if self.call.integer is not False or not getattr(self.method, "zeros_known", False):
             return self.call.integer is not False
         said = self.risk.table.contributions
         return said is not None and bool((said.amount < 0).any())
 
-    def hurry(self) -> None:
-        """Leave corners out from now on: there is no time for them."""
-        self.corners, self._hurried = {}, True
+    def leave_corners_out(self) -> None:
+        """Replace corners by sufficient requirements from now on: there is no time for them."""
+        self.corners, self._without_corners = {}, True
 
-    def problem(self, risk: Risk, call: Call) -> tuple[Risk, Method]:
-        """Return what the engine is to solve: a risk, with corners as cells more."""
+    def extend_problem(self, risk: Risk, call: Call) -> tuple[Risk, Method]:
+        """Return the problem that a search solves: the risk and the method, with corners as further cells."""
         if not self.corners:
             return risk, self.method
-        wider = Cornered(risk, self.method, tuple(self.corners.values()))
+        wider = CornerProblem(risk, self.method, tuple(self.corners.values()))
         method = wider.extend_method(call)
         return method.apply_to(wider.risk), method
 
-    def plain(self, found: Protection, risk: Risk, call: Call) -> Protection:
-        """Return what the engine found without cells more."""
+    def drop_corners(self, found: Protection, risk: Risk, call: Call) -> Protection:
+        """Return what a search found without the cells of corners."""
         if not self.corners:
             return found
-        return Cornered(risk, self.method, tuple(self.corners.values())).without(found, call)
+        return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, call)
 
     def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
         """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
         if len(pattern.table) > len(self.risk):
-            pattern = without_corners(pattern, self.risk.table)
+            pattern = drop_corner_cells(pattern, self.risk.table)
         hidden, shown = pattern.status != SHOWN, self.method.only_hides
         if shown and hidden.tobytes() in self._safe:
             return None
@@ -174,7 +176,7 @@ class RespondentOracle:
         if not audit.open:
             raise TimeUpError
         self.require(audit)
-        risk, method = self.problem(self.told, self.call)
+        risk, method = self.extend_problem(self.required, self.call)
         return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
     def _exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:

@@ -1,4 +1,4 @@
-"""Protection of respondents: patterns that leave nobody too close to anybody.
+"""How respondents are protected: patterns in which no coalition of them comes too close to another.
 
 A first pattern protects cells alone, and shows what respondents cost. What follows is one search, in which they attack
 every pattern that would be kept, and requirements are as lazy as cuts (`celosia.protection.engine.oracle`, and for
@@ -23,6 +23,7 @@ from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
+from celosia.protection.respondents.parameters import DEFAULT, RespondentParameters
 from celosia.protection.result import Closing, Protection
 from celosia.protection.run import Call, RequirementOracle
 from celosia.risk.respondents.rules import criteria_of
@@ -31,19 +32,16 @@ from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError
 
-_LOOSE = 0.02  # the gap of the first pattern, which only shows open pairs
-# Shares of the time: for the first pattern; for those that are watched; and what every pattern has.
-_FIRST, _WATCHED, _LEAST = 0.3, 0.9, 0.1
-_JUDGED = 0.6  # by this share of the time the first pattern must be judged: hiding all that may be is judged, too
-_LAST_STEPS = 3.0  # hiding more than a pattern does, its audit and attacks take so many times the first attacks
-_LAST_GRACE = 0.9  # attacks on what hides everything may be so late, on the way from the limit to the last moment
-_MOST_ROUNDS = 60  # without an end of time; patterns of equal cost may take turns for long
-
 Engine = Callable[[Risk, Method, Call], Protection]
 
 
 def protect_respondents(
-    risk: Risk, method: Method, call: Call, engine: Engine, rules: tuple[RespondentRule, ...]
+    risk: Risk,
+    method: Method,
+    call: Call,
+    engine: Engine,
+    rules: tuple[RespondentRule, ...],
+    parameters: RespondentParameters = DEFAULT,
 ) -> Protection:
     """Return a pattern in which no coalition of contributors comes too close to another contributor.
 
@@ -60,26 +58,29 @@ def protect_respondents(
         Does what the method says.
     rules
         What respondents know, and how close they may come; all of these hold.
+    parameters
+        How time is shared out.
 
     Raises
     ------
     SpecError, DataError
         The table knows no contributions, or they do not add up.
     InfeasibleError
-        Somebody stays exposed whatever is hidden.
+        A respondent stays exposed whatever is hidden.
     OutOfTimeError
         Time was up, or Ctrl-C pressed, before a pattern was shown to be safe.
     """
     criteria_of(risk.table, rules)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     cells = replace(risk, respondents=())
-    found = _Rounds(cells, method, call, engine, RespondentOracle(cells, method, call, rules)).protection()
+    oracle = RespondentOracle(cells, method, call, rules, parameters)
+    found = _RespondentSearch(cells, method, call, engine, oracle, parameters).protection()
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
     return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
 
 
-class _Part(Clock):
+class _PartOfClock(Clock):
     """Some of the time of another clock, and none when that is stopped before its end."""
 
     def __init__(self, whole: Clock, limit: float | None) -> None:
@@ -95,7 +96,7 @@ class _Part(Clock):
 
 
 @dataclass(eq=False)
-class _Attacked(Fallback):
+class _AttackedFallback(Fallback):
     """Takes patterns that have been attacked, and audited since."""
 
     keep: Callable[[Protection], None] = lambda _: None
@@ -107,14 +108,15 @@ class _Attacked(Fallback):
 
 
 @dataclass
-class _Rounds:
-    """The rounds of one protection."""
+class _RespondentSearch:
+    """The search for one pattern, with the oracle of respondents."""
 
     risk: Risk
     method: Method
     call: Call
     engine: Engine
     oracle: RespondentOracle
+    parameters: RespondentParameters
     best: Protection | None = None
     bound: float = 0.0
     rounds: int = 0
@@ -124,7 +126,7 @@ class _Rounds:
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     def protection(self) -> Protection:
-        """Return the best pattern that nobody attacks with success."""
+        """Return the best pattern in which no respondent comes too close to another."""
         try:
             self._search()
         except (KeyboardInterrupt, OutOfTimeError, DeadlineError):
@@ -133,124 +135,126 @@ class _Rounds:
         except StoppedError:
             pass
         if self.best is None:
-            raise self._late()
+            raise self._out_of_time()
         self.bound = min(self.bound, self.best.cost)
         closing = None if self.closing is None else replace(self.closing, rounds=self.oracle.judged)
-        self._note()
+        self._trace_progress()
         seconds, trace = self.call.clock.seconds, tuple(self.trace)
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        first = self._found(self.risk, max(self.call.gap, _LOOSE), _FIRST, self.warm_start)
+        first = self._find_pattern(
+            self.risk, max(self.call.gap, self.parameters.first_gap), self.parameters.first_share, self.warm_start
+        )
         self.bound, began = first.bound, self.call.clock.seconds
         # Where all may be hidden in the end, time is left for that.
-        share = _JUDGED if self.method.hides else None
+        share = self.parameters.judged_share if self.method.hides else None
         audit = self.oracle.attack(first.pattern, share=share)
-        self._last_steps = _LAST_STEPS * (self.call.clock.seconds - began)
-        if not audit.unjudged:  # otherwise nobody knows how many pairs the pattern for cells alone leaves open
+        self._last_steps = self.parameters.last_steps * (self.call.clock.seconds - began)
+        if not audit.unjudged:  # otherwise it is not known how many pairs the pattern for cells alone leaves open
             self.closing = Closing(len(audit.open), first.cost, 0, self.oracle.rules)
         if audit.safe:
             self._keep(first)
             if first.gap <= self.call.gap:
                 return
         if self.method.only_hides:
-            self._watch(first, audit)
+            self._search_with_oracle(first, audit)
         else:
-            self._close(first, audit)
+            self._repeat_with_oracle(first, audit)
 
-    def _watch(self, first: Protection, audit: RespondentAudit) -> None:
+    def _search_with_oracle(self, first: Protection, audit: RespondentAudit) -> None:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
         if not audit.unjudged:
             self.oracle.require(audit)
-            found = self._tried(self.call.gap, self._watched, self.oracle)
+            found = self._try_pattern(self.call.gap, self._oracle_share, self.oracle)
             if found is not None:
                 self._keep(found)
         if self.best is None:
-            self._complete(first, audit)
+            self._hide_more(first, audit)
 
-    def _close(self, first: Protection, audit: RespondentAudit) -> None:
-        """Make ranges while respondents look on, until what is published of them is safe, or there is no more time."""
+    def _repeat_with_oracle(self, first: Protection, audit: RespondentAudit) -> None:
+        """Search with the oracle until what is published of the ranges is safe, too, or there is no more time."""
         last = first
-        while self.rounds < _MOST_ROUNDS and not audit.unjudged:
+        while self.rounds < self.parameters.most_rounds and not audit.unjudged:
             if not audit.safe and (self.call.clock.left == 0 or not self.oracle.require(audit)):
                 break
-            found = self._tried(self.call.gap, self._watched, self.oracle)
+            found = self._try_pattern(self.call.gap, self._oracle_share, self.oracle)
             if found is None:
                 break
             last, audit = found, self.oracle.attack(found.pattern)
             if audit.safe:
                 self._keep(last)
                 return
-            if self._used() > self._watched:
+            if self._share_used() > self._oracle_share:
                 break
         if self.best is None:
-            self._complete(last, audit)
+            self._hide_more(last, audit)
 
-    def _tried(self, gap: float, share: float, oracle: RequirementOracle | None = None) -> Protection | None:
+    def _try_pattern(self, gap: float, share: float, oracle: RequirementOracle | None = None) -> Protection | None:
         """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""
         needed = not self.oracle.stricter
         try:
-            found = self._found(self.oracle.told, gap, share, self.warm_start, oracle)
+            found = self._find_pattern(self.oracle.required, gap, share, self.warm_start, oracle)
         except OutOfTimeError:
             return None
         except (InfeasibleError, SpecError):
             if not self.oracle.stricter:
                 raise
             if self.best is None:
-                self._open_everything()
+                self._hide_everything()
             return None
         if needed:
             self.bound = max(self.bound, found.bound)
         return found
 
-    def _complete(self, last: Protection, audit: RespondentAudit) -> None:
-        """Hide more than the last pattern does until nobody comes too close.
+    def _hide_more(self, last: Protection, audit: RespondentAudit) -> None:
+        """Hide more than the last pattern does until no respondent comes too close to another.
 
         There is no time for corners: cells that must move together are asked for more than that, each alone.
         """
-        self.oracle.hurry()
+        self.oracle.leave_corners_out()
         asked = False
         while not audit.safe:
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
             late = audit.unjudged > 0 or (self.call.clock.left == 0 and self.method.hides_everything)
             if late or (not self.oracle.require(audit) and asked):
-                self._open_everything()
+                self._hide_everything()
                 return
-            asked = True  # what the last pattern missed may have been told, and there was no time for it
-            risk = self.oracle.told
+            asked = True  # what the last pattern missed may be required already: there was no time for it
+            risk = self.oracle.required
             status = risk.status.copy()
             if self.method.only_hides:
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
-                last = self._found(replace(risk, status=status), 1.0, 1.0)
+                last = self._find_pattern(replace(risk, status=status), 1.0, 1.0)
             except OutOfTimeError:
                 return
             except (InfeasibleError, SpecError):
                 if not self.oracle.stricter:
                     raise
-                self._open_everything()
+                self._hide_everything()
                 return
             audit = self.oracle.attack(last.pattern)
         self._keep(last)
 
-    def _open_everything(self) -> None:
+    def _hide_everything(self) -> None:
         """Hide all that may be hidden: what asked for more than is needed cannot be met, or time is up.
 
         Raises
         ------
         InfeasibleError
-            Somebody stays exposed, or the method publishes ranges.
+            A respondent stays exposed, or the method publishes ranges.
         OutOfTimeError
             There is no time for that.
         """
         late = self.call.clock.left == 0
         limited = not self.method.hides or (self.method.only_hides and not self.method.hides_everything)
         if self.call.clock.stopped or (late and limited):
-            raise self._late()
+            raise self._out_of_time()
         if not self.method.hides:
             message = "could not be protected by ranges: holdings have several cells that hang together."
             raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
-        self.oracle.hurry()
+        self.oracle.leave_corners_out()
         status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
         everything = replace(self.risk, status=status)
         most = self.method.most_hidden
@@ -259,27 +263,27 @@ class _Rounds:
             if hides > most:
                 message = f"could not be protected with at most {counted(most, 'cell')} hidden."
                 raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
-        last = self._found(everything, 1.0, 1.0)
-        audit = self.oracle.attack(last.pattern, grace=_LAST_GRACE)
+        last = self._find_pattern(everything, 1.0, 1.0)
+        audit = self.oracle.attack(last.pattern, grace=self.parameters.last_grace)
         if audit.open:
-            raise self._exposed(audit)
+            raise self._infeasible(audit)
         if audit.unjudged:
-            raise self._late()
+            raise self._out_of_time()
         self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
 
-    def _late(self) -> OutOfTimeError:
+    def _out_of_time(self) -> OutOfTimeError:
         if self.call.clock.stopped:
             message = "were still attacking when the search was ended: no pattern is shown to be safe against them."
             return OutOfTimeError.one("respondents", message, "Let it run longer.")
         message = "was reached before a pattern was shown to be safe against respondents."
         return OutOfTimeError.one("time_limit", message, "Allow more time.")
 
-    def _exposed(self, audit: RespondentAudit) -> InfeasibleError:
+    def _infeasible(self, audit: RespondentAudit) -> InfeasibleError:
         cells = sorted({cell for one in audit.open for cell in one.cells})
         labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
         return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
 
-    def _found(
+    def _find_pattern(
         self,
         risk: Risk,
         gap: float,
@@ -288,54 +292,63 @@ class _Rounds:
         oracle: RequirementOracle | None = None,
     ) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
-        left, began = self._left(share), self.call.clock.seconds
-        clock = _Part(self.call.clock, left if np.isfinite(left) else None)
+        left, began = self._seconds_left(share), self.call.clock.seconds
+        clock = _PartOfClock(self.call.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         needed = not self.oracle.stricter
         call = replace(self.call, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
-            call = replace(call, fallback=_Attacked(clock, keep=lambda one: self._keep(self._plain(one, call))))
+            call = replace(
+                call, fallback=_AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, call)))
+            )
         try:
-            found = self.engine(*self.oracle.problem(risk, call), call)
-            found = self.oracle.plain(found, risk, call) if oracle is None else self._plain(found, call)
+            found = self.engine(*self.oracle.extend_problem(risk, call), call)
+            found = self.oracle.drop_corners(found, risk, call) if oracle is None else self._drop_corners(found, call)
         finally:
-            if clock.stopped:  # somebody pressed Ctrl-C
+            if clock.stopped:  # Ctrl-C was pressed
                 self.call.clock.stop()
         best = np.inf if self.best is None else self.best.cost
         for seconds, cost, bound, cuts in found.trace:
-            # costs of patterns that nobody has attacked say nothing
+            # costs of patterns that were not attacked say nothing
             least = best if oracle is None or cost is None else min(best, cost)
             so_far = max(self.bound, bound) if needed else self.bound
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
 
-    def _plain(self, found: Protection, call: Call) -> Protection:
-        """Return what the engine found while respondents looked on, without cells more."""
-        return self.oracle.plain(found, self.oracle.told, call)
+    def _drop_corners(self, found: Protection, call: Call) -> Protection:
+        """Return what a search with the oracle found, without the cells of corners."""
+        return self.oracle.drop_corners(found, self.oracle.required, call)
 
     @property
-    def _watched(self) -> float:
-        """The share of the time for patterns that are watched: it leaves enough to hide more and have that attacked."""
+    def _oracle_share(self) -> float:
+        """The share of the time for searches with the oracle: it leaves enough to hide more and have that attacked."""
         whole = self.call.clock.seconds + self.call.clock.left
-        return min(_WATCHED, max(_FIRST + _LEAST, 1.0 - self._last_steps / whole)) if whole else _WATCHED
+        return (
+            min(
+                self.parameters.oracle_share,
+                max(self.parameters.first_share + self.parameters.least_share, 1.0 - self._last_steps / whole),
+            )
+            if whole
+            else self.parameters.oracle_share
+        )
 
-    def _note(self) -> None:
-        """Note how far the search has come: the best pattern that nobody attacks with success, and the bound."""
+    def _trace_progress(self) -> None:
+        """Note how far the search has come: the best pattern that no attack succeeds on, and the bound."""
         cuts = self.trace[-1][3] if self.trace else 0
         self.trace.append((self.call.clock.seconds, None if self.best is None else self.best.cost, self.bound, cuts))
 
-    def _left(self, share: float) -> float:
+    def _seconds_left(self, share: float) -> float:
         clock = self.call.clock
         if not np.isfinite(clock.left):
             return float("inf")
         whole = clock.seconds + clock.left
-        return max(share * whole - clock.seconds, _LEAST * whole)
+        return max(share * whole - clock.seconds, self.parameters.least_share * whole)
 
-    def _used(self) -> float:
+    def _share_used(self) -> float:
         clock = self.call.clock
         return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
 
     def _keep(self, found: Protection) -> None:
         if self.best is None or found.cost < self.best.cost:
             self.best = found
-            self._note()
+            self._trace_progress()

@@ -1,0 +1,54 @@
+"""Shares of the time and sizes that steer the protection of respondents. They never change what is safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.arguments import check_ranges
+
+
+@dataclass(frozen=True, slots=True)
+class RespondentParameters:
+    """How time is shared out where respondents are protected.
+
+    Parameters
+    ----------
+    first_gap
+        Gap of the first pattern, which only shows open pairs: 0 to 1.
+    first_share
+        Share of the limit by which the first pattern is found; 0 to 1.
+    oracle_share
+        Share of the limit by which searches with the oracle end; what follows hides more and has that attacked. 0 to 1.
+    least_share
+        Share of the limit that every pattern has, however late it is; 0 to 1.
+    judged_share
+        Share of the limit by which the first pattern is attacked, where everything may be hidden in the end: that is
+        attacked, too. 0 to 1.
+    last_steps
+        Hiding more than a pattern does, its audit and attacks take so many times what the first attacks took. 0 or
+        more.
+    last_grace
+        Attacks on what hides everything may be so late, on the way from the limit to the last moment; 0 to 1.
+    most_rounds
+        Patterns without a limit of time: patterns of equal cost may take turns for long. 1 or more.
+    coalitions
+        Coalitions that come too close to a target become requirements, so many of them, once a first pattern has been
+        attacked in full: what keeps these away mostly keeps the others away. 1 or more.
+    """
+
+    first_gap: float = 0.02
+    first_share: float = 0.3
+    oracle_share: float = 0.9
+    least_share: float = 0.1
+    judged_share: float = 0.6
+    last_steps: float = 3.0
+    last_grace: float = 0.9
+    most_rounds: int = 60
+    coalitions: int = 4
+
+    def __post_init__(self) -> None:
+        shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace")
+        check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), most_rounds=(1, None), coalitions=(1, None))
+
+
+DEFAULT = RespondentParameters()
