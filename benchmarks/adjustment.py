@@ -12,6 +12,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,7 +66,7 @@ class Problem:
     upper: int = 20
     seed: int = 0
     weight: str = "1"
-    norm: int = 1
+    norm: Literal[1, 2] = 1
     solver: str = ""
     limit: float = 120.0
     gap: float = _GAP

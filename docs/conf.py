@@ -20,7 +20,8 @@ author = "The celosia developers"
 project_copyright = author
 release = version = celosia.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest", "executed", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest"]
+extensions += ["executed", "mathml", "method_options"]
 exclude_patterns = ["_build"]
 
 # Pages

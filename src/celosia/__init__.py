@@ -36,8 +36,10 @@ solve
     One small door to solvers.
 formats
     Files of this and other programs: `write`, `read_jj`, `write_jj`.
+comparison
+    Methods side by side: `compare`.
 report
-    Summaries, measures of `loss`, methods side by side (`compare`), and pages.
+    Summaries, measures of `loss`, and pages: what is shown is computed before.
 job
     The job file, and the pipeline of verbs that it describes.
 cli
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     from celosia.attack.respondents.audit import audit_respondents as audit_respondents
     from celosia.certificate.certificate import certify as certify
     from celosia.certificate.verify import verify as verify
+    from celosia.comparison.compare import Comparison as Comparison
+    from celosia.comparison.compare import compare as compare
     from celosia.errors import CelosiaError as CelosiaError
     from celosia.errors import DataError as DataError
     from celosia.errors import InfeasibleError as InfeasibleError
@@ -98,8 +102,6 @@ if TYPE_CHECKING:
     from celosia.protection.why import Why as Why
     from celosia.protection.why import why as why
     from celosia.protection.why import whys as whys
-    from celosia.report.comparison.compare import Comparison as Comparison
-    from celosia.report.comparison.compare import compare as compare
     from celosia.report.loss import loss as loss
     from celosia.risk.assess import LevelShape as LevelShape
     from celosia.risk.assess import assess as assess
@@ -132,6 +134,7 @@ _ROOMS = {
     "celosia.attack.aggregations.worst": ("worst_aggregation",),
     "celosia.certificate.certificate": ("certify",),
     "celosia.certificate.verify": ("verify",),
+    "celosia.comparison.compare": ("Comparison", "compare"),
     "celosia.errors": (
         "CelosiaError",
         "DataError",
@@ -160,7 +163,6 @@ _ROOMS = {
     "celosia.protection.suppression.method": ("Suppress",),
     "celosia.protection.trade_off": ("trade_off",),
     "celosia.protection.why": ("Why", "why", "whys"),
-    "celosia.report.comparison.compare": ("Comparison", "compare"),
     "celosia.report.loss": ("loss",),
     "celosia.risk.assess": ("LevelShape", "assess"),
     "celosia.risk.attacker": ("Attacker",),
@@ -183,7 +185,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
-    offer("write_result_page", "celosia.report.pages.result")  # result.report("page.html")
+    offer("write_result_page", "celosia.job.page")  # result.report("page.html")
 
     def __getattr__(name: str) -> object:
         """Return a public name, importing its module on the way."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
 from celosia.pattern.entries import SHOWN
-from celosia.protection.adjustment.method import Adjust, kept_totals
+from celosia.protection.adjustment.method import Adjust, Totals, kept_totals
 from celosia.risk.risk import Risk
 
 SHAPES = (Shape((3,)), Shape((2, 2)), Shape((2, 3)), Shape((2, 2, 2)))
@@ -61,9 +63,9 @@ def cheapest(shape: Shape, leaves: list[int], risk: Risk, method: Adjust) -> flo
 )
 def test_no_table_is_closer(
     problem: tuple[Shape, list[int], Risk],
-    norm: int,
+    norm: Literal[1, 2],
     weight: str,
-    totals: str,
+    totals: Totals,
     keep_zeros: bool,  # noqa: FBT001
 ) -> None:
     """The cost is that of the closest of all tables, and an impossible problem is called so."""
@@ -95,7 +97,9 @@ def cost_of(risk: Risk, method: Adjust, published: NDArray[np.int64]) -> float:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 60), min_size=4, max_size=4), st.integers(0, 3), st.integers(1, 20), st.integers(1, 2))
-def test_whole_numbers_from_a_table_with_a_decimal(leaves: list[int], place: int, level: int, norm: int) -> None:
+def test_whole_numbers_from_a_table_with_a_decimal(
+    leaves: list[int], place: int, level: int, norm: Literal[1, 2]
+) -> None:
     """Whole numbers that add up, closest to tenths that do, in which the sensitive cell is a level away."""
     shape = Shape((2, 2))
     table = shape.table(leaves, decimals=1)

@@ -194,7 +194,7 @@ def test_neither_words_nor_json_tell_a_hidden_value_or_an_end(folder: Path, run:
     (folder / "partly.csv").write_text(partly)
     code, said, complained = run("audit", "problem.jj", "--release", "partly.csv")
     assert code == 1
-    assert "cell 4: 10% of the room below that is required, 16% of the room above" in said
+    assert "cell 4: 10% of the lower level that is required, 16% of the upper level" in said
     assert "10% of the width" in said
     for text in (said, complained, run("audit", "problem.jj", "--release", "partly.csv", "--json")[1]):
         assert not {"48", "42", "47", "60.5"} & set(text.replace(",", " ").replace(".", " ").split())

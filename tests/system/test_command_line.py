@@ -299,7 +299,7 @@ def test_a_fault_of_ours_shows_no_traceback_and_no_data(
         raise ValueError("secret-firm")
 
     monkeypatch.delenv("CELOSIA_TRACEBACK", raising=False)
-    monkeypatch.setattr("celosia.cli.commands.assess.assess_file", broken)
+    monkeypatch.setattr("celosia.cli.commands.assess.assess_source", broken)
     assert status(["assess", str(folder / "job.toml")]) == 70
     said, complained = capfd.readouterr()
     assert said == ""

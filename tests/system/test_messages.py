@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import celosia as cz
-from celosia.cli.bars import how_far
+from celosia.cli.bars import describe_search
 from celosia.cli.main import status
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
@@ -78,7 +78,7 @@ class Told:
 
     def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
         """Tell how far a search has come."""
-        self.lines.append(how_far(cost, bound, cuts))
+        self.lines.append(describe_search(cost, bound, cuts))
 
     def done(self) -> None:
         """End the current step."""

@@ -15,25 +15,25 @@ from celosia.cli.interrupt import check
 from celosia.errors import counted, roughly
 from celosia.progress import Progress
 
-_PATIENCE = 2.0  # seconds before a step that nobody watches is worth a line
+_PATIENCE = 2.0  # seconds before a step is worth a line in a log
 _REMINDER = 10.0  # seconds between further lines of the same step
 
 
 @contextmanager
-def progress_shown(*, quiet: bool) -> Iterator[Progress]:
+def show_progress(*, quiet: bool) -> Iterator[Progress]:
     """Show the steps of what happens inside."""
     console = Console(stderr=True)
     if quiet:
-        yield Quiet()
+        yield QuietProgress()
     elif console.is_terminal and not console.is_dumb_terminal:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with RichProgress(*columns, console=console, transient=True) as bars:
-            yield Bar(bars)
+            yield BarProgress(bars)
     else:
-        yield Lines()
+        yield LineProgress()
 
 
-class Quiet:
+class QuietProgress:
     """A `Progress` that shows nothing, and ends with Ctrl-C all the same."""
 
     def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
@@ -53,7 +53,7 @@ class Quiet:
         check()
 
 
-class Bar:
+class BarProgress:
     """A `Progress` that moves on a terminal and is gone afterwards."""
 
     def __init__(self, bars: RichProgress) -> None:
@@ -76,7 +76,7 @@ class Bar:
         """Tell how far a search has come."""
         check()
         if self._task is not None:
-            self._bars.update(self._task, description=f"{self._step}: {how_far(cost, bound, cuts)}")
+            self._bars.update(self._task, description=f"{self._step}: {describe_search(cost, bound, cuts)}")
 
     def done(self) -> None:
         """End the current step."""
@@ -86,7 +86,7 @@ class Bar:
             self._task = None
 
 
-class Lines:
+class LineProgress:
     """A `Progress` for log files: silent about what takes less than two seconds, then a line now and again."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Lines:
     def search(self, cost: float | None, bound: float | None, cuts: int) -> None:
         """Tell how far a search has come."""
         check()
-        self._remind(f"; {how_far(cost, bound, cuts)}")
+        self._remind(f"; {describe_search(cost, bound, cuts)}")
 
     def _remind(self, more: str) -> None:
         now = time.monotonic()
@@ -134,10 +134,10 @@ class Lines:
         sys.stderr.flush()
 
 
-def how_far(cost: float | None, bound: float | None, cuts: int) -> str:
+def describe_search(cost: float | None, bound: float | None, cuts: int) -> str:
     """Return in words how far a search has come.
 
-    >>> how_far(1200, 1140, 37)
+    >>> describe_search(1200, 1140, 37)
     'cost 1,200, bound 1,200, gap 5.00%, 37 cuts'
 
     Costs may be values, and the first bound that of a single cell, so they are rounded.

@@ -15,7 +15,7 @@ MOST_HIDDEN = 20_000
 _MOST_EQUATIONS = 4
 
 
-def explanations(found: Audit, cells: Sequence[int]) -> list[Explanation]:
+def explain_cells(found: Audit, cells: Sequence[int]) -> list[Explanation]:
     """Return why the intervals of some cells end where they do, for every attacker and both sides."""
     return [
         said
@@ -26,7 +26,7 @@ def explanations(found: Audit, cells: Sequence[int]) -> list[Explanation]:
     ]
 
 
-def in_short(found: Audit, verdict: Verdict) -> Iterator[str]:
+def explain_briefly(found: Audit, verdict: Verdict) -> Iterator[str]:
     """Yield by which relations a cell is disclosed; never a value or an end."""
     wanted, finding = verdict.requirement, verdict.finding
     truth = found.risk.table.amounts.fraction(wanted.cell)
@@ -50,7 +50,7 @@ def in_short(found: Audit, verdict: Verdict) -> Iterator[str]:
         yield "by what is published or known about the cell itself"
 
 
-def in_full(found: Audit, said: Sequence[Explanation]) -> Iterator[str]:
+def explain_fully(found: Audit, said: Sequence[Explanation]) -> Iterator[str]:
     """Yield explanations with all their numbers."""
     several = len(found.risk.attackers) > 1
     for known in said:
@@ -59,7 +59,7 @@ def in_full(found: Audit, said: Sequence[Explanation]) -> Iterator[str]:
         yield from known.words()
 
 
-def as_object(said: Explanation) -> dict[str, object]:
+def write_explanation(said: Explanation) -> dict[str, object]:
     """Return an explanation for machines, numbers as texts of fractions."""
     return {
         "cell": said.cell,

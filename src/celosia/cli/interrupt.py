@@ -18,7 +18,7 @@ from celosia.presses import answered, ignored
 
 
 class Terminated(BaseException):
-    """Somebody ended the process while it wrote files."""
+    """The process was terminated while it wrote files."""
 
 
 _pressed = threading.Event()
@@ -39,7 +39,7 @@ def listen() -> Callable[[int, FrameType | None], object] | int | None:
 
 
 @contextmanager
-def remembered() -> Iterator[None]:
+def remember_presses() -> Iterator[None]:
     """Remember Ctrl-C while something runs."""
 
     def say_unless_pressed(lost: sys.UnraisableHookArgs) -> None:
@@ -58,19 +58,19 @@ def remembered() -> Iterator[None]:
         _pressed.clear()
 
 
-def pressed() -> bool:
-    """Return whether somebody has pressed Ctrl-C, and no search has answered it."""
+def was_pressed() -> bool:
+    """Return whether Ctrl-C was pressed, and no search has answered it."""
     return _pressed.is_set()
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt where somebody has pressed Ctrl-C, and no search has answered it."""
-    if pressed():
+    """Raise KeyboardInterrupt where Ctrl-C was pressed, and no search has answered it."""
+    if was_pressed():
         raise KeyboardInterrupt
 
 
 @contextmanager
-def answered_to_the_end() -> Iterator[None]:
+def answer_to_the_end() -> Iterator[None]:
     """Answer Ctrl-C by `celosia.presses.answered`; once this is done, nothing is interrupted any more."""
     with answered():
         yield

@@ -11,7 +11,8 @@ from typing import NoReturn
 
 import click
 
-from celosia.cli.interrupt import Terminated, listen, pressed, remembered
+from celosia.cli.exit_codes import ExitCode
+from celosia.cli.interrupt import Terminated, listen, remember_presses, was_pressed
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
 from celosia.version import __version__
 
@@ -19,7 +20,7 @@ COMMANDS = {
     "assess": "Find the sensitive cells of a job or problem, and how much protection they need.",
     "audit": "Find out what attackers can conclude from a release, and whether that is too much.",
     "compare": "Protect one table by several methods, and measure risk and loss in the same way.",
-    "compile": "Compile what celosia needs, once per installation, so that nobody waits for it later.",
+    "compile": "Compile what celosia needs, once per installation, so that later commands need not wait.",
     "demo": "Go the whole way on generated data, and write a report to look at.",
     "init": "Write a commented job file for the columns of a data file.",
     "protect": "Protect a table by one of eight methods: hide, widen, round or adjust cells.",
@@ -27,12 +28,13 @@ COMMANDS = {
 }
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 
-BAD_INPUT, BROKEN, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 70, 130, 141, 143
-
 AS_JSON = "--json"
 
 
-_CODES: dict[type[CelosiaError], int] = {InfeasibleError: 1, OutOfTimeError: 3}
+_CODES: dict[type[CelosiaError], ExitCode] = {
+    InfeasibleError: ExitCode.NOT_SAFE,
+    OutOfTimeError: ExitCode.OUT_OF_TIME,
+}
 """The exit codes of errors that do not mean bad input."""
 
 
@@ -60,13 +62,15 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
-        with remembered():
+        with remember_presses():
             try:
                 return super().invoke(ctx)
             except BrokenPipeError as end:
                 raise Ended from end
             except (KeyboardInterrupt, Exception) as error:
-                if isinstance(error, KeyboardInterrupt) or pressed():  # libraries wrap Ctrl-C in errors of their own
+                if (
+                    isinstance(error, KeyboardInterrupt) or was_pressed()
+                ):  # libraries wrap Ctrl-C in errors of their own
                     raise Ended from KeyboardInterrupt()
                 raise
 
@@ -103,11 +107,11 @@ def status(arguments: list[str]) -> int:
         sys.stdout.flush()
         return ended if isinstance(ended, int) else 0
     except (Ended, KeyboardInterrupt, Terminated, BrokenPipeError) as end:
-        code, problems = _ended(end, arguments)
+        code, problems = _describe_end(end, arguments)
     except Exception as error:
         if not isinstance(error, CelosiaError | click.ClickException) and os.environ.get("CELOSIA_TRACEBACK"):
             raise
-        code, problems = _failed(error)
+        code, problems = _describe_failure(error)
     for problem in problems:
         click.echo(f"error: {' '.join(str(problem).split())}", err=True)
     if problems and AS_JSON in arguments:
@@ -116,19 +120,19 @@ def status(arguments: list[str]) -> int:
     return code
 
 
-def _failed(error: Exception) -> tuple[int, list[Problem]]:
+def _describe_failure(error: Exception) -> tuple[int, list[Problem]]:
     """Return the exit code of an error, and what to say about it."""
     if isinstance(error, CelosiaError):
-        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), BAD_INPUT)
+        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), ExitCode.BAD_INPUT)
         return code, list(error.problems)
     if isinstance(error, click.ClickException):
-        return BAD_INPUT, [_usage(error)]
+        return ExitCode.BAD_INPUT, [_usage(error)]
     # a fault of ours; its text may hold data and is not shown
     remedy = "Set CELOSIA_TRACEBACK=1 to see where, and please report it."
-    return BROKEN, [Problem("", f"celosia itself is at fault ({type(error).__name__}).", remedy)]
+    return ExitCode.BROKEN, [Problem("", f"celosia itself is at fault ({type(error).__name__}).", remedy)]
 
 
-def _ended(end: BaseException, arguments: list[str]) -> tuple[int, list[Problem]]:
+def _describe_end(end: BaseException, arguments: list[str]) -> tuple[int, list[Problem]]:
     """Return the exit code of an end from outside, and what to say about it.
 
     Protecting answers Ctrl-C with the best that it knows; where it is interrupted all the same it knows nothing.
@@ -136,10 +140,12 @@ def _ended(end: BaseException, arguments: list[str]) -> tuple[int, list[Problem]
     if isinstance(end, BrokenPipeError) or isinstance(end.__cause__, BrokenPipeError):
         # The reader of our output has gone: nothing left to say, and Python must not try while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED, []
-    code, said = (TERMINATED, "terminated") if isinstance(end, Terminated) else (INTERRUPTED, "interrupted")
-    if code == INTERRUPTED and arguments[:1] == ["protect"]:
-        return _CODES[OutOfTimeError], [Problem("", "interrupted with no safe pattern to show; nothing was written.")]
+        return ExitCode.PIPE_CLOSED, []
+    code, said = (
+        (ExitCode.TERMINATED, "terminated") if isinstance(end, Terminated) else (ExitCode.INTERRUPTED, "interrupted")
+    )
+    if code == ExitCode.INTERRUPTED and arguments[:1] == ["protect"]:
+        return ExitCode.OUT_OF_TIME, [Problem("", "interrupted with no safe pattern to show; nothing was written.")]
     return code, [Problem("", f"{said}; no file was left half-written.")]
 
 

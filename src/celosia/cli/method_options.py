@@ -8,14 +8,15 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 from pydantic.fields import FieldInfo
 
-from celosia.job.methods.choice import PARTS, owners
+from celosia.job.methods.choice import owners
 from celosia.job.methods.section import KeepPart
-from celosia.job.sections.part import documented
+from celosia.job.methods.sections import SECTIONS
+from celosia.job.sections.part import describe_options
 from celosia.job.sections.selection import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for part in PARTS.values() for name in part.model_fields))
+NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for part in SECTIONS.values() for name in part.model_fields))
 """The options of all methods, each once; the method's own name first."""
 
 
@@ -28,9 +29,20 @@ def method_options(command: Command) -> Command:
 
 def _options() -> Iterator[Callable[[Command], Command]]:
     for name in NAMES[1:]:
-        first = PARTS[owners(name)[0]]
-        whose = "" if len(owners(name)) == len(PARTS) else f"  [{', '.join(owners(name))}]"
-        yield _option(name, first.model_fields[name], documented(first)[name] + whose)
+        yield _option(name, SECTIONS[owners(name)[0]].model_fields[name], describe_option(name))
+
+
+def describe_option(name: str) -> str:
+    """Return what an option means for which methods, all its meanings where it has several, and its defaults."""
+    meanings: dict[str, list[str]] = {}
+    for owner in owners(name):
+        meanings.setdefault(describe_options(SECTIONS[owner])[name], []).append(owner)
+    said = [f"{meaning}  [{', '.join(methods)}]" for meaning, methods in meanings.items()]
+    values = {owner: SECTIONS[owner].model_fields[name].default for owner in owners(name)}
+    given = {owner: value for owner, value in values.items() if value not in (None, False)}
+    common = len(given) == len(values) and len(set(given.values())) == 1
+    words = [str(next(iter(given.values())))] if common else [f"{value} for {owner}" for owner, value in given.items()]
+    return "  ".join([*said, *([f"[default: {', '.join(words)}]"] if words else [])])
 
 
 def _option(name: str, field: FieldInfo, said: str) -> Callable[[Command], Command]:

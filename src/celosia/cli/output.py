@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,16 @@ from rich.console import Console, RenderableType
 
 from celosia import files
 from celosia.cli.interrupt import tidy_when_terminated
-from celosia.files import problems_with as problems_with
+from celosia.errors import Problem, Problems, SpecError
+from celosia.files import problems_with
 from celosia.library import OnFirstUse
 from celosia.risk.risk import Risk
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import csv, parquet
+
+    from celosia.job.source import JobSource
 else:
     pa = OnFirstUse("pyarrow")
     csv = OnFirstUse("pyarrow.csv")
@@ -38,6 +41,30 @@ def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
         yield stand_ins
 
 
+def refuse_problems(
+    source: JobSource, files: Iterable[tuple[Path | None, Sequence[str]]], *inputs: Path, more: Iterable[Problem] = ()
+) -> None:
+    """Refuse what is wrong with a job and with the files to write, all problems at once, before any work begins.
+
+    Parameters
+    ----------
+    source
+        The job.
+    files
+        The files to write, each with the endings that its name may have; None for one that is not asked for.
+    inputs
+        Further files that are read.
+    more
+        Further problems.
+    """
+    found = Problems()
+    found.extend((*source.problems, *more))
+    for path, endings in files:
+        if path is not None:
+            found.extend(problems_with(path, endings, (*source.inputs, *inputs)))
+    found.raise_as(SpecError)
+
+
 def write_columns(columns: Mapping[str, Any], path: Path) -> None:
     """Write columns to a ``.csv`` or ``.parquet`` file."""
     table = pa.table(dict(columns))
@@ -48,7 +75,7 @@ def write_columns(columns: Mapping[str, Any], path: Path) -> None:
 
 
 def show(result: RenderableType) -> None:
-    """Print a result for people; without colours where nobody sees them."""
+    """Print a result for people; without colours in files and pipes."""
     console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH, highlight=False)
     with console.capture() as said:
         console.print(result)
@@ -74,7 +101,7 @@ def print_json(result: Mapping[str, Any]) -> None:
     click.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
 
-def respondents_asked(risk: Risk) -> dict[str, Any]:
+def describe_respondents(risk: Risk) -> dict[str, Any]:
     """Return by which rules contributors attack each other, or why they were not asked, for machines."""
     rules = [rule.words for rule in risk.respondents]
     return {"asked": bool(rules), **({"rules": rules} if rules else {"reason": risk.unasked_note})}

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from celosia.errors import Problems, SpecError, nearest
-from celosia.job.methods.choice import DEFAULT, PARTS, chosen, owners
-from celosia.job.pipeline import inputs_of, is_bare
-from celosia.job.protection import plan, protect_risk
-from celosia.job.spec import read_job
+from celosia.comparison.compare import CHOSEN, compare_method, seconds_left
+from celosia.errors import Problem, nearest
+from celosia.job.methods.choice import choose_method, owners
+from celosia.job.methods.sections import SECTIONS
+from celosia.job.plan import make_plan
+from celosia.job.protection import protect_risk
+from celosia.job.source import JobSource
 from celosia.progress import SILENT, Progress
 from celosia.protection.result import Protection
-from celosia.report.comparison.compare import CHOSEN, compared, left
-from celosia.report.comparison.comparison import Compared
+from celosia.report.measures import ComparedMethod
 from celosia.risk.risk import Risk
 
 
-def check_methods(source: str | Path, names: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Refuse a job that cannot be read, methods that do not exist, and options that none of them has.
-
-    Raises
-    ------
-    SpecError
-        Everything that is wrong.
-    """
-    found = Problems()
-    with found.gathering():
-        inputs_of(source)
+def problems_with_methods(names: Sequence[str], options: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield methods that do not exist or are named twice, and options that none of them has."""
     for name in names:
-        if name not in PARTS:
-            found.add("--methods", f"{name!r} is no method.", nearest(name, PARTS))
+        if name not in SECTIONS:
+            yield Problem("--methods", f"{name!r} is no method.", nearest(name, SECTIONS))
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.add("--methods", f"names {name!r} twice.")
+        yield Problem("--methods", f"names {name!r} twice.")
     for option in options:
         if not set(owners(option)) & set(names):
-            said = "is an option of none of these methods."
-            found.add(f"--{option.replace('_', '-')}", said, f"It belongs to {', '.join(owners(option))}.")
-    found.raise_as(SpecError)
+            remedy = f"It belongs to {', '.join(owners(option))}."
+            yield Problem(f"--{option.replace('_', '-')}", "is an option of none of these methods.", remedy)
+    if not names:
+        yield Problem("--methods", "names none.", f"Known are {', '.join(SECTIONS)}.")
 
 
 def compare_methods(
     risk: Risk,
-    source: str | Path,
+    source: JobSource,
     names: Sequence[str],
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Progress = SILENT,
-) -> list[Compared]:
+) -> list[ComparedMethod]:
     """Return what each method makes of a table; one that cannot protect it with the kind of its reason.
 
     Parameters
@@ -62,41 +55,38 @@ def compare_methods(
     names
         The methods.
     options
-        What to do instead, by section as in `plan`; an option goes to the methods that have it.
+        What to do instead, by section as in `celosia.job.plan.make_plan`; an option goes to the methods that have it.
     progress
         Hears about long steps.
     """
-    return [_compared(risk, source, name, options or {}, progress) for name in names]
+    return [_compare(risk, source, name, options or {}, progress) for name in names]
 
 
-def _compared(
-    risk: Risk, source: str | Path, name: str, options: Mapping[str, Mapping[str, Any]], progress: Progress
-) -> Compared:
+def _compare(
+    risk: Risk, source: JobSource, name: str, options: Mapping[str, Mapping[str, Any]], progress: Progress
+) -> ComparedMethod:
     given = {option: value for option, value in options.get("method", {}).items() if name in owners(option)}
 
     def run(more: Mapping[str, Any], spent: float) -> Protection:
         figures = {option: float(figure) for option, figure in more.items()}
-        what = plan(source, {**options, "method": {**given, **figures, "name": name}}, write=False)
-        limits = what.limits.model_copy(update={"time_limit": left(what.limits.time_limit, spent)})
-        return protect_risk(risk, replace(what, limits=limits), progress)
+        plan = make_plan(source, {**options, "method": {**given, **figures, "name": name}}, write=False)
+        limits = plan.limits.model_copy(update={"time_limit": seconds_left(plan.limits.time_limit, spent)})
+        return protect_risk(risk, replace(plan, limits=limits), progress)
 
-    return compared(name, run, risk, _open_option(source, name, given), progress)
+    return compare_method(name, run, risk, _open_option(source, name, given), progress)
 
 
-def _open_option(source: str | Path, name: str, given: Mapping[str, Any]) -> str | None:
-    """Return the option of a method that neither the job nor the caller says, where one can be chosen."""
+def _open_option(source: JobSource, name: str, given: Mapping[str, Any]) -> str | None:
+    """Return the option of a method that neither the job nor the caller gives, where one can be chosen."""
     option = CHOSEN.get(name)
     if option is None or option in given:
         return None
-    own, others = DEFAULT, {}
-    if not is_bare(Path(source)):
-        job = read_job(source)
-        own, others = job.method, dict(job.methods)
+    own, others = source.method, source.methods
     written = own if name == own.name else others.get(name)
     if written is not None:
         return None if written.model_fields_set.intersection((option, "bases")) else option
     try:
-        carried = chosen(own, others, {**given, "name": name}, {"folder": Path()})
+        carried = choose_method(own, others, {**given, "name": name}, {"folder": Path()})
     except ValidationError:
         return None  # what is wrong is said when the method is tried
     return option if getattr(carried, option) in (None, type(carried).model_fields[option].default) else None

@@ -14,7 +14,8 @@ from celosia.job.sections.attackers import AttackerPart
 from celosia.job.sections.hierarchies import classification_of
 from celosia.job.sections.part import place_of
 from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, TablePart
-from celosia.job.spec import Job, read_job
+from celosia.job.source import JobSource, read_source
+from celosia.job.spec import Job
 from celosia.progress import SILENT, Progress
 from celosia.protection.intervals.method import sliding_only
 from celosia.risk.assess import assess
@@ -29,7 +30,7 @@ from celosia.table.hierarchy import Classification
 from celosia.table.links.link import link
 from celosia.table.table import Table
 
-_FEWEST = 3  # of the largest contributions, whatever the rules look at: so many a reader of the risk file expects
+_FEWEST = 3  # largest contributions in the risk file, also where the rules need fewer: its readers expect them
 
 
 def assess_file(path: str | Path, progress: Progress = SILENT) -> Risk:
@@ -42,14 +43,14 @@ def assess_file(path: str | Path, progress: Progress = SILENT) -> Risk:
     DataError
         All that is wrong with the data.
     """
-    path = Path(path)
-    return read_jj(path) if is_bare(path) else assess_job(read_job(path), progress)
+    return assess_source(read_source(path), progress)
 
 
-def inputs_of(path: str | Path) -> tuple[Path, ...]:
-    """Return every file that `assess_file` will read, having checked the job file."""
-    path = Path(path)
-    return (path,) if is_bare(path) else read_job(path).inputs
+def assess_source(source: JobSource, progress: Progress = SILENT) -> Risk:
+    """Return the risk that a job or a bare problem describes, as `assess_file` does."""
+    if source.problems:
+        raise SpecError(source.problems)
+    return read_jj(source.path) if source.job is None else assess_job(source.job, progress)
 
 
 def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
@@ -84,7 +85,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
         sliding = getattr(job.method, "levels", None) == "sliding"
         return replace(found, levels=sliding_only(found.levels)) if sliding else found
     except CelosiaError as error:
-        raise _in_the_job(error, job, [rule.words for rule in rules]) from None
+        raise _place_in_job(error, job, [rule.words for rule in rules]) from None
     finally:
         progress.done()
 
@@ -104,13 +105,15 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
             attacker = part.build(table, f"attackers[{number}]")
             made.append(attacker.knowing(table, zeros) if zeros_known and zeros else attacker)
         except CelosiaError as error:
-            found.extend(replace(problem, place=_placed(problem.place, number)) for problem in error.problems)
+            found.extend(
+                replace(problem, place=_place_of_attacker(problem.place, number)) for problem in error.problems
+            )
     names = [attacker.name for attacker in made]
     for name in sorted({name for name in names if names.count(name) > 1}):
         found.add("attackers", f"two of them are called {name!r}.", "Give each a name.")
     if found.found:
         raise DataError(found.found).under(str(job.path))
-    return made or None  # respondents come on top of somebody who contributes nothing
+    return made or None  # respondents come on top of an outsider
 
 
 def respondents_rules(job: Job, rules: Sequence[object]) -> tuple[RespondentRule, ...]:
@@ -130,14 +133,14 @@ def respondents_rules(job: Job, rules: Sequence[object]) -> tuple[RespondentRule
         found.add(place, "respondents need a rule that says what they know.", remedy)
     if job.data is None:
         found.add(place, "respondents need contributors, and ready-made cells have none.", "Start from microdata.")
-    if job.method.criterion == "distance":
+    if job.method.kind.criterion == "distance":
         said = f"respondents cannot be protected by {job.method.name!r}, which moves values."
         found.add(place, said, 'Name ["external"] alone, or hide cells or publish ranges.')
     found.raise_as(SpecError)
     return known
 
 
-def _placed(place: str, number: int) -> str:
+def _place_of_attacker(place: str, number: int) -> str:
     return place if place.startswith("attackers") else f"attackers[{number}]"
 
 
@@ -145,22 +148,13 @@ def tabulate_job(job: Job, progress: Progress = SILENT) -> Table:
     """Return the tables that a job describes, linked into one."""
     hierarchies = _hierarchies(job)
     if job.cells is not None:
-        return _ready(job, job.cells, hierarchies)
+        return _read_cells(job, job.cells, hierarchies)
     if job.data is None:
         raise SpecError.one(str(job.path), "has neither [data] nor [cells].")
-    return _tabulated(job, job.data, hierarchies, progress)
+    return _tabulate_microdata(job, job.data, hierarchies, progress)
 
 
-def is_bare(path: Path) -> bool:
-    """Return whether a file is a bare problem, and no job."""
-    ending = path.suffix.lower()
-    if ending not in {".toml", ".jj"}:
-        remedy = "Give a job file (.toml) or a problem (.jj)."
-        raise SpecError.one(str(path), f"has the ending {ending!r}, which is not read here.", remedy)
-    return ending == ".jj"
-
-
-def _in_the_job(error: CelosiaError, job: Job, words: Sequence[str]) -> CelosiaError:
+def _place_in_job(error: CelosiaError, job: Job, words: Sequence[str]) -> CelosiaError:
     """Return an error of the assessment with the places where the job file has what is wrong."""
     problems = []
     for problem in error.problems:
@@ -188,7 +182,7 @@ def _hierarchies(job: Job) -> dict[str, Classification]:
     return hierarchies
 
 
-def _ready(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification]) -> Table:
+def _read_cells(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification]) -> Table:
     """Return the table that ready-made cells make."""
     by = job.tables[0].by
     options = part.model_dump(exclude={"file"}, exclude_none=True)
@@ -198,7 +192,9 @@ def _ready(job: Job, part: CellsPart, hierarchies: Mapping[str, Classification])
     return link([table], relations=job.links.relations) if job.links else table
 
 
-def _tabulated(job: Job, part: DataPart, hierarchies: Mapping[str, Classification], progress: Progress) -> Table:
+def _tabulate_microdata(
+    job: Job, part: DataPart, hierarchies: Mapping[str, Classification], progress: Progress
+) -> Table:
     """Return the table that microdata make: tables of the same variables in one pass, all of them linked."""
     groups: dict[tuple[str, ...], list[TablePart]] = {}
     for table in job.tables:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.job.methods.choice import PARTS
 from celosia.job.methods.section import KeepPart
+from celosia.job.methods.sections import SECTIONS
 from celosia.job.sections.attackers import AttackerPart
 from celosia.job.sections.hierarchies import HierarchyPart
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.sections.output import OutputPart
-from celosia.job.sections.part import Part, documented
+from celosia.job.sections.part import JobPart, describe_options
 from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
 from celosia.job.spec import Job
 
-_PARTS: tuple[type[Part], ...] = (
+_PARTS: tuple[type[JobPart], ...] = (
     Job,
     DataPart,
     CellsPart,
@@ -25,7 +25,7 @@ _PARTS: tuple[type[Part], ...] = (
     LinksPart,
     AssessPart,
     AttackerPart,
-    *PARTS.values(),
+    *SECTIONS.values(),
     KeepPart,
     LimitsPart,
     OutputPart,
@@ -47,7 +47,7 @@ def job_schema() -> dict[str, Any]:
 def _put_methods(schema: dict[str, Any]) -> None:
     """Put the sections of all methods into a schema: ``[method]`` is one of them, ``[methods]`` has one each."""
     references = {}
-    for name, part in PARTS.items():
+    for name, part in SECTIONS.items():
         section = part.model_json_schema()
         schema["$defs"] |= section.pop("$defs", {}) | {part.__name__: section}
         references[name] = {"$ref": f"#/$defs/{part.__name__}"}
@@ -56,9 +56,9 @@ def _put_methods(schema: dict[str, Any]) -> None:
     sections["methods"] |= {"properties": references, "additionalProperties": False}
 
 
-def _describe(section: dict[str, Any], part: type[Part]) -> None:
+def _describe(section: dict[str, Any], part: type[JobPart]) -> None:
     """Put the first lines of a section's docstring, and those of its options, where editors show them."""
-    said = documented(part)
+    said = describe_options(part)
     section["description"] = said.pop("")
     properties: Mapping[str, Any] = section.get("properties", {})
     for name, option in properties.items():

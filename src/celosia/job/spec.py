@@ -17,15 +17,15 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator
 from celosia.errors import Problem, SpecError
 from celosia.job.methods.choice import DEFAULT, AnyMethod, Methods
 from celosia.job.sections.attackers import AttackerPart
-from celosia.job.sections.consistency import between_sections
+from celosia.job.sections.consistency import find_contradictions
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.sections.output import OutputPart
-from celosia.job.sections.part import Fault, Part, faults_of, place_of
+from celosia.job.sections.part import Fault, JobPart, faults_of, place_of
 from celosia.job.sections.rules import AnyRule
 from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
 
 
-class Job(Part):
+class Job(JobPart):
     """A job: data, dimensions, tables and rules, and how the tables are protected.
 
     Parameters
@@ -113,7 +113,7 @@ class Job(Part):
     @classmethod
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what is wrong between the sections."""
-        yield from between_sections(written)
+        yield from find_contradictions(written)
 
 
 def read_job(path: str | Path) -> Job:
@@ -125,23 +125,40 @@ def read_job(path: str | Path) -> Job:
         The file is not there, is no TOML, or asks for something that makes no sense; with everything that is wrong.
     """
     path = Path(path)
+    return make_job(read_toml(path), path)
+
+
+def make_job(content: Mapping[str, Any], path: Path) -> Job:
+    """Return the job that the content of a job file describes.
+
+    Raises
+    ------
+    SpecError
+        It asks for something that makes no sense; with everything that is wrong.
+    """
     try:
-        return Job.model_validate(_parsed(path), context={"path": path, "folder": path.parent})
+        return Job.model_validate(content, context={"path": path, "folder": path.parent})
     except ValidationError as error:
         problems = [Problem(place_of(way), message, remedy) for way, message, remedy in faults_of(error)]
         raise SpecError(problems).under(str(path)) from None
 
 
-def outputs_of(path: Path) -> OutputPart:
-    """Return what a job writes, whatever is wrong with the rest of it; nothing where that cannot be read either."""
+def make_output(content: Mapping[str, Any], path: Path) -> OutputPart:
+    """Return what a job writes, whatever is wrong with the rest of it; nothing where its own section is wrong."""
     try:
-        return OutputPart.model_validate(_parsed(path).get("output", {}), context={"folder": path.parent})
-    except (SpecError, ValidationError):
+        return OutputPart.model_validate(content.get("output", {}), context={"folder": path.parent})
+    except ValidationError:
         return OutputPart()
 
 
-def _parsed(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file."""
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file.
+
+    Raises
+    ------
+    SpecError
+        The file is not there, or is no TOML; with the line.
+    """
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:

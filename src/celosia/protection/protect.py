@@ -14,17 +14,11 @@ from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answered
 from celosia.progress import SILENT, Progress
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.combined.method import Combined
 from celosia.protection.fallback import Fallback
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
+from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.result import Protection
-from celosia.protection.rounding.method import Round
 from celosia.protection.run import Call
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.respondents.rules import as_rules
@@ -39,8 +33,6 @@ from celosia.table.whole_cells import simplify_integer
 
 Engine = Callable[[Risk, Any, Call], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
-
-_METHODS: tuple[type[Any], ...] = (Adjust, RandomRound, Suppress, Intervals, Round, Combined, Mixed, Perturb)
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -106,8 +98,8 @@ def protect(
     """
     _check(time_limit, gap)
     how = method or Suppress()
-    if type(how) not in _METHODS:
-        raise unexpected(how, "method", *sorted(kind.__name__ for kind in _METHODS))
+    if type(how) not in METHODS.values():
+        raise unexpected(how, "method", *sorted(kind.__name__ for kind in METHODS.values()))
     if respondents is not None and how.criterion == "distance":
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     engine = engine_of(type(how))
@@ -140,7 +132,7 @@ def engine_of(kind: type[Any]) -> Engine:
 
 def load_engines() -> None:
     """Load the engines of all methods, for instance to compile what they need."""
-    for kind in _METHODS:
+    for kind in METHODS.values():
         _against_respondents(engine_of(kind))
 
 

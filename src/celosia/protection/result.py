@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.findings import MET
 from celosia.errors import SpecError, counted
 from celosia.late import late
 from celosia.pattern.entries import STATUSES
@@ -161,6 +162,18 @@ class Protection:
             said = f"{self.method.name!r} protects by distance: there are no intervals."
             raise SpecError.one("method", said, "See `Protection.found`.")
         return self.found
+
+    @property
+    def requirements(self) -> int:
+        """The number of requirements; of ``distance`` the number of sensitive cells."""
+        return len(self.found.moved) if isinstance(self.found, Distances) else len(self.found.verdicts)
+
+    @property
+    def met(self) -> int:
+        """The number of requirements that are met; of ``distance`` the number of cells that moved far enough."""
+        if isinstance(self.found, Distances):
+            return int(self.found.moved.sum())
+        return self.found.count(MET)
 
     @property
     def secondary(self) -> NDArray[np.int64]:

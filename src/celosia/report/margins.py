@@ -46,7 +46,7 @@ class Margins:
         return len(self.cells)
 
     def first(self, most: int) -> Margins:
-        """Return the tightest so many."""
+        """Return the tightest ones."""
         return Margins(
             self.cells[:most],
             self.attackers[:most],
@@ -74,7 +74,7 @@ def margins(audit: Audit) -> Margins:
         down = math.inf if lower is None else float(truth - lower)
         up = math.inf if upper is None else float(upper - truth)
         levels = (float(wanted.lower), float(wanted.upper), float(wanted.sliding))
-        rows.append((wanted.cell, wanted.attacker, *_scaled(down, up, *levels), truth - down, truth + up))
+        rows.append((wanted.cell, wanted.attacker, *_scale(down, up, *levels), truth - down, truth + up))
     found = sorted(rows, key=lambda row: (row[4], row[0], row[1]))
     columns = [np.array(column) for column in zip(*found, strict=True)] or [np.zeros(0)] * 7
     cells, attackers, below, above, ratio, low, high = columns
@@ -90,7 +90,7 @@ def margins(audit: Audit) -> Margins:
     )
 
 
-def _scaled(down: float, up: float, lower: float, upper: float, sliding: float) -> tuple[float, float, float]:
+def _scale(down: float, up: float, lower: float, upper: float, sliding: float) -> tuple[float, float, float]:
     """Return the reach below and above in multiples of what is required, and how much of it is there."""
     parts = [reach / level for reach, level in ((down, lower), (up, upper), (down + up, sliding)) if level]
     half = sliding / 2

@@ -16,7 +16,7 @@ STEPS = (0.0, 0.01, 0.05, 0.2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moves:
+class ValueChanges:
     """What a release does to the numbers that it publishes.
 
     Parameters
@@ -29,7 +29,7 @@ class Moves:
         The same as a share of the true value, ``(k,)``; infinite where that is zero and the published one is not.
     sensitive
         Whether each is sensitive, ``(k,)``.
-    room
+    level
         The protection level on the side to which each was moved, ``(k,)``; zero where it has none.
     """
 
@@ -37,16 +37,16 @@ class Moves:
     change: NDArray[np.float64]
     relative: NDArray[np.float64]
     sensitive: NDArray[np.bool_]
-    room: NDArray[np.float64]
+    level: NDArray[np.float64]
 
     @classmethod
-    def nothing(cls) -> Moves:
+    def nothing(cls) -> ValueChanges:
         """Return that nothing was changed."""
         none = np.zeros(0)
         return cls(none.astype(np.int64), none, none, none.astype(bool), none)
 
     @classmethod
-    def of(cls, release: Release, risk: Risk) -> Moves:
+    def of(cls, release: Release, risk: Risk) -> ValueChanges:
         """Return what a release does to the numbers of a table."""
         cells = np.flatnonzero(of_status(release.status, (ROUNDED, PERTURBED, ADJUSTED)))
         truth, published = risk.table.amounts[cells], release.published[cells]
@@ -62,10 +62,10 @@ class Moves:
     def __len__(self) -> int:
         return len(self.cells)
 
-    def some(self, places: NDArray[np.int64]) -> Moves:
+    def some(self, places: NDArray[np.int64]) -> ValueChanges:
         """Return some of them."""
-        return Moves(
-            self.cells[places], self.change[places], self.relative[places], self.sensitive[places], self.room[places]
+        return ValueChanges(
+            self.cells[places], self.change[places], self.relative[places], self.sensitive[places], self.level[places]
         )
 
     @property

@@ -151,7 +151,7 @@ def summary(risk: Risk) -> Summary:
     table, sensitive = risk.table, risk.sensitive
     statistics = table.statistics
     return Summary(
-        table=described(table),
+        table=describe_table(table),
         cells=len(table),
         relations=len(table.relations),
         components=table.components[0],
@@ -170,7 +170,7 @@ def summary(risk: Risk) -> Summary:
     )
 
 
-def described(table: Table) -> str:
+def describe_table(table: Table) -> str:
     """Return what a table shows: its variables, and the dimensions of the tables of which it consists."""
     variables = ", ".join(table.variables)
     by = list(dict.fromkeys(view.by for view in views(table)))

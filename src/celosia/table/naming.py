@@ -25,10 +25,10 @@ EVERY = "*"
 
 VARIABLE = "variable"
 
-CellName: TypeAlias = "int | str | Mapping[str, str | Sequence[str]]"
+CellName: TypeAlias = int | str | Mapping[str, str | Sequence[str]]
 """How one calls a cell, or several at once."""
 
-CellNames: TypeAlias = "Sequence[CellName] | NDArray[np.int64] | NDArray[np.bool_]"
+CellNames: TypeAlias = Sequence[CellName] | NDArray[np.int64] | NDArray[np.bool_]
 """Several of them."""
 
 

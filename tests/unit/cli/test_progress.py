@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from celosia.cli import bars
-from celosia.cli.bars import Lines, Quiet, progress_shown
-from celosia.cli.interrupt import answered_to_the_end, check, pressed, remembered
+from celosia.cli.bars import LineProgress, QuietProgress, show_progress
+from celosia.cli.interrupt import answer_to_the_end, check, remember_presses, was_pressed
 from celosia.presses import answered
 
 
@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_quick_step_is_not_worth_a_line(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
+    lines = LineProgress()
     lines.start("reading", total=10)
     clock.now = 1.9
     lines.advance(10)
@@ -38,7 +38,7 @@ def test_a_quick_step_is_not_worth_a_line(clock: Clock, capsys: pytest.CaptureFi
 
 
 def test_a_long_step_gets_a_line_now_and_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
+    lines = LineProgress()
     lines.start("reading", total=10)
     for clock.now in (2.5, 3, 4, 13, 14):
         lines.advance(1)
@@ -47,7 +47,7 @@ def test_a_long_step_gets_a_line_now_and_again(clock: Clock, capsys: pytest.Capt
 
 
 def test_quiet_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_shown(quiet=True) as progress:
+    with show_progress(quiet=True) as progress:
         progress.start("reading")
         clock.now = 100
         progress.done()
@@ -55,18 +55,18 @@ def test_quiet_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_an_interrupt_that_a_library_swallows_is_raised_at_the_next_step() -> None:
-    with remembered():
+    with remember_presses():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        for progress in (Quiet(), Lines()):
+        for progress in (QuietProgress(), LineProgress()):
             with pytest.raises(KeyboardInterrupt):
                 progress.advance()
-    assert not pressed()
+    assert not was_pressed()
     check()
 
 
 def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
+    lines = LineProgress()
     lines.start("protecting")
     lines.search(None, 10.0, 1)
     clock.now = 3
@@ -82,19 +82,19 @@ def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.Capture
 
 
 def test_a_press_that_a_search_answers_does_no_more_harm() -> None:
-    with remembered():
+    with remember_presses():
         with answered():
             signal.raise_signal(signal.SIGINT)
-            Quiet().done()
-        assert not pressed()
+            QuietProgress().done()
+        assert not was_pressed()
         check()
 
 
 def test_a_press_after_the_end_comes_too_late() -> None:
-    with remembered():
-        with answered_to_the_end():
+    with remember_presses():
+        with answer_to_the_end():
             pass
         signal.raise_signal(signal.SIGINT)
-        assert not pressed()
-    with remembered(), pytest.raises(KeyboardInterrupt):
+        assert not was_pressed()
+    with remember_presses(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)

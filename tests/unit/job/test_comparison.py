@@ -10,7 +10,7 @@ from tests.oracles.firms_job import INPUTS, OUTPUT, write_inputs
 
 from celosia.cli.main import status
 from celosia.errors import OutOfTimeError
-from celosia.job.methods.choice import PARTS
+from celosia.job.methods.sections import SECTIONS
 
 MORE = """
 [method]
@@ -130,14 +130,14 @@ def test_all_methods_of_the_package_on_one_table(
     write_inputs(tmp_path, ALL)
     assert status(["compare", "job.toml", "--report", "c.html", "--json", "--quiet"]) == 0
     found = {one["method"]: one for one in json.loads(capsys.readouterr().out)["methods"]}
-    assert list(found) == list(PARTS)
+    assert list(found) == list(SECTIONS)
     assert len(found) == 8
     verdicts = {name: one["verdict"] for name, one in found.items()}
-    assert verdicts == dict.fromkeys(PARTS, "safe") | {"adjust": "moved far enough"}
+    assert verdicts == dict.fromkeys(SECTIONS, "safe") | {"adjust": "moved far enough"}
     for one in found.values():
         assert one["met"] == one["requirements"] == 1
         assert one["shown"] + one["hidden"] + one["ranges"] <= one["cells"] == 15
         assert one["error_share"] >= 0
     page = Path("c.html").read_text(encoding="utf-8")
     assert "918273645" not in page
-    assert all(f">{name}<" in page for name in PARTS)
+    assert all(f">{name}<" in page for name in SECTIONS)

@@ -8,7 +8,8 @@ import duckdb
 import pytest
 
 from celosia.errors import CelosiaError, DataError, SpecError
-from celosia.job.pipeline import assess_file, inputs_of
+from celosia.job.pipeline import assess_file
+from celosia.job.source import read_source
 from celosia.risk.risk import Risk
 
 RECORDS = """firm,nace,section,region,turnover,domestic,export
@@ -229,4 +230,4 @@ def test_a_file_with_another_ending_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_input_of_a_bare_problem_is_itself(tmp_path: Path) -> None:
-    assert inputs_of(tmp_path / "x.jj") == (tmp_path / "x.jj",)
+    assert read_source(tmp_path / "x.jj").inputs == (tmp_path / "x.jj",)

@@ -17,16 +17,17 @@ from celosia.certificate.verify import verify
 from celosia.cli.main import status
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
 from celosia.job import protection
-from celosia.job.methods.hiding import IntervalPart
-from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan, protect_risk, write_outputs
+from celosia.job.pipeline import assess_source
+from celosia.job.plan import Plan, make_plan
+from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
 from celosia.job.sections.limits import LimitsPart
+from celosia.job.source import read_source
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.pattern import Pattern
 from celosia.progress import Progress
+from celosia.protection import audit_to_ends
 from celosia.protection.result import Protection
 from celosia.protection.suppression.method import Suppress
-from celosia.report import followed
 from celosia.report.pages import protection as protection_page
 from celosia.risk.risk import Risk
 
@@ -59,7 +60,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         progress.search(10.0, 5.0, 2)
         return hiding(risk, method)
 
-    monkeypatch.setattr(protection, "searched", fake)
+    monkeypatch.setattr(protection, "run_method", fake)
     return asked
 
 
@@ -70,15 +71,23 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("job.toml")
 
 
+def plan(path: Path | str, options: dict[str, dict[str, Any]] | None = None) -> Plan:
+    return make_plan(read_source(path), options)
+
+
+def protect(what: Plan) -> Protection:
+    return protect_risk(assess_source(what.source), what)
+
+
 def names() -> set[str]:
     return {path.name for path in Path().iterdir()}
 
 
 def test_a_job_is_protected_as_it_says_and_everything_is_written(job: Path, seen: Seen) -> None:
     what = plan(job)
-    result = protect_risk(assess_file(what.source), what)
+    result = protect(what)
     assert names() == INPUTS
-    written = write_outputs(result, what)
+    written = write_outputs(prepare_outputs(result, what))
     assert [path.name for path in written] == ["office.csv", "public.xlsx", "proof.json", "report.html"]
     assert names() == INPUTS | OUTPUTS
     ((_, limits),) = seen
@@ -99,17 +108,16 @@ def test_the_caller_s_options_come_before_those_of_the_job(job: Path, seen: Seen
     what = plan(job, options)
     assert what.outputs["release"] == Path("other.parquet")
     assert what.outputs["public"] == Path("public.xlsx")
-    result = protect_risk(assess_file(what.source), what)
+    protect(what)
     ((method, limits),) = seen
     assert (limits.time_limit, limits.gap) == (30, 0.1)
     assert method.at_most == 9
     assert set(np.asarray(method.cost)) == {1.0}
-    assert what.asked(result)["Method"] == "suppress, cost = unity, at_most = 9"
+    assert what.describe()["Method"] == "suppress, cost = unity, at_most = 9"
 
 
 def test_a_bare_problem_is_protected_the_same_way(job: Path, seen: Seen) -> None:  # noqa: ARG001
-    what = plan("problem.jj", {"limits": {"time_limit": 5}})
-    result = protect_risk(assess_file(what.source), what)
+    result = protect(plan("problem.jj", {"limits": {"time_limit": 5}}))
     assert result.audit.safe
     assert seen[0][1].time_limit == 5
     assert np.array_equal(np.asarray(seen[0][0].cost), result.risk.cost)
@@ -134,25 +142,24 @@ def test_wishes_that_the_table_refutes_are_told_with_the_job_s_name(job: Path, s
     job.write_text(JOB + '[method]\nmust_show = [{ industry = "11", region = "S" }]\n')
     what = plan(job)
     with pytest.raises(SpecError, match=r"job\.toml, method\.must_show: 11 x S is sensitive"):
-        protect_risk(assess_file(what.source), what)
+        protect(what)
     assert not seen
 
 
 def test_an_unsafe_pattern_is_never_written(job: Path, seen: Seen) -> None:
     what = plan(job)
-    result = protect_risk(assess_file(what.source), what)
+    result = protect(what)
     unsafe = hiding(result.risk, seen[0][0], all_of_it=False)
     assert not unsafe.audit.safe
     with pytest.raises(SpecError, match="nothing is written"):
-        write_outputs(unsafe, what)
+        prepare_outputs(unsafe, what)
     assert names() == INPUTS
 
 
 def test_too_many_intervals_are_left_alone(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    monkeypatch.setattr(followed, "MOST_INTERVALS", 2)
-    what = plan(job)
-    result = protect_risk(assess_file(what.source), what)
-    assert followed.with_intervals(result) is result.audit
+    monkeypatch.setattr(audit_to_ends, "MOST_INTERVALS", 2)
+    result = protect(plan(job))
+    assert audit_to_ends.audit_to_ends(result) is result.audit
 
 
 def test_when_one_file_cannot_be_written_none_is(job: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
@@ -161,9 +168,9 @@ def test_when_one_file_cannot_be_written_none_is(job: Path, seen: Seen, monkeypa
 
     monkeypatch.setattr(protection_page, "write_protection_page", full)
     what = plan(job)
-    result = protect_risk(assess_file(what.source), what)
+    result = protect(what)
     with pytest.raises(SpecError, match="No space left on device"):
-        write_outputs(result, what)
+        write_outputs(prepare_outputs(result, what))
     assert names() == INPUTS
 
 
@@ -171,18 +178,18 @@ def test_another_method_takes_its_own_section_or_every_option_of_the_job_s(job: 
     plain = job.read_text()
     job.write_text(plain + '[method]\ncost = "unity"\nzeros_known = true\n')
     method = plan(job, {"method": {"name": "interval", "digits": 2}}).method
-    assert isinstance(method, IntervalPart)
-    assert (method.cost, method.zeros_known, method.digits) == ("unity", True, 2)
+    said = method.model_dump()
+    assert (said["name"], said["cost"], said["zeros_known"], said["digits"]) == ("interval", "unity", True, 2)
     job.write_text(plain + "[method]\nat_most = 4\n[methods.interval]\nbase = 10\n")
     method = plan(job, {"method": {"name": "interval"}}).method
-    assert isinstance(method, IntervalPart)
-    assert (method.base, method.cost) == (10, None)
+    said = method.model_dump()
+    assert (said["name"], said["base"], said["cost"]) == ("interval", 10, None)
     job.write_text(plain + "[method]\nat_most = 4\n")
     with pytest.raises(SpecError) as caught:
         plan(job, {"method": {"name": "interval", "must_hide": "x.csv", "digits": 0}})
     assert [str(problem) for problem in caught.value.problems] == [
         "--must-hide: is no option of the method 'interval'. It belongs to 'suppress', 'mixed'.",
-        "--digits: must be at least 1, not 0.",
+        "--digits: must be 1 or more, not 0.",
     ]
     with pytest.raises(SpecError, match=r"^method\.at_most: stands in \[method\], and 'interval' has no such option"):
         plan(job, {"method": {"name": "interval"}})
@@ -251,7 +258,7 @@ def test_exit_codes_tell_what_happened_and_no_file_is_written(
     def fails(*_: object) -> Protection:
         raise error.one("cell 3", "stands in the way.")
 
-    monkeypatch.setattr(protection, "searched", fails)
+    monkeypatch.setattr(protection, "run_method", fails)
     assert status(["protect", str(job)]) == code
     assert "error: cell 3: stands in the way." in capsys.readouterr().err
     assert names() == INPUTS
@@ -261,7 +268,7 @@ def test_a_pattern_that_is_not_safe_ends_with_1(
     job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake: Callable[..., Protection] = lambda risk, method, *_: hiding(risk, method, all_of_it=False)  # noqa: E731
-    monkeypatch.setattr(protection, "searched", fake)
+    monkeypatch.setattr(protection, "run_method", fake)
     assert status(["protect", str(job)]) == 1
     out, err = capsys.readouterr()
     assert "Not shown safe: 0 of 1 requirement met." in out
@@ -276,6 +283,6 @@ def test_an_optimum_is_called_one(
         found = hiding(risk, method)
         return replace(found, bound=found.cost)
 
-    monkeypatch.setattr(protection, "searched", best)
+    monkeypatch.setattr(protection, "run_method", best)
     assert status(["protect", str(job), "--quiet"]) == 0
     assert "Cost 651, proved to be the least." in capsys.readouterr().out

@@ -12,9 +12,12 @@ from celosia.attack.respondents.audit import audit_respondents
 from celosia.cli.commands.protect import summary_of
 from celosia.errors import CelosiaError, SpecError
 from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan, protect_risk
+from celosia.job.plan import make_plan
+from celosia.job.protection import protect_risk
+from celosia.job.source import read_source
 from celosia.protection.protect import protect
-from celosia.report.pages.protection import rendered
+from celosia.report.pages.content import PageContent
+from celosia.report.pages.protection import render
 from celosia.report.terminal.protection import protection_panel
 from celosia.risk.rules.contributor_rules import MinFrequency, PPercent, PriorPosterior
 
@@ -64,7 +67,7 @@ def test_respondents_are_named_in_a_list(tmp_path: Path) -> None:
     console = Console(width=200, file=StringIO())
     console.print(protection_panel(found))
     assert words in console.file.getvalue()  # type: ignore[attr-defined]
-    assert words in "".join(rendered(found))
+    assert words in "".join(render(PageContent(found)))
 
 
 def test_respondents_alone_come_on_top_of_an_outsider(tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_an_outsider_alone_asks_for_no_contributions_and_the_note_says_so(tmp_pa
     console = Console(width=200, file=StringIO())
     console.print(protection_panel(found))
     assert f"Note: {said}" in console.file.getvalue()  # type: ignore[attr-defined]
-    assert said in "".join(rendered(found))
+    assert said in "".join(render(PageContent(found)))
 
 
 def test_all_rules_are_theirs(tmp_path: Path) -> None:
@@ -138,11 +141,11 @@ def test_a_method_that_moves_values_refuses_respondents_that_are_named_and_does_
     with pytest.raises(SpecError, match="respondents cannot be protected by 'adjust', which moves values"):
         assess_file(job(tmp_path, 'attackers = ["external", "respondents"]', method=adjust))
     path = job(tmp_path, method=adjust)
-    found = protect_risk(assess_file(path), plan(path))
+    found = protect_risk(assess_file(path), make_plan(read_source(path)))
     assert found.safe
     assert any("Respondents were not asked" in note for note in found.notes)
 
 
 def test_the_plan_of_a_job_protects_them(tmp_path: Path) -> None:
-    made = plan(job(tmp_path, 'attackers = ["external", "respondents"]'))
-    assert made.source.name == "job.toml"
+    made = make_plan(read_source(job(tmp_path, 'attackers = ["external", "respondents"]')))
+    assert made.source.path.name == "job.toml"

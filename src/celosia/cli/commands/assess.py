@@ -7,31 +7,29 @@ from pathlib import Path
 
 import click
 
-from celosia.cli.bars import progress_shown
-from celosia.cli.output import all_or_nothing, print_json, problems_with, say, show, write_columns
-from celosia.errors import CelosiaError, Problems, SpecError
-from celosia.job.pipeline import assess_file, inputs_of
+from celosia.cli.bars import show_progress
+from celosia.cli.options import PATH, print_options, source_argument
+from celosia.cli.output import all_or_nothing, print_json, refuse_problems, say, show, write_columns
+from celosia.job.pipeline import assess_source
+from celosia.job.source import read_source
 from celosia.report.pages.assessment import write_page
 from celosia.report.summary import summary
 from celosia.report.terminal.assessment import panel
 
 
 @click.command()
-@click.argument("source", metavar="JOB.toml|PROBLEM.jj", type=click.Path(path_type=Path))
+@source_argument
 @click.option(
     "--output",
     metavar="RISK.csv|.parquet",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write every cell with its risk (confidential).",
 )
-@click.option(
-    "--report", metavar="REPORT.html", type=click.Path(path_type=Path), help="Write a page to look at (confidential)."
-)
+@click.option("--report", metavar="REPORT.html", type=PATH, help="Write a page to look at (confidential).")
 @click.option(
     "--evidence", is_flag=True, help="Write the numbers behind each decision too, single contributions among them."
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def assess(
     source: Path, output: Path | None, report: Path | None, *, evidence: bool, quiet: bool, as_json: bool
 ) -> None:
@@ -43,9 +41,10 @@ def assess(
     began = time.monotonic()
     if evidence and output is None:
         raise click.UsageError("--evidence belongs to --output.")
-    _check(source, output, report)
-    with progress_shown(quiet=quiet) as progress:
-        risk = assess_file(source, progress)
+    job = read_source(source)
+    refuse_problems(job, ((output, (".csv", ".parquet")), (report, (".html",))))
+    with show_progress(quiet=quiet) as progress:
+        risk = assess_source(job, progress)
         written = [path for path in (output, report) if path is not None]
         with all_or_nothing(written) as stand_ins:
             if output is not None:
@@ -64,17 +63,3 @@ def assess(
         show(panel(found))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
-
-
-def _check(source: Path, output: Path | None, report: Path | None) -> None:
-    """Say at once what is wrong with a job and with the files that are to be written."""
-    found = Problems()
-    inputs: tuple[Path, ...] = (source,)
-    try:
-        inputs = inputs_of(source)
-    except CelosiaError as error:
-        found.extend(error.problems)
-    for path, endings in ((output, (".csv", ".parquet")), (report, (".html",))):
-        if path is not None:
-            found.extend(problems_with(path, endings, inputs))
-    found.raise_as(SpecError)

@@ -17,26 +17,26 @@ from celosia.attack.audit import audit as audited
 from celosia.attack.findings import MET, MISSED, OPEN, Verdict
 from celosia.attack.result import Audit
 from celosia.certificate.certificate import certify
-from celosia.cli.bars import progress_shown
-from celosia.cli.explaining import MOST_HIDDEN, as_object, explanations, in_full, in_short
+from celosia.cli.bars import show_progress
+from celosia.cli.exit_codes import ExitCode
+from celosia.cli.explaining import MOST_HIDDEN, explain_briefly, explain_cells, explain_fully, write_explanation
+from celosia.cli.options import PATH, print_options, source_argument
 from celosia.cli.output import (
     all_or_nothing,
+    describe_respondents,
     print_json,
-    problems_with,
-    respondents_asked,
+    refuse_problems,
     say,
     say_how_to_verify,
     show,
 )
-from celosia.errors import CelosiaError, Problems, SpecError, counted
-from celosia.job.pipeline import assess_file, inputs_of
+from celosia.errors import counted
+from celosia.job.pipeline import assess_source
+from celosia.job.source import read_source
 from celosia.pattern.csv.file import read_release
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 from celosia.table.naming import find_cells
-
-NOT_SAFE = 1
-"""The exit code where a requirement is missed, or not shown to be met."""
 
 _COLUMNS = (
     "cell",
@@ -53,25 +53,25 @@ _MOST_EXPLAINED = 3  # of them
 
 
 @click.command()
-@click.argument("source", metavar="JOB.toml|PROBLEM.jj", type=click.Path(path_type=Path))
+@source_argument
 @click.option(
     "--release",
     "published",
     metavar="OUT.csv",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="What is to be published, or was: by celosia or by another program.",
 )
 @click.option(
     "--intervals",
     metavar="INTERVALS.csv",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write what every attacker can conclude about every cell that is not shown (confidential).",
 )
 @click.option(
     "--certificate",
     metavar="PROOF.json",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the proof, if the release is safe (confidential).",
 )
 @click.option(
@@ -86,10 +86,9 @@ _MOST_EXPLAINED = 3  # of them
     "--time-limit",
     metavar="SECONDS",
     type=float,
-    help="End after so long: what is not judged by then is not shown to be safe.",
+    help="Seconds after which the audit ends: what is not judged by then is not shown to be safe.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def audit(
     source: Path,
     published: Path,
@@ -107,9 +106,10 @@ def audit(
     that every requirement is met, 1 that one is not, or is not shown to be.
     """
     began = time.monotonic()
-    _check(source, published, intervals, certificate)
-    with progress_shown(quiet=quiet) as progress:
-        risk = assess_file(source, progress)
+    job = read_source(source)
+    refuse_problems(job, ((intervals, (".csv",)), (certificate, (".json",))), published)
+    with show_progress(quiet=quiet) as progress:
+        risk = assess_source(job, progress)
         release = read_release(published, risk.table)
         cells = [int(cell) for called in find_cells(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
@@ -123,38 +123,23 @@ def audit(
                 _write(found, stand_ins[intervals])
             for path, text in texts.items():
                 stand_ins[path].write_text(text, encoding="ascii", newline="\n")
-        said = explanations(found, cells)
+        said = explain_cells(found, cells)
         progress.done()
     if as_json:
         seconds = round(time.monotonic() - began, 3)
-        more = {"explanations": [as_object(known) for known in said]} if cells else {}
+        more = {"explanations": [write_explanation(known) for known in said]} if cells else {}
         print_json(_summary(found) | more | {"seconds": seconds, "files": [str(path) for path in written]})
     else:
         show(_words(found))
         if cells:
-            show(Group(Text("Explained (confidential):", style="bold"), *map(Text, in_full(found, said))))
+            show(Group(Text("Explained (confidential):", style="bold"), *map(Text, explain_fully(found, said))))
     for path in written:
         say(f"Written: {path} (confidential)", quiet=quiet or as_json)
     if certificate in written:
         say_how_to_verify(certificate, source, [published], quiet=quiet or as_json)
     elif certificate is not None:
         say(f"Not written: {certificate}. There is no proof that the release is safe.", quiet=quiet or as_json)
-    return 0 if found.safe else NOT_SAFE
-
-
-def _check(source: Path, published: Path, intervals: Path | None, certificate: Path | None) -> None:
-    """Say at once what is wrong with the input and with the files that are to be written."""
-    found = Problems()
-    inputs: tuple[Path, ...] = (source, published)
-    try:
-        inputs = (*inputs_of(source), published)
-    except CelosiaError as error:
-        found.extend(error.problems)
-    if intervals is not None:
-        found.extend(problems_with(intervals, (".csv",), inputs))
-    if certificate is not None:
-        found.extend(problems_with(certificate, (".json",), inputs))
-    found.raise_as(SpecError)
+    return ExitCode.DONE if found.safe else ExitCode.NOT_SAFE
 
 
 def _summary(found: Audit) -> dict[str, object]:
@@ -176,7 +161,7 @@ def _summary(found: Audit) -> dict[str, object]:
         "cells_missed": sorted({verdict.requirement.cell for verdict in found.of_result(MISSED)}),
         "cells_not_shown": sorted({verdict.requirement.cell for verdict in found.of_result(OPEN)}),
         "solver": backends()[0].name,
-        "respondents": respondents_asked(found.risk),
+        "respondents": describe_respondents(found.risk),
         **({"respondents_not_attacked": found.unjudged} if found.unjudged else {}),
         **({"notes": list(found.notes)} if found.notes else {}),
     }
@@ -188,7 +173,7 @@ def _words(found: Audit) -> RenderableType:
     lines = [_verdict(found)]
     for said, verdicts in (("Disclosed:", missed), ("Not shown to be protected:", open_)):
         if verdicts:
-            lines += [Text(said, style="bold"), *map(Text, _named(found, verdicts))]
+            lines += [Text(said, style="bold"), *map(Text, _name_cells(found, verdicts))]
     if found.release.criterion == "distance":
         note = "Note: adjusted values are protected by their distance from the truth, which no interval shows."
         lines.append(Text(note))
@@ -209,7 +194,7 @@ def _verdict(found: Audit) -> Text:
     return Text(f"{said}: of {total} ({sensitive}) {' and '.join(parts)}.", style="bold dark_orange")
 
 
-def _named(found: Audit, verdicts: Sequence[Verdict]) -> Iterator[str]:
+def _name_cells(found: Audit, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the cells by their labels, with how much of what is required is there; never a value or an end."""
     several = len(found.risk.attackers) > 1
     small = int((found.release.status != "shown").sum()) <= MOST_HIDDEN
@@ -220,7 +205,7 @@ def _named(found: Audit, verdicts: Sequence[Verdict]) -> Iterator[str]:
         missing = ", ".join(_shortfalls(found, verdict)) or "no interval shows that it is protected"
         yield f"  {label}{who}: {missing}"
         if verdict.result == MISSED and place < most_explained:
-            yield from (f"    {line}" for line in in_short(found, verdict))
+            yield from (f"    {line}" for line in explain_briefly(found, verdict))
     if len(verdicts) > _MOST_NAMED:
         yield f"  ... and {len(verdicts) - _MOST_NAMED:,} more"
 
@@ -235,10 +220,13 @@ def _shortfalls(found: Audit, verdict: Verdict) -> Iterator[str]:
     up = None if finding.upper is None else finding.upper - truth
     down = None if finding.lower is None else truth - finding.lower
     wide = None if up is None or down is None else up + down
-    for reach, level, side in ((down, wanted.lower, "below"), (up, wanted.upper, "above"), (wide, wanted.sliding, "")):
+    for reach, level, what in (
+        (down, wanted.lower, "lower level"),
+        (up, wanted.upper, "upper level"),
+        (wide, wanted.sliding, "width"),
+    ):
         if reach is not None and reach < level:
-            what = f"of the room {side}" if side else "of the width"
-            yield f"{_percent(reach / level)} {what} that is required"
+            yield f"{_percent(reach / level)} of the {what} that is required"
 
 
 def _percent(share: Fraction) -> str:

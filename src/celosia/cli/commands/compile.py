@@ -1,4 +1,4 @@
-"""``celosia compile``: what is compiled once per installation, done before somebody waits for it."""
+"""``celosia compile``: compile once per installation, so that no later command waits for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 import click
 
-from celosia.cli.bars import progress_shown
+from celosia.cli.bars import show_progress
 from celosia.cli.output import print_json
 from celosia.errors import counted
 from celosia.kernels import compile_kernels
@@ -18,7 +18,7 @@ from celosia.source.tabulate import tabulate as tabulate
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def compile(*, quiet: bool, as_json: bool) -> None:  # noqa: A001  (what the command is called)
-    """Compile what celosia needs, once per installation, so that nobody waits for it later.
+    """Compile what celosia needs, once per installation, so that later commands need not wait.
 
     Other commands compile what they miss, and say so; it never counts towards a time limit. Here it is done at once:
     when a machine, an image or a shared installation is set up. What is compiled is kept beside the package, or where
@@ -26,7 +26,7 @@ def compile(*, quiet: bool, as_json: bool) -> None:  # noqa: A001  (what the com
     """
     began = time.monotonic()
     load_engines()
-    with progress_shown(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         many = compile_kernels(progress)
     seconds = round(time.monotonic() - began, 3)
     if as_json:

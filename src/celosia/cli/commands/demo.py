@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -14,22 +14,24 @@ import pyarrow.parquet
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.certificate.verify import verify
-from celosia.cli.bars import progress_shown
+from celosia.cli.bars import show_progress
 from celosia.cli.commands.protect import summary_of
 from celosia.cli.interrupt import tidy_when_terminated
+from celosia.cli.options import PATH, print_options
 from celosia.cli.output import all_or_nothing, print_json, say, show
 from celosia.errors import SpecError
 from celosia.job.demo.data import firms, industry, region
-from celosia.job.demo.pair import in_two_ways
-from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan, protect_risk, write_outputs
-from celosia.job.spec import Job, read_job
+from celosia.job.demo.pair import describe_pair, protect_in_two_ways
+from celosia.job.pipeline import assess_source
+from celosia.job.plan import make_plan
+from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
+from celosia.job.sections.rules import RulePart
+from celosia.job.source import read_source
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answered, shielded
 from celosia.protection.result import Protection
 from celosia.report.pages.assessment import write_page
-from celosia.report.pages.beside import Beside
 from celosia.report.summary import summary
 from celosia.report.terminal.assessment import panel
 from celosia.report.terminal.protection import protection_panel
@@ -41,7 +43,7 @@ OUTPUTS = ("office.xlsx", "public.csv", "proof.json", "report.html")
 HIERARCHIES = {"industry.hrc": industry, "region.hrc": region}
 
 _FEW = 100
-"""With fewer firms all of them may belong to one holding, which cannot attack anybody: the default finds out."""
+"""With fewer firms than this all may belong to one holding, which has no other to attack: the default finds out."""
 
 _ATTACKERS = {
     True: '# attackers = ["external"]      # by default outsiders attack, and firms where there are several holdings',
@@ -49,7 +51,6 @@ _ATTACKERS = {
 }
 """Who attacks, by whether there are few firms."""
 
-_BESIDE = "Manufacturing by regions, against outsiders alone: suppressed and as ranges"
 _MARK = "# Written by `celosia demo`"
 _TEXT = f"""{_MARK} --rows {{rows}} --seed {{seed}}. Run it again with: celosia protect job.toml
 # Paths are relative to this file.
@@ -109,7 +110,7 @@ report = "report.html"
 @click.option(
     "--output",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default="celosia-demo",
     show_default=True,
     help="Where to write.",
@@ -118,8 +119,7 @@ report = "report.html"
     "--rows", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many firms to generate."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, another economy.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> None:
     """Go the whole way on generated data, and write a report to look at.
 
@@ -128,23 +128,25 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
     """
     began = time.monotonic()
     _make_room(output)
-    with progress_shown(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         progress.start(f"generating {rows:,} firms")
         _write_inputs(output, rows, seed)
-        what = plan(output / JOB)
-        risk = assess_file(what.source, progress)
+        source = read_source(output / JOB)
+        plan, risk = make_plan(source), assess_source(source, progress)
+        rules = source.job.rules if source.job is not None else []
         with answered():
-            result = protect_risk(risk, what, progress)
-            rules = [rule.build() for rule in read_job(output / JOB).rules]
-            pair = in_two_ways(pyarrow.parquet.read_table(output / DATA), rules, seed, progress)
-            beside = None if pair is None else Beside(_BESIDE, pair.results, pair.audits)
-            with shielded(), tidy_when_terminated():
-                written = write_outputs(result, what, progress, beside=beside)
+            result = protect_risk(risk, plan, progress)
+            data = pyarrow.parquet.read_table(output / DATA)
+            pair = protect_in_two_ways(data, [rule.build() for rule in rules], seed, progress)
+            with shielded():
+                outputs = prepare_outputs(result, plan, progress, beside=pair)
+                with tidy_when_terminated():
+                    written = write_outputs(outputs, progress)
         progress.start("verifying the proof")
-        proved = verify(what.outputs["certificate"], risk, what.outputs["public"]).proved
+        proved = verify(plan.outputs["certificate"], risk, plan.outputs["public"]).proved
         progress.start("writing the page of risks")
         write_page(risk, output / RISK, title="celosia demo")
-        facts = [*_facts(read_job(output / JOB), result), *([pair.fact] if pair is not None else [])]
+        facts = [*_facts(rules, result), *([describe_pair(pair)] if pair is not None else [])]
         progress.done()
     files = [str(output / name) for name in (JOB, DATA, *HIERARCHIES, RISK)] + list(map(str, written))
     if as_json:
@@ -159,7 +161,7 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
     for fact in facts:
         show(f"* {fact}")
     say(
-        f"\nLook at {what.outputs['report']}. Change {output / JOB} and run: celosia protect {output / JOB}",
+        f"\nLook at {plan.outputs['report']}. Change {output / JOB} and run: celosia protect {output / JOB}",
         quiet=quiet,
     )
 
@@ -197,7 +199,7 @@ def _hrc(hierarchy: Hierarchy) -> str:
     return "".join(f"{'@' * (len(path) - 1)}{path[-1]}\n" for path in hierarchy.paths()[1:])
 
 
-def _facts(job: Job, result: Protection) -> Iterator[str]:
+def _facts(rules: Sequence[RulePart], result: Protection) -> Iterator[str]:
     """Yield three things about the demo that a look at the figures does not show at once."""
     risk, sensitive = result.risk, result.risk.sensitive
     table, many = risk.table, int(sensitive.sum())
@@ -221,7 +223,7 @@ def _facts(job: Job, result: Protection) -> Iterator[str]:
         f" sections by regions are shown, {1 - hidden[~top].mean():.1%} of those below."
     )
     firm_by_firm = [
-        rule.model_copy(update={"by": "respondent"}) if "by" in type(rule).model_fields else rule for rule in job.rules
+        rule.model_copy(update={"by": "respondent"}) if "by" in type(rule).model_fields else rule for rule in rules
     ]
     naive = assess(table, *(rule.build() for rule in firm_by_firm))
     missed = int((sensitive & ~naive.sensitive).sum())

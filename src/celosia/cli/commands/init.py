@@ -7,19 +7,21 @@ from pathlib import Path
 
 import click
 
-from celosia.cli.bars import progress_shown
-from celosia.cli.output import all_or_nothing, print_json, problems_with, say
+from celosia.cli.bars import show_progress
+from celosia.cli.options import PATH, print_options
+from celosia.cli.output import all_or_nothing, print_json, say
 from celosia.errors import Problems, SpecError
+from celosia.files import problems_with
 from celosia.job.draft.microdata import draft
 from celosia.job.schema import job_schema
 
 
 @click.command()
-@click.argument("data", metavar="[DATA.parquet|DATA.csv]", required=False, type=click.Path(path_type=Path))
+@click.argument("data", metavar="[DATA.parquet|DATA.csv]", required=False, type=PATH)
 @click.option(
     "--output",
     metavar="JOB.toml",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default="job.toml",
     show_default=True,
     help="Where to write the job file.",
@@ -27,12 +29,11 @@ from celosia.job.schema import job_schema
 @click.option(
     "--schema",
     metavar="SCHEMA.json",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the JSON schema of job files, for editors; the job file refers to it.",
 )
 @click.option("--force", is_flag=True, help="Write over files that are there.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def init(data: Path | None, output: Path, schema: Path | None, *, force: bool, quiet: bool, as_json: bool) -> None:
     """Write a commented job file for the columns of a data file.
 
@@ -46,12 +47,12 @@ def init(data: Path | None, output: Path, schema: Path | None, *, force: bool, q
     wanted |= {schema: ".json"} if schema is not None else {}
     _check(wanted, [data] if data is not None else [], force=force)
     found: dict[str, object] = {}
-    with progress_shown(quiet=quiet) as progress, all_or_nothing(list(wanted)) as stand_ins:
+    with show_progress(quiet=quiet) as progress, all_or_nothing(list(wanted)) as stand_ins:
         if data is not None:
             progress.start(f"looking at {data.name}")
             text, guessed = draft(data, output, _beside(schema, output))
             stand_ins[output].write_text(text, encoding="utf-8")
-            found = guessed.said()
+            found = guessed.describe()
         if schema is not None:
             stand_ins[schema].write_text(json.dumps(job_schema(), indent=2) + "\n", encoding="utf-8")
         progress.done()

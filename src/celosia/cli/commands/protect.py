@@ -10,13 +10,17 @@ from typing import Any
 import click
 import numpy as np
 
-from celosia.cli.bars import progress_shown
-from celosia.cli.interrupt import answered_to_the_end, tidy_when_terminated
+from celosia.cli.bars import show_progress
+from celosia.cli.exit_codes import ExitCode
+from celosia.cli.interrupt import answer_to_the_end, tidy_when_terminated
 from celosia.cli.method_options import NAMES, method_options
-from celosia.cli.output import print_json, respondents_asked, say, say_how_to_verify, show
-from celosia.job.methods.choice import PARTS
-from celosia.job.pipeline import assess_file
-from celosia.job.protection import plan, protect_risk, write_outputs
+from celosia.cli.options import LIMITS, PATH, by_section, limit_options, print_options, source_argument
+from celosia.cli.output import describe_respondents, print_json, say, say_how_to_verify, show
+from celosia.job.methods.sections import SECTIONS
+from celosia.job.pipeline import assess_source
+from celosia.job.plan import make_plan
+from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
+from celosia.job.source import read_source
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.midpoint import midpoints
 from celosia.presses import shielded
@@ -26,36 +30,29 @@ from celosia.report.loss import loss
 from celosia.report.terminal.protection import protection_panel
 from celosia.table.naming import find_cells
 
-NOT_SAFE = 1
-"""The exit code of a pattern that is not shown to be safe."""
-
 _SECTIONS = {
     "method": NAMES,
-    "limits": ("time_limit", "gap", "solver", "seed"),
+    "limits": tuple(LIMITS),
     "output": ("release", "public", "certificate", "report"),
 }
 _SLIDING = 'Levels are sliding by option: audit and verify judge by the job, so write levels = "sliding" there, too.'
-_FILE = click.Path(path_type=Path)
 _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 
 
 @click.command()
-@click.argument("source", metavar="JOB.toml|PROBLEM.jj", type=_FILE)
-@click.option("--method", "name", type=click.Choice(list(PARTS)), help="How to protect.  [default: suppress]")
+@source_argument
+@click.option("--method", "name", type=click.Choice(list(SECTIONS)), help="How to protect.  [default: suppress]")
 @click.option(
     "--output",
     "release",
     metavar="OUT.csv|.parquet|.xlsx",
-    type=_FILE,
+    type=PATH,
     help="Write the release, the office's copy: it says which cells are sensitive.",
 )
-@click.option("--public", metavar="PUBLIC.csv|.parquet|.xlsx", type=_FILE, help="Write the release for the public.")
-@click.option("--certificate", metavar="PROOF.json", type=_FILE, help="Write the proof (confidential).")
-@click.option("--report", metavar="REPORT.html", type=_FILE, help="Write a page to look at (confidential).")
-@click.option("--time-limit", metavar="SECONDS", type=float, help="Take the best safe pattern after so long.")
-@click.option("--gap", metavar="SHARE", type=float, help="Stop when the cost is within this share of the bound.")
-@click.option("--solver", metavar="NAME", help="highs or scip.  [default: the best that is installed]")
-@click.option("--seed", metavar="N", type=int, help="Another seed, another path through the search.")
+@click.option("--public", metavar="PUBLIC.csv|.parquet|.xlsx", type=PATH, help="Write the release for the public.")
+@click.option("--certificate", metavar="PROOF.json", type=PATH, help="Write the proof (confidential).")
+@click.option("--report", metavar="REPORT.html", type=PATH, help="Write a page to look at (confidential).")
+@limit_options
 @method_options
 @click.option(
     "--why",
@@ -64,8 +61,7 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
     multiple=True,
     help="Say whom this cell protects, and what it would cost to show it: a label or a number; may be repeated.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
     """Protect a table by one of eight methods: hide, widen, round or adjust cells.
 
@@ -75,50 +71,46 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
     with nothing safe to show. Files are written with 0 only.
     """
     began = time.monotonic()
-    what = plan(source, _options(given))
-    with progress_shown(quiet=quiet) as progress:
-        risk = assess_file(what.source, progress)
+    plan = make_plan(read_source(source), by_section(given, _SECTIONS))
+    with show_progress(quiet=quiet) as progress:
+        risk = assess_source(plan.source, progress)
     cells = [int(cell) for called in find_cells(risk.table, asked_why, "--why") for cell in called]
-    with answered_to_the_end():
-        with progress_shown(quiet=quiet) as progress:
-            result = protect_risk(risk, what, progress)
-            told = [why(result, cell) for cell in cells]
-            with shielded(), tidy_when_terminated():
-                written = write_outputs(result, what, progress, whys=told) if result.safe else []
+    with answer_to_the_end():
+        with show_progress(quiet=quiet) as progress:
+            result = protect_risk(risk, plan, progress)
+            whys = [why(result, cell) for cell in cells]
+            written = []
+            if result.safe:
+                with shielded():
+                    outputs = prepare_outputs(result, plan, progress, whys=whys)
+                    with tidy_when_terminated():
+                        written = write_outputs(outputs, progress)
         if as_json:
             seconds = round(time.monotonic() - began, 3)
-            said = summary_of(result) | ({"why": [_reasons(one) for one in told]} if told else {})
+            said = summary_of(result) | ({"why": [_reasons(one) for one in whys]} if whys else {})
             print_json(said | {"seconds": seconds, "files": list(map(str, written))})
         else:
             show(protection_panel(result))
-            for one in told:
+            for one in whys:
                 show(f"* {one}")
-        if not result.safe and what.outputs:
+        if not result.safe and plan.outputs:
             say("Nothing is written: this is not safe.", quiet=quiet or as_json)
         if given.get("levels") == "sliding" and written:
             say(_SLIDING, quiet=quiet or as_json)
-        for name, path in what.outputs.items():
+        for name, path in plan.outputs.items():
             secret = "" if name == "public" else " (confidential)"
             say(f"Written: {path}{secret}", quiet=quiet or as_json or not written)
-        if "certificate" in what.outputs:
-            releases = [what.outputs[name] for name in ("public", "release") if name in what.outputs]
-            proof = what.outputs["certificate"]
-            say_how_to_verify(proof, what.source, releases, quiet=quiet or as_json or not written)
-    return 0 if result.safe else NOT_SAFE
-
-
-def _options(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the options that were given, by section, as a job file would write them."""
-    said = {
-        name: str(value) if isinstance(value, Path) else value for name, value in given.items() if value is not None
-    }
-    return {section: {name: said[name] for name in names if name in said} for section, names in _SECTIONS.items()}
+        if "certificate" in plan.outputs:
+            releases = [plan.outputs[name] for name in ("public", "release") if name in plan.outputs]
+            proof = plan.outputs["certificate"]
+            say_how_to_verify(proof, source, releases, quiet=quiet or as_json or not written)
+    return ExitCode.DONE if result.safe else ExitCode.NOT_SAFE
 
 
 def summary_of(result: Protection) -> dict[str, Any]:
     """Return a protection in numbers, for the office: no value of a cell is among them, but a secret seed is.
 
-    Where the true values lie in the ranges, and what the search cost, are for nobody else either.
+    Where true values lie in ranges, and what the search cost, must not be published either.
     """
     hidden = np.asarray(result.pattern.status != SHOWN)
     sensitive = result.risk.sensitive
@@ -178,7 +170,7 @@ def _reasons(said: Why) -> dict[str, Any]:
 
 def _respondents(result: Protection) -> dict[str, Any]:
     """Return by which rules respondents are protected, and what that took; or why they were not asked."""
-    said, closing = respondents_asked(result.risk), result.closing
+    said, closing = describe_respondents(result.risk), result.closing
     if closing is not None:
         said |= {
             "open_pairs_of_cells_alone": closing.pairs,

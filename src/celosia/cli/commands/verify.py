@@ -10,27 +10,27 @@ import click
 from celosia.certificate.canonical import ALL_REACHED, SOME_REACHED
 from celosia.certificate.verify import Verification
 from celosia.certificate.verify import verify as verified
-from celosia.cli.bars import progress_shown
+from celosia.cli.bars import show_progress
+from celosia.cli.exit_codes import ExitCode
+from celosia.cli.options import PATH, print_options
 from celosia.cli.output import print_json
 from celosia.errors import counted
 from celosia.job.pipeline import assess_file
 from celosia.pattern.csv.file import read_release
 
-NOT_PROVED = 1
-
 
 @click.command()
-@click.argument("proof", metavar="PROOF.json", type=click.Path(path_type=Path))
+@click.argument("proof", metavar="PROOF.json", type=PATH)
 @click.option(
     "--problem",
     metavar="PROBLEM.jj|JOB.toml",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The problem that the certificate must be about, every requirement of it; without it nothing is proved.",
 )
 @click.option(
     "--release",
     metavar="OUT.csv",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The release that the certificate must be about, .csv or .parquet; without it nothing is proved.",
 )
 @click.option(
@@ -38,8 +38,7 @@ NOT_PROVED = 1
     default=None,
     help="Do attackers know that values are whole numbers? By default they know it of variables that count.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@print_options
 def verify(
     proof: Path, problem: Path | None, release: Path | None, *, integer: bool | None, quiet: bool, as_json: bool
 ) -> int:
@@ -49,7 +48,7 @@ def verify(
     proves nothing about them. No solver is asked, and nothing is taken on trust. Where contributors of the problem
     attack each other, they do so again. Exit codes: 0 proved, 1 not proved, 2 unreadable.
     """
-    with progress_shown(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         risk = None if problem is None else assess_file(problem, progress)
         published = None if release is None else read_release(release)
         progress.start(f"verifying {proof.name}")
@@ -60,7 +59,7 @@ def verify(
     else:
         for line in _words(result, proof):
             click.echo(line)
-    return 0 if result.proved else NOT_PROVED
+    return ExitCode.DONE if result.proved else ExitCode.NOT_SAFE
 
 
 def _as_dict(result: Verification) -> dict[str, object]:

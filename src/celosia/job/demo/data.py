@@ -1,4 +1,4 @@
-"""A business register that nobody owns: generated firms for the demo, the documentation and the tests.
+"""An invented business register: generated firms for the demo, the documentation and the tests.
 
 The figures are invented, the shape is that of real business statistics: many small firms and a few giants, industries
 of very different size, and holdings that reach over several industries and regions.

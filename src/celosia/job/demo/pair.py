@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia.attack.audit import audit
-from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, MidpointWarning
 from celosia.job.demo.data import industry, region
 from celosia.progress import SILENT, Progress
@@ -18,7 +16,8 @@ from celosia.protection.intervals.method import Intervals
 from celosia.protection.protect import protect
 from celosia.protection.result import Protection
 from celosia.protection.suppression.method import Suppress
-from celosia.report.loss import Loss, loss
+from celosia.report.loss import loss
+from celosia.report.pages.beside import SideBySide
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
@@ -30,46 +29,26 @@ SECTION = "C"
 """Manufacturing, by divisions and groups, and by the four regions: small enough to be looked at."""
 
 SECONDS = 10.0
-"""Each of the two has so long."""
+"""The time limit of each of the two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One table with hidden cells and with ranges.
+TITLE = "Manufacturing by regions, against outsiders alone: suppressed and as ranges"
 
-    Parameters
-    ----------
-    results
-        The two protections.
-    audits
-        What attackers conclude from each.
-    """
 
-    results: tuple[Protection, Protection]
-    audits: tuple[Audit, Audit]
-
-    @property
-    def losses(self) -> tuple[Loss, Loss]:
-        """What readers lose by each."""
-        table = self.results[0].risk.table
-        hidden, ranges = (
-            loss(result.pattern, table, found) for result, found in zip(self.results, self.audits, strict=True)
-        )
-        return hidden, ranges
-
-    @property
-    def fact(self) -> str:
-        """What the two lose, in a sentence."""
-        risk = self.results[0].risk
-        hidden, ranges = self.losses
-        wide, narrow = hidden.width or 0.0, ranges.width or 0.0
-        less = f", {1 - narrow / wide:.0%} less" if wide > narrow else ""
-        return (
-            f"Ranges tell more than crosses: of manufacturing by regions ({len(risk):,} cells,"
-            f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides"
-            f" {hidden.hidden:,} cells, which readers can guess within {wide:,.0f} in all ({_gap(self.results[0])});"
-            f" ranges for {ranges.hidden:,} cells are {narrow:,.0f} wide in all{less} ({_gap(self.results[1])})."
-        )
+def describe_pair(pair: SideBySide) -> str:
+    """Return what readers lose by hidden cells and by ranges, in a sentence."""
+    (first, second), risk = pair.results, pair.results[0].risk
+    hidden, ranges = (
+        loss(result.pattern, risk.table, found) for result, found in zip(pair.results, pair.audits, strict=True)
+    )
+    wide, narrow = hidden.width or 0.0, ranges.width or 0.0
+    less = f", {1 - narrow / wide:.0%} less" if wide > narrow else ""
+    return (
+        f"Ranges tell more than crosses: of manufacturing by regions ({len(risk):,} cells,"
+        f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides"
+        f" {hidden.hidden:,} cells, which readers can guess within {wide:,.0f} in all ({_gap(first)});"
+        f" ranges for {ranges.hidden:,} cells are {narrow:,.0f} wide in all{less} ({_gap(second)})."
+    )
 
 
 def _gap(result: Protection) -> str:
@@ -79,7 +58,7 @@ def _gap(result: Protection) -> str:
 def manufacturing(data: pa.Table, rules: Sequence[Rule]) -> Risk:
     """Return manufacturing firms by industry and by the four regions, assessed as the whole table is.
 
-    An outsider attacks alone: that ranges are narrow against firms, too, takes longer than anybody watches a demo.
+    An outsider attacks alone: that ranges are narrow against firms, too, takes too long for a demo.
     """
     above = {path[-1]: path[0] for path in region().paths() if path}
     regions = pa.array([above[name] for name in data["region"].to_pylist()])
@@ -102,7 +81,9 @@ def manufacturing(data: pa.Table, rules: Sequence[Rule]) -> Risk:
     return assess(table, *rules, cost="value", attackers=[Attacker.external(table)])
 
 
-def in_two_ways(data: pa.Table, rules: Sequence[Rule], seed: int, progress: Progress = SILENT) -> Pair | None:
+def protect_in_two_ways(
+    data: pa.Table, rules: Sequence[Rule], seed: int, progress: Progress = SILENT
+) -> SideBySide | None:
     """Return a part of the demo's table suppressed and as ranges; None where it cannot be, as with very few firms.
 
     Parameters
@@ -125,4 +106,4 @@ def in_two_ways(data: pa.Table, rules: Sequence[Rule], seed: int, progress: Prog
             ranges = protect(risk, method, time_limit=SECONDS, progress=progress)
     except CelosiaError:
         return None
-    return Pair((hidden, ranges), (audit(hidden, intervals=True), audit(ranges, intervals=True)))
+    return SideBySide(TITLE, (hidden, ranges), (audit(hidden, intervals=True), audit(ranges, intervals=True)))

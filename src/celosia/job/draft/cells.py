@@ -33,7 +33,7 @@ _VALUE = re.compile(
     r"(^|_)(tot|total|sum|turnover|value|amount|revenue|income|wages?|sales|investment|costs?)(_|$)", re.IGNORECASE
 )
 _MOST_CODES = 10_000  # a column of text with more different entries is no classification
-_FEWEST_ROWS = 4  # so many rows may add up by chance
+_FEWEST_ROWS = 4  # fewer rows may add up by chance
 _ON_A_LINE = 12  # codes of a list
 
 DECIDE = "# DECIDE:"
@@ -77,7 +77,7 @@ class CellsGuess:
         """The dimensions of the table."""
         return tuple(dimension.name for dimension in self.dimensions)
 
-    def said(self) -> dict[str, object]:
+    def describe(self) -> dict[str, object]:
         """Return the guess in names of columns."""
         names = ("by", "value", "others", "count", "largest", "status", "counts", "compute", "sound")
         return {"cells": True} | {name: getattr(self, name) for name in names}
@@ -95,7 +95,9 @@ def guess_cells(source: RowSource, columns: Sequence[ColumnProfile]) -> CellsGue
         The rows are cells, and no column holds their values.
     """
     full = [one for one in columns if one.filled == one.rows]
-    statuses = [one.name for one in columns if one.kind == TEXT and _STATUS.search(one.name) and _known(source, one)]
+    statuses = [
+        one.name for one in columns if one.kind == TEXT and _STATUS.search(one.name) and _holds_statuses(source, one)
+    ]
     by = key_columns(source, [one.name for one in full if _may_be_code(one) and one.name not in statuses])
     if by is None:
         return None
@@ -125,7 +127,7 @@ def guess_cells(source: RowSource, columns: Sequence[ColumnProfile]) -> CellsGue
         status=statuses[0] if statuses else None,
         counts=values[0] in counting,
     )
-    return _tried(source, found)
+    return _try_totals(source, found)
 
 
 def _may_be_code(one: ColumnProfile) -> bool:
@@ -134,7 +136,7 @@ def _may_be_code(one: ColumnProfile) -> bool:
     return one.kind == TEXT and one.distinct <= _MOST_CODES
 
 
-def _known(source: RowSource, one: ColumnProfile) -> bool:
+def _holds_statuses(source: RowSource, one: ColumnProfile) -> bool:
     """Return whether all entries of a column are statuses."""
     return one.distinct <= len(STATUSES) and all(code.lower() in STATUSES for code in codes_of(source, one.name))
 
@@ -144,7 +146,7 @@ def _rank(name: str) -> tuple[int, str]:
     return (int(digits[0]) if digits else 0), name
 
 
-def _tried(source: RowSource, found: CellsGuess) -> CellsGuess:
+def _try_totals(source: RowSource, found: CellsGuess) -> CellsGuess:
     """Return the guess with which the cells can be read: totals as they are, or summed up; or the news that neither."""
     given = {
         one.name: Hierarchy.from_dict(one.tree, total=one.total or "Total") for one in found.dimensions if one.tree
@@ -213,7 +215,7 @@ def _dimension(one: ReadyDimension) -> Iterator[str]:
     elif one.flat:
         yield f"[{place}.hierarchy]         # as the values add up"
         yield f"total = {quoted_text(one.total or 'Total')}"
-        yield f"flat = {_listed(below)}"
+        yield f"flat = {_write_codes(below)}"
     else:
         yield f"[{place}.hierarchy]         # as the values add up; also: hrc, digits, levels, pairs"
         yield f"total = {quoted_text(one.total or 'Total')}"
@@ -230,7 +232,7 @@ def _branch(tree: Tree) -> str:
     return "{ " + ", ".join(f"{key(code)} = {_branch(deeper)}" for code, deeper in tree.items()) + " }"
 
 
-def _listed(codes: Sequence[str]) -> str:
+def _write_codes(codes: Sequence[str]) -> str:
     lines = [codes[start : start + _ON_A_LINE] for start in range(0, len(codes), _ON_A_LINE)]
     if len(lines) <= 1:
         return f"[{', '.join(map(quoted_text, codes))}]"

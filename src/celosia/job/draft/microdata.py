@@ -21,7 +21,7 @@ _HOLDING = re.compile(r"(^|_)(group|holding|owner|parent|concern)(_|$)", re.IGNO
 _WEIGHT = re.compile(r"(^|_)(weight|wgt|grossing)(_|$)", re.IGNORECASE)
 _AMOUNT = re.compile(r"(^|_)(turnover|value|amount|revenue|income|wages?|sales|investment|costs?)(_|$)", re.IGNORECASE)
 _MOST_CODES = 1_000  # a column with more different entries is no classification
-_FEW_CODES = 30  # whole numbers that are so few may be codes
+_FEW_CODES = 30  # whole numbers with no more different values than this may be codes
 _DIMENSIONS = 2  # of the first table
 
 
@@ -55,7 +55,7 @@ class Guess:
         """The dimensions of the table."""
         return self.dimensions[:_DIMENSIONS]
 
-    def said(self) -> dict[str, object]:
+    def describe(self) -> dict[str, object]:
         """Return the guess in names of columns."""
         return {"cells": False} | asdict(self) | {"by": self.by}
 
@@ -70,14 +70,14 @@ def guess(columns: Sequence[ColumnProfile]) -> Guess:
     """
     left = list(columns)
 
-    def taken(found: ColumnProfile | None) -> str | None:
+    def take(found: ColumnProfile | None) -> str | None:
         if found is not None:
             left.remove(found)
         return None if found is None else found.name
 
-    respondent = taken(_first(left, _is_respondent) or _first(left, _is_key))
-    holding = taken(_first(left, _is_holding))
-    weight = taken(_first(left, lambda one: one.kind == NUMBER and bool(_WEIGHT.search(one.name))))
+    respondent = take(_first(left, _is_respondent) or _first(left, _is_key))
+    holding = take(_first(left, _is_holding))
+    weight = take(_first(left, lambda one: one.kind == NUMBER and bool(_WEIGHT.search(one.name))))
     flags = [one for one in left if one.kind == FLAG and one.filled == one.rows]
     request = next((one.name for one in flags if "request" in one.name.lower()), None)
     waiver = next((one.name for one in flags if "waive" in one.name.lower()), None)
@@ -246,7 +246,7 @@ name = "suppress"               # also: interval, combined, mixed, round, pertur
 # must_hide = "cells.csv"       # or a file with a column per dimension
 # keep = {{ release = "last.csv", factor = 0.5 }}   # what was hidden last period had better stay hidden
 # zeros_known = true            # everybody knows which cells are zero
-# at_most = 100                 # so many hidden cells
+# at_most = 100                 # the most cells that may be hidden
 
 # [methods.interval]            # what another method does, where it is asked for: --method interval
 # levels = "sliding"            # ranges of the same width, placed at random around the truth

@@ -8,37 +8,21 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import PlainValidator, ValidationError, ValidationInfo, WithJsonSchema
 
 from celosia.errors import SpecError, listed, nearest
-from celosia.job.methods.hiding import CombinedPart, IntervalPart, MixedPart, SuppressPart
-from celosia.job.methods.moving import AdjustPart, PerturbPart, RandomRoundPart, RoundPart
 from celosia.job.methods.section import MethodPart
-from celosia.job.sections.part import Fault, complaint, faults_of, seen
+from celosia.job.methods.sections import SECTIONS
+from celosia.job.sections.part import Fault, complaint, faults_of, format_value
 from celosia.job.sections.selection import Selection
 
-PARTS: Mapping[str, type[MethodPart]] = {
-    part.model_fields["name"].default: part
-    for part in (
-        SuppressPart,
-        IntervalPart,
-        CombinedPart,
-        MixedPart,
-        RoundPart,
-        PerturbPart,
-        AdjustPart,
-        RandomRoundPart,
-    )
-}
-"""The section of every method, by the method's name. To add one: write its class, and put it here."""
-
-DEFAULT: MethodPart = SuppressPart()
-"""What is done where nothing is said."""
+DEFAULT: MethodPart = SECTIONS["suppress"](name="suppress")
+"""The method of a job that names none."""
 
 
 def owners(option: str) -> list[str]:
     """Return the methods that have an option."""
-    return [name for name, part in PARTS.items() if option in part.model_fields]
+    return [name for name, part in SECTIONS.items() if option in part.model_fields]
 
 
-def method_part(written: object, context: Mapping[str, Any] | None = None) -> MethodPart:
+def make_method_part(written: object, context: Mapping[str, Any] | None = None) -> MethodPart:
     """Return the section of a method for what is written, or everything that is wrong with it.
 
     Parameters
@@ -46,14 +30,16 @@ def method_part(written: object, context: Mapping[str, Any] | None = None) -> Me
     written
         The options, with the method's name among them.
     context
-        What parts are told: the folder of the job file.
+        The context of the parts: the folder of the job file.
     """
     if not isinstance(written, Mapping):
-        raise complaint(Fault((), f"must be a table of options, not {seen(written)}.", "Write [method] above them."))
+        raise complaint(
+            Fault((), f"must be a table of options, not {format_value(written)}.", "Write [method] above them.")
+        )
     name = written.get("name", DEFAULT.name)
-    if not isinstance(name, str) or name not in PARTS:
-        raise complaint(Fault(("name",), f"{seen(name)} is no method.", nearest(str(name), PARTS)))
-    part = PARTS[name]
+    if not isinstance(name, str) or name not in SECTIONS:
+        raise complaint(Fault(("name",), f"{format_value(name)} is no method.", nearest(str(name), SECTIONS)))
+    part = SECTIONS[name]
     foreign = [option for option in written if option not in part.model_fields and owners(option)]
     faults = [Fault((option,), f"is no option of the method {name!r}.", _whose(option)) for option in foreign]
     own = {option: value for option, value in written.items() if option not in foreign}
@@ -63,7 +49,7 @@ def method_part(written: object, context: Mapping[str, Any] | None = None) -> Me
     except ValidationError as error:
         faults += faults_of(error)
     faulty = {fault.way[0] for fault in faults if fault.way}
-    faults += _refused(part, {option: value for option, value in own.items() if option not in faulty})
+    faults += _find_refusals(part, {option: value for option, value in own.items() if option not in faulty})
     if faults or made is None:
         raise complaint(*faults)
     return made
@@ -73,7 +59,7 @@ def _whose(option: str) -> str:
     return f"It belongs to {listed(owners(option))}."
 
 
-def _refused(part: type[MethodPart], options: Mapping[str, Any]) -> Iterator[Fault]:
+def _find_refusals(part: type[MethodPart], options: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield what the method itself has against its plain options: ranges, and options that exclude each other."""
     plain = {
         name: value for name, value in options.items() if isinstance(value, int | float | str) and name in _plain(part)
@@ -96,7 +82,7 @@ def _names_cells(field: Any) -> bool:  # noqa: ANN401
     return Selection.__name__ in str(field.annotation)
 
 
-def chosen(
+def choose_method(
     own: MethodPart, others: Mapping[str, MethodPart], given: Mapping[str, Any], context: Mapping[str, Any]
 ) -> MethodPart:
     """Return the method that a job asks for, with what the caller says instead.
@@ -111,7 +97,7 @@ def chosen(
         The caller's options, perhaps with the name of another method: then its section counts, and where there is
         none, what ``[method]`` says, every option of it.
     context
-        What parts are told.
+        The context of the parts.
 
     Raises
     ------
@@ -119,14 +105,14 @@ def chosen(
         An option makes no sense, or is none of the method's.
     """
     name = given.get("name", own.name)
-    said = method_part({"name": name, **given}, context)
-    base = own if name == own.name else others.get(name) or _carried(own, name)
+    said = make_method_part({"name": name, **given}, context)
+    base = own if name == own.name else others.get(name) or _carry_options(own, name)
     return base.model_copy(update={option: getattr(said, option) for option in given})
 
 
-def _carried(own: MethodPart, name: str) -> MethodPart:
+def _carry_options(own: MethodPart, name: str) -> MethodPart:
     """Return another method with the options of one; refuse where it lacks an option that has been given."""
-    part = PARTS[name]
+    part = SECTIONS[name]
     written = {
         option: getattr(own, option)
         for option in own.given
@@ -145,24 +131,26 @@ def _carried(own: MethodPart, name: str) -> MethodPart:
 
 
 def _method(written: object, info: ValidationInfo) -> MethodPart:
-    return written if isinstance(written, MethodPart) else method_part(written, info.context)
+    return written if isinstance(written, MethodPart) else make_method_part(written, info.context)
 
 
 def _methods(written: object, info: ValidationInfo) -> dict[str, MethodPart]:
     if not isinstance(written, Mapping):
-        message = f"must be a table of sections, not {seen(written)}."
+        message = f"must be a table of sections, not {format_value(written)}."
         raise complaint(Fault((), message, "Write [methods.NAME] above the options of a method."))
     faults: list[Fault] = []
     made: dict[str, MethodPart] = {}
     for name, section in written.items():
-        if name not in PARTS:
-            faults.append(Fault((name,), "is no method.", nearest(name, PARTS)))
+        if name not in SECTIONS:
+            faults.append(Fault((name,), "is no method.", nearest(name, SECTIONS)))
             continue
         options = {**section, "name": name} if isinstance(section, Mapping) else section
         if isinstance(section, Mapping) and section.get("name", name) != name:
-            faults.append(Fault((name, "name"), f"is {seen(section['name'])} in the section of {name!r}.", "Drop it."))
+            faults.append(
+                Fault((name, "name"), f"is {format_value(section['name'])} in the section of {name!r}.", "Drop it.")
+            )
         try:
-            made[name] = method_part(options, info.context)
+            made[name] = make_method_part(options, info.context)
         except ValidationError as error:
             faults += [Fault((name, *fault.way), fault.message, fault.remedy) for fault in faults_of(error)]
     if faults:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from celosia.errors import CelosiaError, Problem, Problems, SpecError
+from celosia.errors import CelosiaError, Problems, SpecError
 from celosia.job.sections.files import File
-from celosia.job.sections.part import Part
+from celosia.job.sections.part import JobPart
 from celosia.job.sections.selection import Selection
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.entries import SHOWN
@@ -31,7 +31,7 @@ _OURS = frozenset(("name", "factors", "keep"))
 """Options of a job that no method has: they make its costs."""
 
 
-class KeepPart(Part):
+class KeepPart(JobPart):
     """``keep = { release = "last.csv", factor = 0.5 }``: what was hidden last period had better stay hidden.
 
     Parameters
@@ -46,20 +46,20 @@ class KeepPart(Part):
     factor: Annotated[float, Field(ge=0)] = 0.5
 
 
-def _release_alone(written: object) -> object:
+def _wrap_release(written: object) -> object:
     return {"release": written} if isinstance(written, str) else written
 
 
-Keep: TypeAlias = Annotated[KeepPart, BeforeValidator(_release_alone, json_schema_input_type=str | KeepPart)]
+Keep: TypeAlias = Annotated[KeepPart, BeforeValidator(_wrap_release, json_schema_input_type=str | KeepPart)]
 """A release of last period; its name alone will do."""
 
 
-class MethodPart(Part):
+class MethodPart(JobPart):
     """``[method]``: a method of protection and its options.
 
-    Options have the names and meanings of the method's own, but for those in `renamed`: what all methods have in common
-    is called the same in job files. The section of each is a class of a few lines, listed in
-    `celosia.job.methods.choice`. Cells and numbers for cells are looked up when the table is there.
+    The section of each method is made from its dataclass (`celosia.job.methods.sections`). Options have its names, but
+    for those in `renamed` (what all methods have in common is called the same in job files) and in `replaced` (a job
+    says it in another way). Cells and numbers for cells are looked up when the table is there.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class MethodPart(Part):
 
     kind: ClassVar[type[Any]]
     renamed: ClassVar[Mapping[str, str]] = {}
-    criterion: ClassVar[str] = "intervals"
+    replaced: ClassVar[frozenset[str]] = frozenset()
     name: str
 
     def build(self, risk: Risk) -> Method:
@@ -80,21 +80,21 @@ class MethodPart(Part):
         SpecError
             Cells are unknown, or two wishes contradict each other: every such problem.
         """
-        asked = _Asked(self, risk)
+        asked = _OptionReader(self, risk)
         options = {name: asked.option(name) for name in self.given if name not in _OURS}
         if "factors" in type(self).model_fields:
             options["cost"] = asked.cost()
         asked.clashes(options)
         asked.found.raise_as(SpecError)
-        options = self.adapted(options, risk)
+        options = self.adapt(options, risk)
         try:
             method = self.kind(**{self.renamed.get(name, name): value for name, value in options.items()})
             method.apply_to(risk)
         except SpecError as error:
-            raise SpecError(map(self._placed, error.problems)) from None
+            raise self.rename_places(error, "method.") from None
         return cast("Method", method)
 
-    def adapted(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:  # noqa: ARG002  (others use it)
+    def adapt(self, options: dict[str, Any], risk: Risk) -> dict[str, Any]:  # noqa: ARG002  (others use it)
         """Return the options as the method takes them, where the job says some of them in another way."""
         return options
 
@@ -116,21 +116,18 @@ class MethodPart(Part):
         found = [value.file for value in values if isinstance(value, Selection) and value.file is not None]
         return (*found, *(Path(value.release) for value in values if isinstance(value, KeepPart)))
 
-    def in_words_of_the_job(self, error: CelosiaError) -> CelosiaError:
-        """Return an error of the search with places as the job calls them."""
-        called = {theirs: ours for ours, theirs in self.renamed.items()}
-        problems = [replace(problem, place=called.get(problem.place, problem.place)) for problem in error.problems]
+    def rename_places(self, error: CelosiaError, section: str = "") -> CelosiaError:
+        """Return an error of the method or its search with places as the job calls them, options in their section."""
+        called, problems = {theirs: ours for ours, theirs in self.renamed.items()}, []
+        for problem in error.problems:
+            place = called.get(problem.place, problem.place)
+            own = section if place.partition("[")[0] in type(self).model_fields else ""
+            problems.append(replace(problem, place=own + place))
         return type(error)(problems)
-
-    def _placed(self, problem: Problem) -> Problem:
-        called = {theirs: ours for ours, theirs in self.renamed.items()}
-        place = called.get(problem.place, problem.place)
-        own = place.partition("[")[0] in type(self).model_fields
-        return replace(problem, place=f"method.{place}") if own else problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _OptionReader:
     """Looks up what the options of a method ask of the cells of a table, and notes what cannot be."""
 
     part: MethodPart
@@ -173,7 +170,7 @@ class _Asked:
                     cost[cells] *= said["factor"]
         with self.found.gathering():
             if keep is not None:
-                cost[_hidden_before(read_release(keep.release), table)] *= keep.factor
+                cost[_find_hidden_before(read_release(keep.release), table)] *= keep.factor
         return cost
 
     def _plain_cost(self) -> NDArray[np.float64]:
@@ -191,21 +188,21 @@ class _Asked:
         show, hide = (options.get(name, nothing) for name in ("must_show", "must_hide"))
         both = np.intersect1d(show, hide)
         if len(both):
-            said = f"{self._named(both)} in must_show and in must_hide."
+            said = f"{self._name_cells(both)} in must_show and in must_hide."
             self.found.add("method.must_show", said, "Take it out of one of them.")
         clash = show[self.risk.sensitive[show]]
         if len(clash):
             rules = " and the ".join(self.risk.reason(int(clash[0]))) or "as given"
-            said = f"{self._named(clash)} sensitive ({rules})."
+            said = f"{self._name_cells(clash)} sensitive ({rules})."
             remedy = "What is published anyway can be exempted from the rules: assess.exempt."
             self.found.add("method.must_show", said, remedy)
 
-    def _named(self, cells: NDArray[np.int64]) -> str:
+    def _name_cells(self, cells: NDArray[np.int64]) -> str:
         first = self.risk.table.label(int(cells[0]))
         return f"{first} is" if len(cells) == 1 else f"{len(cells):,} cells, the first being {first}, are"
 
 
-def _hidden_before(last: Release, table: Table) -> NDArray[np.int64]:
+def _find_hidden_before(last: Release, table: Table) -> NDArray[np.int64]:
     """Return the cells of a table that another release does not show, by their labels; bare cells by their numbers."""
     own, theirs = Labels.of_table(table).columns(), last.labels.columns()
     if not own:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from celosia.job.sections.part import Fault, Part
+from celosia.job.sections.part import Fault, JobPart
 from celosia.job.sections.selection import Bounds
 from celosia.risk.attacker import Attacker, Known
 from celosia.table.table import Table
@@ -15,8 +15,8 @@ from celosia.table.table import Table
 _OWN = {"factor": "factor", "percentage": "percent"}
 
 
-class AttackerPart(Part):
-    """``[[attackers]]``: somebody against whom the table is protected, and what he knows beforehand.
+class AttackerPart(JobPart):
+    """``[[attackers]]``: an attacker, and what he knows beforehand.
 
     Parameters
     ----------

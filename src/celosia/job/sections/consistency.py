@@ -11,7 +11,7 @@ from celosia.job.sections.part import Fault, Where, place_of
 _NO_DIMENSIONS = frozenset(("cell", "variable", "factor", "width", "percent", "lower", "upper", "base"))
 
 
-def between_sections(written: Mapping[str, Any]) -> Iterator[Fault]:
+def find_contradictions(written: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield the contradictions between the sections of a job file as it was written, types unchecked."""
     if "data" in written and "cells" in written:
         yield Fault(("cells",), "stands beside [data].", "A job has microdata or ready-made cells: drop one of them.")
@@ -35,14 +35,14 @@ def _unknown_dimensions(written: Mapping[str, Any]) -> Iterator[Fault]:
     for k, table in _sections(written, "tables"):
         used += [(("tables", k, "by"), name) for name in _names(table.get("by"))]
     used += [(("assess", "exempt", name), name) for name in _section(_section(written, "assess"), "exempt")]
-    used += _selected(written)
+    used += _dimensions_of_selections(written)
     for way, name in used:
         if name not in known:
             remedy = f"{nearest(name, known)} Or add [{place_of(('dimensions', name))}]."
             yield Fault(way, f"{name!r} is no dimension.", remedy.strip())
 
 
-def _selected(written: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
+def _dimensions_of_selections(written: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     """Yield the dimensions by which methods and attackers name cells, with the ways to them."""
     methods: list[tuple[Where, Mapping[str, Any]]] = [(("method",), _section(written, "method"))]
     others = _section(written, "methods")

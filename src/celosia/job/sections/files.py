@@ -14,7 +14,7 @@ from celosia.errors import DataError
 from celosia.job.sections.part import Fault, complaint, context_of
 
 
-def existing(name: str, info: ValidationInfo) -> str:
+def find_file(name: str, info: ValidationInfo) -> str:
     """Return the whole path of a file that is there."""
     folder = Path(context_of(info).get("folder", "."))
     path = folder / name
@@ -28,7 +28,7 @@ def existing(name: str, info: ValidationInfo) -> str:
     raise complaint(Fault((), f"there is no file {str(path)!r}.", remedy))
 
 
-File: TypeAlias = Annotated[str, AfterValidator(existing)]
+File: TypeAlias = Annotated[str, AfterValidator(find_file)]
 """The path of a file that exists."""
 
 

@@ -10,14 +10,14 @@ from pydantic import Field, PlainValidator, TypeAdapter, ValidationInfo
 
 from celosia.errors import CelosiaError, DataError, Problems, listed
 from celosia.job.sections.files import File, rows_of
-from celosia.job.sections.part import Fault, Part, Where
+from celosia.job.sections.part import Fault, JobPart, Where
 from celosia.table.hierarchy import Classification, Digits, Hierarchy
 
 KINDS = ("hrc", "digits", "levels", "pairs", "tree", "flat")
 """How a hierarchy may be written; each hierarchy has exactly one of these options."""
 
 
-class HierarchyPart(Part):
+class HierarchyPart(JobPart):
     """One hierarchy: ``{ hrc = "nace.hrc", total = "Total" }``.
 
     Parameters

@@ -7,22 +7,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from celosia.job.sections.part import Fault, Part
+from celosia.job.sections.part import Fault, JobPart
 
 
-class LimitsPart(Part):
+class LimitsPart(JobPart):
     """``[limits]``: when the search ends, and how it is done, as in `celosia.protect`.
 
     Parameters
     ----------
     time_limit
-        Seconds after which the best pattern so far is taken.
+        Seconds after which the best safe pattern so far is taken; of several methods for each.
     gap
         The search ends when the cost is within this share of the bound.
     solver
-        The name of a solver; by default the best that is installed.
+        The name of a solver, highs or scip; by default the best that is installed.
     seed
-        Another seed, another path through the search.
+        The seed of the search: another one takes another path.
     """
 
     time_limit: float | None = None

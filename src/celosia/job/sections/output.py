@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from celosia.job.sections.part import Fault, Part, complaint, context_of
+from celosia.job.sections.part import Fault, JobPart, complaint, context_of
 
 
 def _beside_the_job(name: str, info: ValidationInfo) -> str:
@@ -20,7 +20,7 @@ OutputFile: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_besi
 """The path of a file that will be written."""
 
 
-class OutputPart(Part):
+class OutputPart(JobPart):
     """``[output]``: what `celosia protect` writes; paths are relative to the job file.
 
     Parameters

@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 _MOST = 60  # a longer value is cut: the place says where to look
 
 
-class Part(BaseModel):
+class JobPart(BaseModel):
     """A part of a job file: strict types, no unknown options, frozen.
 
     A part that holds a contradiction says so in `contradictions`, which sees what was written even where some of it
@@ -65,11 +65,11 @@ class Part(BaseModel):
         return part
 
 
-def documented(part: type[Part]) -> dict[str, str]:
-    """Return what docstrings of a part and its parents say about its options, and under the empty name about itself."""
+def describe_options(part: type) -> dict[str, str]:
+    """Return what the docstrings of a class and its parents say about its options, and under "" about the class."""
     said: dict[str, str] = {}
     for kind in reversed(part.__mro__):
-        text = inspect.cleandoc(kind.__doc__ or "") if issubclass(kind, Part) else ""
+        text = inspect.cleandoc(kind.__doc__ or "")
         said[""] = _plain(text.partition("\n\n")[0])
         _, _, below = text.partition("Parameters\n----------\n")
         for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
@@ -117,20 +117,20 @@ def place_of(way: Sequence[str | int]) -> str:
 
 
 def context_of(info: ValidationInfo) -> Mapping[str, Any]:
-    """Return what the reader of the job file told its parts: the folder, the dimensions' names."""
+    """Return the context of a job file that its parts need: the folder, the dimensions' names."""
     return info.context or {}
 
 
-def likely(value: object, choices: Sequence[str]) -> str:
+def suggest(value: object, choices: Sequence[str]) -> str:
     """Return the choice that was probably meant; unlike `nearest` without listing them, which the message does."""
     close = difflib.get_close_matches(str(value), choices, n=1)
     return f"Did you mean {close[0]!r}?" if close else ""
 
 
-def seen(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value as the job file would write it, cut when it is long.
 
-    >>> seen(True), seen("ten")
+    >>> format_value(True), format_value("ten")
     ('true', "'ten'")
     """
     match value:
@@ -159,7 +159,7 @@ _KINDS = {
 }
 
 
-def _fault(detail: ErrorDetails, part: type[Part]) -> Fault:
+def _fault(detail: ErrorDetails, part: type[JobPart]) -> Fault:
     """Return what pydantic found in a part, in our words."""
     value, context = detail["input"], detail.get("ctx", {})
     name = str(detail["loc"][-1]) if detail["loc"] else ""
@@ -173,19 +173,19 @@ def _fault(detail: ErrorDetails, part: type[Part]) -> Fault:
             said = "is no option here.", nearest(name, part.model_fields)
         case "literal_error":
             said = (
-                f"must be {context['expected']}, not {seen(value)}.",
-                likely(value, re.findall(r"'([^']*)'", context["expected"])),
+                f"must be {context['expected']}, not {format_value(value)}.",
+                suggest(value, re.findall(r"'([^']*)'", context["expected"])),
             )
         case "greater_than_equal":
-            said = f"must be at least {context['ge']}, not {seen(value)}.", ""
+            said = f"must be at least {context['ge']}, not {format_value(value)}.", ""
         case "less_than_equal":
-            said = f"must be at most {context['le']}, not {seen(value)}.", ""
+            said = f"must be at most {context['le']}, not {format_value(value)}.", ""
         case "list_type" if isinstance(value, Mapping):
             said = "must be a list, and is a table of options.", f"Write [[{name}]] in double brackets above them."
         case "too_short" | "string_too_short":
             said = "is empty.", ""
         case kind if kind in _KINDS:
-            said = f"must be {_KINDS[kind]}, not {seen(value)}.", ""
+            said = f"must be {_KINDS[kind]}, not {format_value(value)}.", ""
         case _:
-            said = f"{detail['msg']} (seen: {seen(value)}).", ""
+            said = f"{detail['msg']} (seen: {format_value(value)}).", ""
     return Fault(detail["loc"], *said)

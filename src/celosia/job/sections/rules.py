@@ -1,18 +1,18 @@
-"""Rules as a job file writes them.
+"""Rules as a job file writes them, each made from the dataclass of the rule in `celosia.risk`.
 
-Here are the options' names and types; ranges and defaults belong to the rules themselves (`celosia.risk`), which are
-built while the job file is read, so that a parameter out of range is reported beside every other problem.
+A rule is built while the job file is read, so that a parameter out of range is reported beside every other problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from dataclasses import MISSING, fields
+from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
-from pydantic import PlainValidator, ValidationError, WrapValidator
+from pydantic import PlainValidator, ValidationError, WrapValidator, create_model
 
 from celosia.errors import SpecError, listed, nearest
-from celosia.job.sections.part import Fault, Part, complaint, faults_of, seen
+from celosia.job.sections.part import Fault, JobPart, complaint, faults_of, format_value
 from celosia.risk.rules.cell_rules import GivenStatus, Requests, ZeroCells
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
 from celosia.risk.rules.finding import Rule
@@ -20,10 +20,8 @@ from celosia.risk.rules.finding import Rule
 Number: TypeAlias = Annotated[float, WrapValidator(lambda value, check: (check(value), value)[1])]
 """A number, kept as it was written: a rule of 10 percent is not called a rule of 10.0."""
 
-By: TypeAlias = Literal["auto", "respondent", "holding"]
 
-
-class RulePart(Part):
+class RulePart(JobPart):
     """The options of one rule. What is left out has the default of the rule."""
 
     kind: ClassVar[type]
@@ -37,104 +35,45 @@ class RulePart(Part):
     @property
     def units(self) -> int:
         """How many of the largest contributions the rule looks at."""
-        return 1
+        options = self.model_dump()
+        if self.kind is Dominance:
+            return int(options["n"])
+        return 1 + (options["coalition"] or 1) if "coalition" in options else 1
 
 
-class MinFrequencyPart(RulePart):
-    """``rule = "min-frequency"``."""
-
-    kind = MinFrequency
-    n: int
-    percent: Number | None = None
-    by: By | None = None
-
-
-class DominancePart(RulePart):
-    """``rule = "dominance"``."""
-
-    kind = Dominance
-    n: int
-    k: Number
-    by: By | None = None
-
-    @property
-    def units(self) -> int:
-        """How many of the largest contributions the rule looks at."""
-        return self.n
-
-
-class PPercentPart(RulePart):
-    """``rule = "p-percent"``."""
-
-    kind = PPercent
-    p: Number
-    coalition: int | None = None
-    by: By | None = None
-
-    @property
-    def units(self) -> int:
-        """How many of the largest contributions the rule looks at."""
-        return 1 + (self.coalition or 1)
-
-
-class PriorPosteriorPart(RulePart):
-    """``rule = "prior-posterior"``."""
-
-    kind = PriorPosterior
-    p: Number
-    q: Number
-    coalition: int | None = None
-    by: By | None = None
-
-    @property
-    def units(self) -> int:
-        """How many of the largest contributions the rule looks at."""
-        return 1 + (self.coalition or 1)
-
-
-class ZeroCellsPart(RulePart):
-    """``rule = "zero-cells"``."""
-
-    kind = ZeroCells
-    level: Number
-
-
-class RequestsPart(RulePart):
-    """``rule = "requests"``."""
-
-    kind = Requests
-    share: Number | None = None
-    percent: Number | None = None
-
-
-class GivenStatusPart(RulePart):
-    """``rule = "given-status"``."""
-
-    kind = GivenStatus
-    percent: Number | None = None
+def _make_part(kind: type[Any]) -> type[RulePart]:
+    """Return the part of a rule: the options of its dataclass, with their types."""
+    types = {name: Number if hint is float else hint for name, hint in get_type_hints(kind).items()}
+    options: dict[str, Any] = {
+        own.name: (types[own.name], ...) if own.default is MISSING else (types[own.name] | None, None)
+        for own in fields(kind)
+    }
+    part = create_model(f"{kind.__name__}Part", __base__=RulePart, __doc__=kind.__doc__, **options)
+    part.kind = kind
+    return part
 
 
 PARTS: dict[str, type[RulePart]] = {
-    "min-frequency": MinFrequencyPart,
-    "dominance": DominancePart,
-    "p-percent": PPercentPart,
-    "prior-posterior": PriorPosteriorPart,
-    "zero-cells": ZeroCellsPart,
-    "requests": RequestsPart,
-    "given-status": GivenStatusPart,
+    "min-frequency": _make_part(MinFrequency),
+    "dominance": _make_part(Dominance),
+    "p-percent": _make_part(PPercent),
+    "prior-posterior": _make_part(PriorPosterior),
+    "zero-cells": _make_part(ZeroCells),
+    "requests": _make_part(Requests),
+    "given-status": _make_part(GivenStatus),
 }
 
 
 def _rule(written: object) -> RulePart:
     """Return the part for what is written, having built its rule once."""
     if not isinstance(written, Mapping):
-        message = f"must be a table of options, not {seen(written)}."
+        message = f"must be a table of options, not {format_value(written)}."
         raise complaint(Fault((), message, "Write [[rules]] above them."))
     name = written.get("rule")
     if name is None:
         raise complaint(Fault(("rule",), "is missing.", f"Give one of {listed(list(PARTS))}."))
     if not isinstance(name, str) or name not in PARTS:
-        raise complaint(Fault(("rule",), f"{seen(name)} is no rule.", nearest(str(name), PARTS)))
+        raise complaint(Fault(("rule",), f"{format_value(name)} is no rule.", nearest(str(name), PARTS)))
     faults, sound = [], dict(written)
     try:
         part = PARTS[name].model_validate(written)
@@ -154,7 +93,7 @@ def _rule(written: object) -> RulePart:
 
 
 class _Schema:
-    """Has the JSON schema of a rule made when somebody asks for it: one of the parts, by its name."""
+    """Makes the JSON schema of a rule when it is asked for: one of the parts, by its name."""
 
     def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
         kinds = []

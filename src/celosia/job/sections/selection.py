@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from celosia.errors import Problems, SpecError
-from celosia.job.sections.files import existing, rows_of
-from celosia.job.sections.part import Fault, complaint, seen
+from celosia.job.sections.files import find_file, rows_of
+from celosia.job.sections.part import Fault, complaint, format_value
 from celosia.table.naming import Finder
 from celosia.table.table import Table
 
@@ -51,7 +51,7 @@ class Options:
         for name in self.names:
             if name in one and not self._sound(one[name]):
                 kind = "a number" if self.signed else "a number from zero up"
-                yield Fault((name,), f"must be {kind}, not {seen(one[name])}.")
+                yield Fault((name,), f"must be {kind}, not {format_value(one[name])}.")
         given = sum(name in one for name in self.names)
         words = " or ".join(repr(name) for name in self.names)
         if self.names and not given:
@@ -69,7 +69,7 @@ _NONE = Options()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SelectionEntry:
     """One entry of a selection.
 
     Parameters
@@ -102,7 +102,7 @@ class Selection:
         The file that they come from, if they do.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SelectionEntry, ...]
     file: Path | None = None
 
     def places(self, table: Table, name: str) -> list[tuple[NDArray[np.int64], Mapping[str, float]]]:
@@ -142,10 +142,10 @@ class Selection:
 def _selection(written: object, info: ValidationInfo, options: Options) -> Selection:
     """Return the selection that is written, in the job file or in a file that it names."""
     if isinstance(written, str):
-        path = Path(existing(written, info))
+        path = Path(find_file(written, info))
         return Selection(tuple(_of_file(path, options)), path)
     if not isinstance(written, list) or not written:
-        message = f"must be a list of cells or the name of a file, not {seen(written)}."
+        message = f"must be a list of cells or the name of a file, not {format_value(written)}."
         raise complaint(Fault((), message, 'Write [{ NAME = "CODE" }], a dimension left out being its total.'))
     faults: list[Fault] = []
     entries = []
@@ -166,14 +166,14 @@ def _faults(one: object, options: Options) -> Iterator[Fault]:
             yield Fault((), f"must be the number of a cell, not {one}.", "Cells count from 0.")
         return
     if not isinstance(one, Mapping):
-        yield Fault((), f"must name a cell, not {seen(one)}.", 'Write { NAME = "CODE" }.')
+        yield Fault((), f"must name a cell, not {format_value(one)}.", 'Write { NAME = "CODE" }.')
         return
     for name, said in one.items():
         if name == CELL:
             if not isinstance(said, int) or isinstance(said, bool) or said < 0:
-                yield Fault((name,), f"must be the number of a cell, not {seen(said)}.", "Cells count from 0.")
+                yield Fault((name,), f"must be the number of a cell, not {format_value(said)}.", "Cells count from 0.")
         elif name not in options.names and not _codes(said):
-            yield Fault((name,), f"must be a code in quotes or a list of them, not {seen(said)}.")
+            yield Fault((name,), f"must be a code in quotes or a list of them, not {format_value(said)}.")
     yield from options.faults(one)
 
 
@@ -182,18 +182,20 @@ def _codes(said: object) -> bool:
     return isinstance(said, str) or several
 
 
-def _entry(one: int | Mapping[str, Any], place: str, options: Options) -> Entry:
+def _entry(one: int | Mapping[str, Any], place: str, options: Options) -> SelectionEntry:
     if isinstance(one, int):
-        return Entry(place, {}, one, {})
+        return SelectionEntry(place, {}, one, {})
     codes = {
         name: (said,) if isinstance(said, str) else tuple(said)
         for name, said in one.items()
         if name not in options.names and name != CELL
     }
-    return Entry(place, codes, one.get(CELL), {name: float(one[name]) for name in options.names if name in one})
+    return SelectionEntry(
+        place, codes, one.get(CELL), {name: float(one[name]) for name in options.names if name in one}
+    )
 
 
-def _of_file(path: Path, options: Options) -> Iterator[Entry]:
+def _of_file(path: Path, options: Options) -> Iterator[SelectionEntry]:
     """Yield the entries of a CSV file: a column per dimension, and the numbers."""
     faults: list[Fault] = []
     names, *rows = list(rows_of(path)) or [[]]
@@ -237,37 +239,22 @@ _BASE = Options(("base",))
 _BOUNDS = Options(("lower", "upper"), several=True, signed=True)
 
 
-def _cells(written: object, info: ValidationInfo) -> Selection:
-    return _selection(written, info, _NONE)
+def _reader(options: Options) -> PlainValidator:
+    """Return what reads a selection of cells about which these options can be given."""
+    return PlainValidator(lambda written, info: _selection(written, info, options))
 
 
-def _factors(written: object, info: ValidationInfo) -> Selection:
-    return _selection(written, info, _FACTOR)
-
-
-def _widths(written: object, info: ValidationInfo) -> Selection:
-    return _selection(written, info, _WIDTH)
-
-
-def _bases(written: object, info: ValidationInfo) -> Selection:
-    return _selection(written, info, _BASE)
-
-
-def _bounds(written: object, info: ValidationInfo) -> Selection:
-    return _selection(written, info, _BOUNDS)
-
-
-Cells: TypeAlias = Annotated[Selection, PlainValidator(_cells), _schema(_NONE)]
+Cells: TypeAlias = Annotated[Selection, _reader(_NONE), _schema(_NONE)]
 """Cells."""
 
-Factors: TypeAlias = Annotated[Selection, PlainValidator(_factors), _schema(_FACTOR)]
+Factors: TypeAlias = Annotated[Selection, _reader(_FACTOR), _schema(_FACTOR)]
 """Cells with a factor each."""
 
-Widths: TypeAlias = Annotated[Selection, PlainValidator(_widths), _schema(_WIDTH)]
+Widths: TypeAlias = Annotated[Selection, _reader(_WIDTH), _schema(_WIDTH)]
 """Cells with a width each, or with a percentage of their value."""
 
-Bases: TypeAlias = Annotated[Selection, PlainValidator(_bases), _schema(_BASE)]
+Bases: TypeAlias = Annotated[Selection, _reader(_BASE), _schema(_BASE)]
 """Cells with a base each."""
 
-Bounds: TypeAlias = Annotated[Selection, PlainValidator(_bounds), _schema(_BOUNDS)]
+Bounds: TypeAlias = Annotated[Selection, _reader(_BOUNDS), _schema(_BOUNDS)]
 """Cells with a lower bound, an upper one, or both."""

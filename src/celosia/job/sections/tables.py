@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 from celosia.errors import SpecError
 from celosia.job.sections.files import File
 from celosia.job.sections.hierarchies import Hierarchies
-from celosia.job.sections.part import Fault, Part, complaint, likely, seen
+from celosia.job.sections.part import Fault, JobPart, complaint, format_value, suggest
 from celosia.risk.assess import SHAPES, LevelShape
 from celosia.risk.cost import Cost
 
@@ -18,17 +18,17 @@ Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Decimals: TypeAlias = Annotated[int, Field(ge=0, le=9)]
 
 
-def _listed(written: object) -> object:
+def _wrap_name(written: object) -> object:
     return [written] if isinstance(written, str) else written
 
 
 Names: TypeAlias = Annotated[
-    list[Name], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | list[str])
+    list[Name], Field(min_length=1), BeforeValidator(_wrap_name, json_schema_input_type=str | list[str])
 ]
 """One name, or a list of them."""
 
 
-class DataPart(Part):
+class DataPart(JobPart):
     """``[data]``: microdata, one record a respondent and cell or finer.
 
     Parameters
@@ -77,7 +77,7 @@ class DataPart(Part):
                 yield Fault((key,), "belongs to a database.", f"Name the database, or drop the {key}.")
 
 
-class CellsPart(Part):
+class CellsPart(JobPart):
     """``[cells]``: ready-made cells instead of microdata, one row a cell.
 
     Parameters
@@ -109,7 +109,7 @@ class CellsPart(Part):
     counts: bool = False
 
 
-class DimensionPart(Part):
+class DimensionPart(JobPart):
     """``[dimensions.NAME]``: a classification and the column that has its codes.
 
     Parameters
@@ -145,7 +145,7 @@ class DimensionPart(Part):
                     yield Fault(way, "cannot be one of several hierarchies.", "Write it as a .hrc or levels file.")
 
 
-class TablePart(Part):
+class TablePart(JobPart):
     """``[[tables]]``: one table; several are linked.
 
     Parameters
@@ -169,7 +169,7 @@ class TablePart(Part):
                     yield Fault((key,), f"names {name!r} twice.", "Name it once.")
 
 
-class LinksPart(Part):
+class LinksPart(JobPart):
     """``[links]``: what holds between variables.
 
     Parameters
@@ -181,7 +181,7 @@ class LinksPart(Part):
     relations: Annotated[list[Name], Field(min_length=1)]
 
 
-class LevelsPart(Part):
+class LevelsPart(JobPart):
     """``levels = { lower = 1, upper = 1, sliding = 0 }``: how far a cell's protection reaches to either side."""
 
     lower: float | None = None
@@ -200,8 +200,8 @@ def _levels(written: object) -> str | LevelShape:
             raise complaint(*faults) from None
     if isinstance(written, str) and written in SHAPES:
         return written
-    message = f"must be 'symmetric', 'sliding' or {{ lower = 1, upper = 1, sliding = 0 }}, not {seen(written)}."
-    raise complaint(Fault((), message, likely(written, list(SHAPES))))
+    message = f"must be 'symmetric', 'sliding' or {{ lower = 1, upper = 1, sliding = 0 }}, not {format_value(written)}."
+    raise complaint(Fault((), message, suggest(written, list(SHAPES))))
 
 
 def _cost(written: str) -> str:
@@ -216,7 +216,7 @@ CostText: TypeAlias = Annotated[Name, AfterValidator(_cost)]
 """A cost as people write it: see `celosia.risk.cost`."""
 
 
-class AssessPart(Part):
+class AssessPart(JobPart):
     """``[assess]``: what hiding costs, how far protection reaches, and which cells are always safe.
 
     Parameters

@@ -26,7 +26,7 @@ _POWERS: dict[str, float] = {"1": 0.0, "1/a": -1.0, "1/sqrt(a)": -0.5}
 NORMS = (1, 2)
 """The distances: the sum of weighted deviations, or of weighted squares."""
 
-TOTALS = ("free", "grand", "all")
+Totals = Literal["free", "grand", "all"]
 """Which totals keep their true value."""
 
 
@@ -44,19 +44,19 @@ class Adjust(Method):
     Parameters
     ----------
     norm
-        k: 1 or 2.
+        1 for the sum of weighted deviations, 2 for the sum of their squares (k).
     weight
-        w: ``"1"``, ``"1/a"``, ``"1/sqrt(a)"`` of the absolute value, at least one unit of the last decimal, or one
-        positive number per cell.
+        What a deviation weighs (w): the same in every cell, or by the inverse of the value or of its root. Of the
+        absolute value, at least one unit of the last decimal; in Python also one positive number per cell.
     totals
         Which totals are published as they are: ``"free"`` for none, ``"grand"`` for those that are part of no other
         total, ``"all"``.
     keep
-        Places of further cells that are published as they are.
+        Cells that are published as they are, such as those already published elsewhere.
     keep_zeros
         Zeros stay zeros.
     decimals
-        Of the published values; by default those of the table. 0 for whole numbers.
+        The decimals of published values; by default those of the table. 0 for whole numbers.
     """
 
     name = "adjust"
@@ -64,9 +64,9 @@ class Adjust(Method):
     criterion = "distance"
     takes_requirements = False
 
-    norm: int = 1
-    weight: str | ArrayLike = "1/a"
-    totals: str = "free"
+    norm: Literal[1, 2] = 1
+    weight: Weight | ArrayLike = "1/a"
+    totals: Totals = "free"
     keep: CellNames = NO_CELLS
     keep_zeros: bool = False
     decimals: int | None = None
@@ -77,8 +77,8 @@ class Adjust(Method):
             found.add("norm", f"must be 1 or 2, not {self.norm}.")
         if isinstance(self.weight, str) and self.weight not in get_args(Weight):
             found.add("weight", f"{self.weight!r} is unknown.", nearest(self.weight, get_args(Weight)))
-        if self.totals not in TOTALS:
-            found.add("totals", f"{self.totals!r} is unknown.", nearest(self.totals, TOTALS))
+        if self.totals not in get_args(Totals):
+            found.add("totals", f"{self.totals!r} is unknown.", nearest(self.totals, get_args(Totals)))
         if self.decimals is not None and self.decimals < 0:
             found.add("decimals", f"must be zero or more, not {self.decimals}.")
         found.raise_as(SpecError)

@@ -26,10 +26,10 @@ class Combined(Intervals):
     Parameters
     ----------
     cell_cost
-        What a range costs whatever its width, of sensitive cells too: a text like ``"value"`` or ``"unity"``
-        (`celosia.Cost`), or one number per cell.
+        What a range costs whatever its width: value, unity, frequency, log or sums of them (`celosia.Cost`). It is
+        counted for sensitive cells, too. In Python also one number per cell.
     at_most
-        At most so many ranges are published, those of sensitive cells included.
+        The most ranges that may be published, those of sensitive cells included.
     """
 
     name = "combined"

@@ -32,31 +32,33 @@ class Intervals(Method):
     Parameters
     ----------
     cost
-        What a unit of width costs in each cell: a text like ``"value"`` or ``"unity"`` (`celosia.Cost`), or one number
-        per cell; by default what `celosia.assess` was told.
+        What a unit of width costs in a cell: value, unity, frequency, log or sums of them (`celosia.Cost`). By default
+        as in the assessment. In Python also one number per cell.
     lower_cost, upper_cost
-        The same for what lies below and above the true value, where the two differ.
+        What a unit of width costs below or above the true value, where the two differ.
     must_show
-        Places of cells that stay points.
+        Cells that are published as they are, such as those already published elsewhere.
     least_width
-        Widths by cell: nobody must conclude a narrower range for it, sensitive or not.
+        Widths of cells, sensitive or not: attackers must not conclude a narrower range.
     most_width
-        Widths by cell: no wider range is published.
+        Widths of cells: no wider range is published.
     levels
         ``"own"`` for the levels as they are, ``"sliding"`` to ask for SPL = LPL + UPL instead of separate lower and
-        upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it.
+        upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it. An audit of a job
+        with sliding levels asks for the same.
     shift
         Place ranges at random around the true values, at the same cost, where all levels are sliding. Otherwise many
         ranges have the true value in their middle.
     secret
-        The seed of that placing, which must stay secret; by default drawn afresh. The result's method knows it.
+        The seed of random placing, which must stay secret; by default drawn afresh. The result's method knows it.
     decimals
-        How many decimals ends have; by default as few as cost next to nothing, and none for counts.
-    digits, base
-        Round ends outward, to so many significant digits or to multiples of a base. Ranges are then wider than what
-        can be concluded.
+        The decimals of the ends; by default as few as cost next to nothing, and none for counts.
+    digits
+        Round ends outward to this number of significant digits. Ranges are then wider than what can be concluded.
+    base
+        Round ends outward to multiples of it. Ranges are then wider than what can be concluded.
     search
-        ``"cuts"`` or ``"splitting"`` for the widths; by default what suits the table.
+        How widths are searched for: ``"cuts"`` or ``"splitting"``; by default what suits the table.
     zeros_known
         Every attacker knows which cells are zero.
     """

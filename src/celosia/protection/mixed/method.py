@@ -34,29 +34,31 @@ class Mixed(Intervals):
     Parameters
     ----------
     hide_cost
-        What hiding a cell costs: a text like ``"value"`` (`celosia.Cost`), or one number per cell.
+        What hiding a cell costs: value, unity, frequency, log or sums of them (`celosia.Cost`). In Python also one
+        number per cell.
     may_hide
-        Places of cells that may be hidden, or a mask over all cells; by default all.
+        Cells that may be hidden; by default all. In Python also a mask over all cells.
     may_range
-        Places of cells that may be ranges, or a mask over all cells; by default all.
+        Cells that may be ranges; by default all. In Python also a mask over all cells.
     must_hide
-        Places of cells that are hidden in any case.
+        Cells that are hidden in any case.
     round_base
-        Cells may be rounded up or down to a multiple of it (`celosia.Round`): one for all cells or one for each, a
-        whole number of units of the last decimal. By default none is rounded.
+        Cells may be rounded to multiples of it (`celosia.Round`); by default none is. A whole number of units of the
+        last decimal, in Python also one for each cell.
     may_round
-        Places of cells that may be rounded, or a mask over all cells; by default all, where there is a base.
+        Cells that may be rounded; by default all, where there is a base. In Python also a mask over all cells.
     reach
-        Cells may be perturbed by no more than this (`celosia.Perturb`): one for all cells or one for each. It is
-        published, so it must not be computed from true values. Sensitive cells that are perturbed are moved, to a side
-        drawn from the secret. By default none is perturbed.
+        Cells may be perturbed by no more than this, which is published (`celosia.Perturb`); by default none is. It must
+        not be computed from true values. Sensitive cells that are perturbed are moved, to a side drawn from the secret.
+        In Python also one for each cell.
     may_perturb
-        Places of cells that may be perturbed, or a mask over all cells; by default all, where there is a reach.
+        Cells that may be perturbed; by default all, where there is a reach. In Python also a mask over all cells.
     move_cost
-        What a unit of distance from the true value costs where numbers are rounded or perturbed: a text like
-        ``"unity"`` (`celosia.Cost`), or one number per cell.
+        What a unit of distance from the true value costs in a rounded or perturbed cell (`celosia.Cost`). In Python
+        also one number per cell.
     number_cost
-        What a rounded or perturbed number costs whatever its distance.
+        What a rounded or perturbed cell costs whatever its distance (`celosia.Cost`). In Python also one number per
+        cell.
     """
 
     name = "mixed"

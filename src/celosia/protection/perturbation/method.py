@@ -32,26 +32,29 @@ class Perturb(Method):
     Parameters
     ----------
     reach
-        R, one for all cells or one for each. It is published, so it must not be computed from the true values.
+        How far published values may be from true ones (R); it is published. So it must not be computed from the true
+        values. In Python also one for each cell.
     move
-        How far sensitive cells are moved at least, one for all or one for each cell. By default by their level on the
-        side to which they are moved, as far as the reach leaves the level on the other side.
+        How far sensitive cells are moved at least; by default by their protection level. That is the level on the side
+        to which they are moved, as far as the reach leaves the level on the other side. In Python also one for each
+        cell.
     side
-        ``"random"``, ``"up"`` or ``"down"``. A side that readers know or guess is an end of the range for them: they
-        would know that the truth lies below (or above) what is published.
+        The side to which sensitive cells are moved: ``"random"``, ``"up"`` or ``"down"``. A side that readers know or
+        guess is an end of the range for them: they would know that the truth lies below (or above) what is published.
     sides
         Sides of some sensitive cells, by their places.
     cost
-        What a unit of distance from the true value costs in each cell: a text like ``"unity"`` or ``"value"``
-        (`celosia.Cost`), or one number per cell.
+        What a unit of distance from the true value costs in a cell: value, unity, frequency, log or sums of them
+        (`celosia.Cost`). In Python also one number per cell.
     at_most
-        At most so many cells are published with another value than the true one. Readers do not learn which.
+        The most cells that may be published with another value than the true one. Readers do not learn which.
     frozen
-        Places of cells that are published as they are, and said to be exact.
+        Cells that are published as they are, such as those already published elsewhere. Readers learn that they are
+        exact.
     decimals
-        How many decimals published values have, no fewer than the table; by default as many.
+        The decimals of published values; by default those of the table. No fewer than these.
     secret
-        The seed of the random sides, which must stay secret; by default drawn afresh. The result's method knows it.
+        The seed of random sides, which must stay secret; by default drawn afresh. The result's method knows it.
     zeros_known
         Every attacker knows which cells are zero.
     """

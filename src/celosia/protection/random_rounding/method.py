@@ -25,29 +25,32 @@ MOST_DRAWS = 100
 
 @dataclass(frozen=True, slots=True)
 class RandomRound(Method):
-    r"""Round to a multiple of a base, up with probability :math:`(a \bmod b) / b` and down otherwise.
+    r"""Round up or down to a multiple of a base at random, so that values are right on average.
 
-    So the expected published value is the true one: rounding is *unbiased*, but for ``"sensitive"``, where sets of
-    values that no table completes are drawn again. The published table adds up.
+    A value is rounded up with probability :math:`(a \bmod b) / b`, so that the expected published value is the true
+    one: rounding is *unbiased*, but for ``"sensitive"``, where sets of values that no table completes are drawn again.
+    The published table adds up.
 
     Parameters
     ----------
     base
-        b, a whole number of units of the table's last decimal.
+        Values are rounded to multiples of it (b). A whole number of units of the table's last decimal.
     scheme
-        ``"plain"`` rounds every cell that is no total, each by itself, and adds up (Fellegi 1975). A total of m cells
-        may be off by m times the base. ``"controlled"`` rounds every cell and every total to a neighbouring multiple
-        (Cox 1987); for tables of one or two dimensions with at most one hierarchy. ``"sensitive"`` rounds the sensitive
-        cells only, keeps the totals, and moves the other cells as little as possible in the sense of chi-square
-        (Tiwari); of any dimension, against any number of attackers.
+        Round the ``"sensitive"`` cells and move others a little, round every cell by itself (``"plain"``), or round so
+        that all adds up (``"controlled"``). ``"plain"`` rounds every cell that is no total, and adds up (Fellegi 1975):
+        a total of m cells may be off by m times the base. ``"controlled"`` rounds every cell and every total to a
+        neighbouring multiple (Cox 1987); for tables of one or two dimensions with at most one hierarchy.
+        ``"sensitive"`` rounds the sensitive cells only, keeps the totals, and moves the other cells as little as
+        possible in the sense of chi-square (Tiwari); of any dimension, against any number of attackers.
     keep_totals
-        Of ``"sensitive"``: totals are published as they are.
+        Totals are published as they are, where the sensitive cells are rounded.
     reach
-        Of ``"sensitive"``: how far published values may be from true ones. The reader is told. By default one unit less
-        than the base, which is what rounding itself gives away.
+        How far published values may be from true ones, where the sensitive cells are rounded; by default one unit less
+        than the base. The reader is told. The default is what rounding itself gives away.
     draws
-        Of ``"sensitive"``: so many sets of rounded values are drawn at most. One that cannot be completed to a table,
-        or whose table fails the audit, is drawn again; that makes for a bias, which the notes of every result state.
+        The most sets of rounded values that are drawn, where the sensitive cells are rounded. One that cannot be
+        completed to a table, or whose table fails the audit, is drawn again; that makes for a bias, which the notes of
+        every result state.
 
     Notes
     -----

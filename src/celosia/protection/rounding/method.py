@@ -29,17 +29,18 @@ class Round(Method):
     Parameters
     ----------
     base
-        One for all cells or one for each: a whole number of units of the last decimal.
+        Values are rounded to multiples of it (b). A whole number of units of the last decimal, in Python also one for
+        each cell.
     cost
-        What a unit of distance from the true value costs in each cell: a text like ``"unity"`` or ``"value"``
-        (`celosia.Cost`), or one number per cell.
+        What a unit of distance from the true value costs in a cell: value, unity, frequency, log or sums of them
+        (`celosia.Cost`). In Python also one number per cell.
     frozen
-        Places of cells that are published as they are, such as those already published elsewhere.
+        Cells that are published as they are, such as those already published elsewhere.
     extra
-        K: how many multiples further than to the next one values may be rounded. By default as few as needed, which is
+        The multiples beyond the next one to which values may be rounded (K); by default as few as needed. That is
         almost always 0; the result's method says how many.
     relax_levels
-        Where no rounding meets all protection levels, ask for less. The result is then not safe.
+        Ask for less where no rounding meets all protection levels; the result is then not safe.
     zeros_known
         Every attacker knows which cells are zero.
     """

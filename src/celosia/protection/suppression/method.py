@@ -28,20 +28,21 @@ class Suppress(Method):
     Parameters
     ----------
     cost
-        What hiding a cell costs: a text like ``"value"`` or ``"unity"`` (`celosia.Cost`), or one number per cell; by
-        default what `celosia.assess` was told. Cells that had better stay as last period get a smaller one.
+        What hiding a cell costs: value, unity, frequency, log or sums of them (`celosia.Cost`). By default as in the
+        assessment. In Python also one number per cell. Cells that had better stay as last period get a smaller one.
     must_show
-        Cells that are shown in any case, such as those already published elsewhere: places, labels (``"C x North"``) or
-        codes (``{"industry": "C", "region": "North"}``, a dimension left out being its total, ``"*"`` every code).
+        Cells that are published as they are, such as those already published elsewhere. In Python places, labels
+        (``"C x North"``) or codes (``{"industry": "C", "region": "North"}``, a dimension left out being its total,
+        ``"*"`` every code).
     must_hide
         Cells that are hidden in any case.
     at_most
-        At most so many cells are hidden, the sensitive ones included.
+        The most cells that may be hidden, the sensitive ones included.
     width_if_hidden
-        Widths by cell: *if* the cell is hidden, nobody must conclude a narrower range for it (conditional protection;
-        Salazar 2002, section 7).
+        Widths of cells: if such a cell is hidden, attackers must not conclude a narrower range for it. Conditional
+        protection: Salazar 2002, section 7.
     zeros_known
-        Every attacker knows which cells are zero, so that hiding them is of no use.
+        Every attacker knows which cells are zero. To hide them is then of no use.
     """
 
     name = "suppress"

@@ -15,6 +15,7 @@ import jinja2
 import numpy as np
 
 from celosia.files import all_or_nothing
+from celosia.report.pages.limits import PageLimits
 from celosia.report.pages.sheets import Drawing
 from celosia.report.summary import summary
 from celosia.version import __version__
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from celosia.risk.risk import Risk
-
-MOST_LISTED = 5_000
-"""A list of cells has at most so many rows."""
 
 Item = TypeVar("Item")
 
@@ -47,7 +45,7 @@ def write_page(risk: Risk, path: str | Path, *, title: str | None = None) -> Pat
     SpecError
         The file cannot be written.
     """
-    return write_pieces(rendered(risk, title=title), Path(path))
+    return write_pieces(render(risk, title=title), Path(path))
 
 
 def write_pieces(pieces: Iterable[str], path: Path) -> Path:
@@ -57,10 +55,11 @@ def write_pieces(pieces: Iterable[str], path: Path) -> Path:
     return path
 
 
-def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
+def render(risk: Risk, *, title: str | None = None, limits: PageLimits | None = None) -> Iterator[str]:
     """Yield the page of a risk assessment piece by piece."""
     findings = summary(risk)
-    drawing = Drawing.of(risk)
+    limits = limits or PageLimits()
+    drawing = Drawing.of(risk, limits)
     sheets, missing = drawing.sheets()
     sensitive = np.flatnonzero(risk.sensitive)
     bare = np.arange(len(risk)) if not risk.table.axes else np.zeros(0, dtype=np.int64)
@@ -72,29 +71,29 @@ def rendered(risk: Risk, *, title: str | None = None) -> Iterator[str]:
         marks=len(drawing.marks),
         legend=list(zip(drawing.marks, drawing.words, strict=True)),
         sheets=sheets,
-        groups=grouped(sheets, "group"),
-        levels=grouped(findings.by_level, "dimension"),
+        groups=group_neighbours(sheets, "group"),
+        levels=group_neighbours(findings.by_level, "dimension"),
         depth=max((sheet.depth for sheet in sheets), default=0),
         missing=missing,
         label_names=drawing.label_names,
         level_kinds=drawing.level_kinds,
-        cells=drawing.lines(bare[:MOST_LISTED]),
-        cells_left_out=max(0, len(bare) - MOST_LISTED),
-        sensitive=drawing.lines(sensitive[:MOST_LISTED]),
-        sensitive_left_out=max(0, len(sensitive) - MOST_LISTED),
+        cells=drawing.lines(bare[: limits.rows]),
+        cells_left_out=max(0, len(bare) - limits.rows),
+        sensitive=drawing.lines(sensitive[: limits.rows]),
+        sensitive_left_out=max(0, len(sensitive) - limits.rows),
     )
     stream.enable_buffering(1_000)
     yield from stream
 
 
-def grouped(items: Iterable[Item], attribute: str) -> list[tuple[str, list[Item]]]:
+def group_neighbours(items: Iterable[Item], attribute: str) -> list[tuple[str, list[Item]]]:
     """Return neighbours that agree in an attribute together, in their order (jinja's own ``groupby`` sorts)."""
     return [(name, list(group)) for name, group in itertools.groupby(items, key=operator.attrgetter(attribute))]
 
 
 @cache
 def template(name: str) -> jinja2.Template:
-    """Return a template of this room."""
+    """Return a template of `celosia.report`."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("celosia", "report/templates"),
         autoescape=True,

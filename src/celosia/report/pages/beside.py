@@ -11,8 +11,9 @@ from celosia.pattern.release import publish
 from celosia.protection.result import Protection
 from celosia.report.loss import Loss, loss
 from celosia.report.method_words import WORDS
+from celosia.report.pages.limits import PageLimits
 from celosia.report.pages.published import PublishedDrawing
-from celosia.report.pages.sheets import Sheet
+from celosia.report.pages.sheets import PageSheet
 
 _OPTIMAL = 1e-4
 """A gap below this comes from ends that are rounded to decimals."""
@@ -23,11 +24,11 @@ class Side:
     """One of the ways: what it is called, and the table as a reader sees it."""
 
     heading: str
-    sheet: Sheet
+    sheet: PageSheet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class SideBySide:
     """The same table in several ways.
 
     Parameters
@@ -49,7 +50,7 @@ class Beside:
         return [
             Side(
                 WORDS.get(result.method.name, result.method.name).capitalize(),
-                PublishedDrawing.of_release(publish(result.pattern), result.risk, found).sheets()[0][0],
+                PublishedDrawing.of_release(publish(result.pattern), result.risk, found, PageLimits()).sheets()[0][0],
             )
             for result, found in zip(self.results, self.audits, strict=True)
         ]

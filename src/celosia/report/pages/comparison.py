@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from celosia.report.comparison.comparison import Compared
+from celosia.report.measures import ComparedMethod
 from celosia.report.pages.assessment import template, write_pieces
 from celosia.report.pages.protection import versions
 from celosia.report.plots.comparison import cells_plot, risk_loss_plot
@@ -18,7 +18,7 @@ from celosia.version import __version__
 
 def write_comparison_page(
     risk: Risk,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedMethod],
     path: str | Path,
     *,
     title: str | None = None,
@@ -39,12 +39,12 @@ def write_comparison_page(
     asked
         What was asked, in words, by its name.
     """
-    return write_pieces(rendered(summary(risk), compared, title=title, asked=asked), Path(path))
+    return write_pieces(render(summary(risk), compared, title=title, asked=asked), Path(path))
 
 
-def rendered(
+def render(
     found: Summary,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedMethod],
     *,
     title: str | None = None,
     asked: Mapping[str, str] | None = None,

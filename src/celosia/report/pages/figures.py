@@ -41,14 +41,14 @@ class Figures:
         """Return the figures with as few decimals as each variable allows."""
         counts = table.amounts.counts
         own = (counts[table.variable == number] for number in range(len(table.variables)))
-        return cls(table, tuple(_needed(values, table.decimals) for values in own))
+        return cls(table, tuple(_count_decimals(values, table.decimals) for values in own))
 
     def values(self, cells: NDArray[np.int64]) -> list[str]:
         """Return the values of these cells as text."""
         variables, counts = self.table.variable[cells].tolist(), self.table.amounts.counts[cells].tolist()
         given = self.table.decimals
         return [
-            written(count // 10 ** (given - self.decimals[variable]), self.decimals[variable])
+            format_number(count // 10 ** (given - self.decimals[variable]), self.decimals[variable])
             for variable, count in zip(variables, counts, strict=True)
         ]
 
@@ -59,15 +59,15 @@ class Figures:
         """
         shown = min(levels.decimals, self.table.decimals + _FURTHER)
         rounded = -(-levels.counts // 10 ** (levels.decimals - shown))
-        needed = _needed(rounded[~levels.infinite], shown)
+        needed = _count_decimals(rounded[~levels.infinite], shown)
         counts = np.where(levels.infinite, levels.counts, rounded // 10 ** (shown - needed))
-        return [written(count, needed) if count else "" for count in counts.tolist()]
+        return [format_number(count, needed) if count else "" for count in counts.tolist()]
 
 
-def written(count: int, decimals: int) -> str:
+def format_number(count: int, decimals: int) -> str:
     """Return the number ``count / 10^decimals`` with all its decimals and thousands parted.
 
-    >>> written(123456789, 2)
+    >>> format_number(123456789, 2)
     '1,234,567.89'
     """
     if abs(count) == INFINITE:
@@ -79,7 +79,7 @@ def written(count: int, decimals: int) -> str:
     return f"{sign}{whole:,}.{part:0{decimals}d}"
 
 
-def _needed(counts: NDArray[np.int64], decimals: int) -> int:
+def _count_decimals(counts: NDArray[np.int64], decimals: int) -> int:
     """Return how many of the decimals are ever used."""
     while decimals and not (counts % 10).any():
         counts, decimals = counts // 10, decimals - 1

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from celosia.attack.result import Audit
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.release import Release
-from celosia.report.moves import Moves
+from celosia.report.moves import ValueChanges
 from celosia.report.pages.figures import INFINITY, MINUS
-from celosia.report.pages.sheets import Drawing, Entry
+from celosia.report.pages.limits import PageLimits
+from celosia.report.pages.sheets import Drawing, SheetCell
 from celosia.risk.risk import Risk
 
 PRIMARY, SECONDARY, OTHER = "p", "q", "r"
@@ -64,15 +65,15 @@ class PublishedDrawing(Drawing):
     audit: Audit | None = None
 
     @cached_property
-    def moves(self) -> Moves:
+    def moves(self) -> ValueChanges:
         """What became of numbers that were changed."""
-        return Moves.nothing() if self.release is None else Moves.of(self.release, self.risk)
+        return ValueChanges.nothing() if self.release is None else ValueChanges.of(self.release, self.risk)
 
     @classmethod
-    def of_release(cls, release: Release, risk: Risk, audit: Audit | None) -> PublishedDrawing:
+    def of_release(cls, release: Release, risk: Risk, audit: Audit | None, limits: PageLimits) -> PublishedDrawing:
         """Return the drawing of a release."""
-        plain = Drawing.of(risk)
-        return cls(plain.risk, plain.figures, plain.words, plain.marks, plain.apply, release, audit)
+        plain = Drawing.of(risk, limits)
+        return cls(plain.risk, plain.figures, plain.words, plain.marks, plain.apply, limits, release, audit)
 
     @cached_property
     def status(self) -> NDArray[np.str_]:
@@ -122,16 +123,22 @@ class PublishedDrawing(Drawing):
             narrowest[one.cell] = (max(low, before[0]), min(high, before[1]))
         return narrowest
 
-    def _entries(self, cells: NDArray[np.int64]) -> Iterator[Entry]:
+    def _entries(self, cells: NDArray[np.int64]) -> Iterator[SheetCell]:
         """Yield the entries of some cells."""
         kinds, values = self.kinds[cells].tolist(), self.figures.values(cells)
         required = self._required(cells)
         for cell, kind, value, levels in zip(cells.tolist(), kinds, values, required, strict=True):
             if kind == "s":
-                yield Entry(value, "s", "", "")
+                yield SheetCell(value, "s", "", "")
             else:
                 own = f"{self.heat[cell]}{' own' if self.sensitive[cell] else ''}" if kind == OTHER else kind
-                yield Entry(self._shown(cell), own, "", self._said(cell, kind, value, levels), self._truth_at(cell))
+                yield SheetCell(
+                    self._describe_entry(cell),
+                    own,
+                    "",
+                    self._describe_cell(cell, kind, value, levels),
+                    self._truth_at(cell),
+                )
 
     def _truth_at(self, cell: int) -> float | None:
         """Return where in a published range the true value lies."""
@@ -142,25 +149,25 @@ class PublishedDrawing(Drawing):
             return None
         return min(1.0, max(0.0, (float(self.risk.table.values[cell]) - lower) / (upper - lower)))
 
-    def _shown(self, cell: int) -> str:
+    def _describe_entry(self, cell: int) -> str:
         """Return what a reader sees of a cell that is not shown as it is."""
         if self.release is None or self.status[cell] == HIDDEN:
             return MARK
         if self.status[cell] == INTERVAL:
-            return " .. ".join(self.written(float(end[cell])) for end in self.ends)
-        return self.written(float(self.release.published.floats[cell]))
+            return " .. ".join(self.format_value(float(end[cell])) for end in self.ends)
+        return self.format_value(float(self.release.published.floats[cell]))
 
-    def _said(self, cell: int, kind: str, value: str, levels: Mapping[str, str]) -> str:
+    def _describe_cell(self, cell: int, kind: str, value: str, levels: Mapping[str, str]) -> str:
         lines = [self.risk.table.label(cell), _SAID[kind].format(_PUBLISHED[str(self.status[cell])])]
         why = self._reasons(cell)
         lines += [f"Why: {why}"] if why else []
         lines.append(f"True value: {value}")
         if cell in self.intervals:
-            lines.append("Attackers conclude: " + " .. ".join(map(self.written, self.intervals[cell])))
+            lines.append("Attackers conclude: " + " .. ".join(map(self.format_value, self.intervals[cell])))
         required = ", ".join(f"{kind} {level}" for kind, level in levels.items() if level)
         return "\n".join([*lines, f"Protection levels: {required}"] if required else lines)
 
-    def written(self, value: float) -> str:
+    def format_value(self, value: float) -> str:
         """Return a number as people read it."""
         if np.isinf(value):
             return INFINITY if value > 0 else MINUS + INFINITY
@@ -174,13 +181,13 @@ class PublishedDrawing(Drawing):
             labels = [axis.labels[table.codes[cell, k]] for k, axis in enumerate(table.axes)] or [str(cell)]
             variable = [table.variables[table.variable[cell]]] if len(table.variables) > 1 else []
             low, high = self.intervals.get(cell, (np.nan, np.nan))
-            ends = ["" if np.isnan(end) else self.written(end) for end in (low, high)]
+            ends = ["" if np.isnan(end) else self.format_value(end) for end in (low, high)]
             said = ", ".join(f"{kind} {level}" for kind, level in levels.items() if level)
             kind = str(self.kinds[cell])
             words = (
                 "sensitive" if self.sensitive[cell] else "secondary" if kind == SECONDARY else str(self.status[cell])
             )
-            entry = self._shown(cell)
+            entry = self._describe_entry(cell)
             yield HiddenLine(
                 [*variable, *labels], kind, words, value, entry, ends[0], ends[1], said, self._reasons(cell)
             )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.report.pages.figures import Figures
+from celosia.report.pages.limits import PageLimits
 from celosia.report.summary import reasons
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
 from celosia.table.grid import GridBlock, Head, views
@@ -25,17 +26,11 @@ if TYPE_CHECKING:
 
     from celosia.table.fixed import Fixed
 
-MOST_CELLS = 400_000
-"""A page draws at most so many cells; browsers grow slow beyond."""
-
-MOST_COLUMNS = 1_000
-"""A sheet draws at most so many columns."""
-
 _STATUS = {SAFE: "Safe", SENSITIVE: "Sensitive", HIDE: "To be hidden", SHOW: "To be shown"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SheetCell:
     """A cell on the page.
 
     Parameters
@@ -60,16 +55,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """A row of a sheet: its label, its entries (None where there is no cell), and whether one of them is marked."""
 
     head: Head
-    entries: list[Entry | None]
+    entries: list[SheetCell | None]
     marked: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PageSheet:
     """A block as the page shows it.
 
     Parameters
@@ -94,7 +89,7 @@ class Sheet:
     group: str
     corner: tuple[str, str]
     columns: list[Head]
-    rows: Iterator[Row]
+    rows: Iterator[SheetRow]
     depth: int
     marked: int
     left_out: str
@@ -126,6 +121,8 @@ class Drawing:
         The reasons why cells are sensitive, and the letter that stands for each.
     apply
         Which reasons apply to which cell, ``(n_words, n_cells)``.
+    limits
+        How much is drawn.
     """
 
     risk: Risk
@@ -133,14 +130,15 @@ class Drawing:
     words: tuple[str, ...]
     marks: tuple[str, ...]
     apply: NDArray[np.bool_]
+    limits: PageLimits
 
     @classmethod
-    def of(cls, risk: Risk) -> Drawing:
+    def of(cls, risk: Risk, limits: PageLimits) -> Drawing:
         """Return the drawing of a risk."""
         words, apply = reasons(risk)
         letters = string.ascii_lowercase
         marks = tuple(letters[k] if len(words) <= len(letters) else f"{k + 1} " for k in range(len(words)))
-        return cls(risk, Figures.of(risk.table), words, marks, apply)
+        return cls(risk, Figures.of(risk.table), words, marks, apply, limits)
 
     @cached_property
     def sensitive(self) -> NDArray[np.bool_]:
@@ -170,33 +168,33 @@ class Drawing:
         variable = ["variable"] if len(table.variables) > 1 else []
         return [*variable, *([axis.name for axis in table.axes] or ["cell"])]
 
-    def sheets(self) -> tuple[list[Sheet], str]:
+    def sheets(self) -> tuple[list[PageSheet], str]:
         """Return the blocks that fit on the page, and what to say about those that do not.
 
-        The first is always there, cut to size if it must be; then as many as there is room for.
+        The first is always there, cut to size if it must be; then as many as the limit of cells allows.
         """
         blocks = [block for view in views(self.risk.table) for block in view.blocks()]
-        drawn: list[Sheet] = []
-        room = MOST_CELLS
+        drawn: list[PageSheet] = []
+        left = self.limits.cells
         for block in blocks:
             rows, columns = block.shape
-            if drawn and rows * columns > room:
+            if drawn and rows * columns > left:
                 break
             drawn.append(self._sheet(block))
-            room -= rows * columns
+            left -= rows * columns
         if len(drawn) == len(blocks):
             return drawn, ""
         said = f"The page draws the first {len(drawn):,} of {len(blocks):,} sheets"
-        return drawn, f"{said}: browsers grow slow beyond {MOST_CELLS:,} cells."
+        return drawn, f"{said}: browsers grow slow beyond {self.limits.cells:,} cells."
 
-    def _sheet(self, block: GridBlock) -> Sheet:
+    def _sheet(self, block: GridBlock) -> PageSheet:
         all_rows, all_columns = block.shape
-        n_columns = min(all_columns, MOST_COLUMNS)
-        n_rows = min(all_rows, max(1, MOST_CELLS // n_columns))
+        n_columns = min(all_columns, self.limits.columns)
+        n_rows = min(all_rows, max(1, self.limits.cells // n_columns))
         cut = (n_rows, n_columns) != block.shape
         rows = block.rows()[:n_rows]
         names = [self.risk.table.axes[axis].name for axis in block.view.axes]
-        return Sheet(
+        return PageSheet(
             name=block.name or block.view.name,
             group=block.view.name,
             corner=(names[0], names[-1] if len(names) > 1 else ""),
@@ -209,23 +207,23 @@ class Drawing:
             else "",
         )
 
-    def _rows(self, heads: list[Head], grid: NDArray[np.int64]) -> Iterator[Row]:
+    def _rows(self, heads: list[Head], grid: NDArray[np.int64]) -> Iterator[SheetRow]:
         for head, cells in zip(heads, grid, strict=True):
             places = np.flatnonzero(cells >= 0)
-            entries: list[Entry | None] = [None] * len(cells)
+            entries: list[SheetCell | None] = [None] * len(cells)
             for place, entry in zip(places.tolist(), self._entries(cells[places]), strict=True):
                 entries[place] = entry
-            yield Row(head, entries, bool(self.marked[cells[places]].any()))
+            yield SheetRow(head, entries, bool(self.marked[cells[places]].any()))
 
-    def _entries(self, cells: NDArray[np.int64]) -> Iterator[Entry]:
+    def _entries(self, cells: NDArray[np.int64]) -> Iterator[SheetCell]:
         """Yield the entries of some cells; values and levels are written for all of them at once."""
         status = self.risk.status[cells]
         required = self._required(cells[status != SAFE])
         for cell, text, letter in zip(cells.tolist(), self.figures.values(cells), status.tolist(), strict=True):
             if letter == SAFE:
-                yield Entry(text, letter, "", "")
+                yield SheetCell(text, letter, "", "")
             else:
-                yield Entry(text, letter, self._marks(cell), self._tip(cell, letter, next(required)))
+                yield SheetCell(text, letter, self._marks(cell), self._tip(cell, letter, next(required)))
 
     def lines(self, cells: NDArray[np.int64]) -> Iterator[Line]:
         """Yield cells for a list."""

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from celosia.report.comparison.comparison import Compared, Measures
+from celosia.report.measures import ComparedMethod, Measures
 from celosia.report.plots.svg import ACCENT, BAND, QUIET, RISK, STYLE, figure_of, svg_of
 
 _LEAST = 0.01
@@ -19,7 +19,7 @@ _CLOSE = (0.12, 0.08)
 """Marks closer than these parts of the axes share a label."""
 
 
-def risk_loss_plot(compared: Sequence[Compared]) -> str:
+def risk_loss_plot(compared: Sequence[ComparedMethod]) -> str:
     """Return what each method takes from readers against how often a guess comes too close; empty for none."""
     found = [(one.method, one.measures) for one in compared if one.measures is not None]
     if not found:
@@ -63,7 +63,7 @@ def _beside(first: tuple[float, float], second: tuple[float, float], ends: Seque
     return all(abs(a - b) < share * end for a, b, share, end in zip(first, second, _CLOSE, ends, strict=True))
 
 
-def cells_plot(compared: Sequence[Compared]) -> str:
+def cells_plot(compared: Sequence[ComparedMethod]) -> str:
     """Return how each method publishes the cells of the table, as stacked bars; empty for none."""
     found = [(one.method, one.measures) for one in compared if one.measures is not None]
     if not found:
@@ -71,7 +71,7 @@ def cells_plot(compared: Sequence[Compared]) -> str:
     rows, left = np.arange(len(found)), np.zeros(len(found))
     parts = (
         ("shown as they are", ACCENT, lambda one: one.shown),
-        ("a number close by", BAND, _moved),
+        ("a number close by", BAND, _count_moved),
         ("ranges", QUIET, lambda one: one.ranges),
         ("hidden", RISK, lambda one: one.hidden),
     )
@@ -90,6 +90,6 @@ def cells_plot(compared: Sequence[Compared]) -> str:
         return svg_of(figure, "cells", "How each method publishes the cells")
 
 
-def _moved(one: Measures) -> int:
+def _count_moved(one: Measures) -> int:
     """Return how many cells have an entry that is neither the value nor a range: rounded, perturbed, adjusted."""
     return one.cells - one.shown - one.hidden - one.ranges

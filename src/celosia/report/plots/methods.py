@@ -9,15 +9,25 @@ from matplotlib import rc_context
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from celosia.report.moves import STEPS, Moves
-from celosia.report.plots.svg import ACCENT, BAND, QUIET, RISK, STYLE, cut, figure_of, short, svg_of
+from celosia.report.moves import STEPS, ValueChanges
+from celosia.report.plots.svg import (
+    ACCENT,
+    BAND,
+    FURTHEST,
+    QUIET,
+    RISK,
+    STYLE,
+    cut_label,
+    figure_of,
+    shorten_number,
+    svg_of,
+)
 
 MOST_POINTS = 4_000
-"""So many points are drawn; of more every second, third, ... one."""
+"""The most points that are drawn; of more every second, third, ... one."""
 
 _MANY = 50  # times the smallest, from where on a scale is logarithmic
 _APART = 0.06  # parts of an axis that numbers of points need between them
-_FURTHEST = 4.0  # multiples of a level that a picture shows
 
 
 def widths_plot(value: NDArray[np.float64], width: NDArray[np.float64], sensitive: NDArray[np.bool_]) -> str:
@@ -45,7 +55,7 @@ def widths_plot(value: NDArray[np.float64], width: NDArray[np.float64], sensitiv
         for axis, shown, rescale in ((axes.xaxis, value, axes.set_xscale), (axes.yaxis, width, axes.set_yscale)):
             if shown.max() > _MANY * shown.min():
                 rescale("log")
-            axis.set_major_formatter(FuncFormatter(lambda one, _: short(one)))
+            axis.set_major_formatter(FuncFormatter(lambda one, _: shorten_number(one)))
             axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("true value")
         axes.set_ylabel("width of the range")
@@ -91,19 +101,19 @@ def trade_off_plot(cells: Sequence[int], widths: Sequence[float], own: tuple[int
         axes.plot(*own, "o", color=RISK, markersize=9, markerfacecolor="none", label="this release")
         if y.min() > 0 and y.max() > _MANY * y.min():
             axes.set_yscale("log")
-        for (first_x, first_y), said in _labelled(x, y):
+        for (first_x, first_y), said in _place_labels(x, y):
             axes.annotate(said, (first_x, first_y), xytext=(6, 5), textcoords="offset points", color=QUIET, fontsize=8)
         axes.set_xlabel("cells that are ranges")
         axes.set_ylabel("total width of ranges")
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda one, _: short(one)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda one, _: shorten_number(one)))
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.margins(x=0.12, y=0.15)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.2)
         return svg_of(figure, "trade-off", "Number of ranges against their total width")
 
 
-def _labelled(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[tuple[float, float], str]]:
+def _place_labels(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[tuple[float, float], str]]:
     """Return where the numbers of points stand, and what stands there: points too close to each other share one."""
     scale = np.array([np.ptp(x) or 1.0, np.ptp(y) or 1.0])
     groups: list[list[int]] = []
@@ -117,7 +127,7 @@ def _labelled(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[tupl
     return [((float(x[own[0]]), float(y[own[0]])), ", ".join(str(place + 1) for place in own)) for own in groups]
 
 
-def changes_plot(moves: Moves) -> str:
+def changes_plot(moves: ValueChanges) -> str:
     """Return how relative changes are distributed; empty where nothing moved."""
     relative = moves.relative[moves.change != 0]
     if not len(relative):
@@ -145,7 +155,7 @@ def changes_plot(moves: Moves) -> str:
         return svg_of(figure, "changes", "Distribution of relative changes")
 
 
-def moved_plot(moves: Moves, labels: Sequence[str]) -> str:
+def moved_plot(moves: ValueChanges, labels: Sequence[str]) -> str:
     """Return how far sensitive cells were moved, in multiples of their levels, one a row.
 
     Parameters
@@ -156,8 +166,8 @@ def moved_plot(moves: Moves, labels: Sequence[str]) -> str:
         What the rows are called.
     """
     rows = np.arange(len(moves))
-    times = np.divide(moves.change, moves.room, out=np.zeros(len(moves)), where=moves.room > 0)
-    inside = np.clip(times, -_FURTHEST, _FURTHEST)
+    times = np.divide(moves.change, moves.level, out=np.zeros(len(moves)), where=moves.level > 0)
+    inside = np.clip(times, -FURTHEST, FURTHEST)
     with rc_context(STYLE):
         figure, axes = figure_of(7.2, 0.75 + 0.24 * len(rows))
         axes.axvspan(-1, 1, color=BAND, linewidth=0)
@@ -166,9 +176,9 @@ def moved_plot(moves: Moves, labels: Sequence[str]) -> str:
         short_of = np.abs(times) < 1
         for own, colour in ((~short_of, ACCENT), (short_of, RISK)):
             axes.plot(inside[own], rows[own], "o", color=colour, markersize=5)
-        axes.set_yticks(rows, [cut(label) for label in labels])
+        axes.set_yticks(rows, [cut_label(label) for label in labels])
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlim(-_FURTHEST - 0.2, _FURTHEST + 0.2)
+        axes.set_xlim(-FURTHEST - 0.2, FURTHEST + 0.2)
         axes.set_xticks([-4, -2, -1, 0, 1, 2, 4], ["4x", "2x", "level", "true value", "level", "2x", "4x"])
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)

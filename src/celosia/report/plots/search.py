@@ -11,13 +11,23 @@ from matplotlib import rc_context
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from celosia.report.margins import Margins
-from celosia.report.plots.svg import ACCENT, BAND, QUIET, RISK, STYLE, cut, figure_of, short, svg_of
+from celosia.report.plots.svg import (
+    ACCENT,
+    BAND,
+    FURTHEST,
+    QUIET,
+    RISK,
+    STYLE,
+    cut_label,
+    figure_of,
+    shorten_number,
+    svg_of,
+)
 
 Trace: TypeAlias = Sequence[tuple[float, float | None, float, int]]
 """How a search went: seconds, the cost of the best pattern so far, the bound, and the cuts."""
 
 _VISIBLE = 0.06  # multiples of what is required, below which a bar needs a mark to be seen
-_FURTHEST = 4.0  # multiples of what is required that a picture shows
 
 _FLAT = 0.01
 """The axis of cost and bound is no shorter than this part of them."""
@@ -48,7 +58,7 @@ def progress_plot(trace: Trace, seconds: float) -> str:
         axes.step(times, bounds, where="post", color=ACCENT, linewidth=1.8, label="bound: none costs less")
         axes.set_xlabel("seconds")
         axes.set_xlim(left=0, right=max(times) * 1.01 or 1)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shorten_number(value)))
         axes.yaxis.set_major_locator(MaxNLocator(5))
         low, high = axes.get_ylim()
         if high - low < _FLAT * abs(high):  # figures on the axis would all be the same
@@ -70,8 +80,8 @@ def intervals_plot(margins: Margins, labels: Sequence[str]) -> str:
         What the rows are called.
     """
     rows = np.arange(len(margins))
-    below = np.maximum(margins.below, -_FURTHEST)
-    above = np.minimum(margins.above, _FURTHEST)
+    below = np.maximum(margins.below, -FURTHEST)
+    above = np.minimum(margins.above, FURTHEST)
     with rc_context(STYLE):
         figure, axes = figure_of(7.2, 0.75 + 0.24 * len(rows))
         axes.axvspan(-1, 1, color=BAND, linewidth=0)
@@ -82,13 +92,13 @@ def intervals_plot(margins: Margins, labels: Sequence[str]) -> str:
         narrow = np.flatnonzero(above - below < _VISIBLE)
         axes.plot((above + below)[narrow] / 2, rows[narrow], marker="|", color=RISK, markersize=8, linestyle="")
         for row in rows.tolist():
-            if margins.below[row] < -_FURTHEST:
-                axes.plot(-_FURTHEST - 0.06, row, marker=4, color=ACCENT, markersize=5, clip_on=False)
-            if margins.above[row] > _FURTHEST:
-                axes.plot(_FURTHEST + 0.06, row, marker=5, color=ACCENT, markersize=5, clip_on=False)
-        axes.set_yticks(rows, [cut(label) for label in labels])
+            if margins.below[row] < -FURTHEST:
+                axes.plot(-FURTHEST - 0.06, row, marker=4, color=ACCENT, markersize=5, clip_on=False)
+            if margins.above[row] > FURTHEST:
+                axes.plot(FURTHEST + 0.06, row, marker=5, color=ACCENT, markersize=5, clip_on=False)
+        axes.set_yticks(rows, [cut_label(label) for label in labels])
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlim(-_FURTHEST, _FURTHEST)
+        axes.set_xlim(-FURTHEST, FURTHEST)
         axes.set_xticks([-4, -3, -2, -1, 0, 1, 2, 3, 4], ["4x", "3x", "2x", "1x", "truth", "1x", "2x", "3x", "4x"])
         axes.tick_params(axis="y", pad=8)  # arrows stand between labels and bars
         axes.grid(visible=False, axis="y")

@@ -22,6 +22,9 @@ _COLOURS = {
     RISK: "var(--risk-bar)",
     BAND: "var(--hide-ground)",
 }
+FURTHEST = 4.0
+"""Pictures show this many multiples of a protection level on both sides: what matters lies within one of them."""
+
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a code may hold dollars
@@ -71,7 +74,7 @@ def svg_of(figure: Figure, name: str, title: str) -> str:
     return re.sub(r"\n\s*", "\n", text)
 
 
-def short(value: float) -> str:
+def shorten_number(value: float) -> str:
     """Return a number in few letters: 1.2 m for 1,200,000."""
     for size, letter in ((1e9, " bn"), (1e6, " m"), (1e3, " k")):
         if abs(value) >= 10 * size or (abs(value) >= size > 1e3):  # noqa: PLR2004
@@ -79,6 +82,6 @@ def short(value: float) -> str:
     return f"{value:,.6g}"
 
 
-def cut(label: str, most: int = 38) -> str:
+def cut_label(label: str, most: int = 38) -> str:
     """Return a label that is not too long for a picture."""
     return label if len(label) <= most else f"{label[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

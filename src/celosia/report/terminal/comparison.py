@@ -9,14 +9,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from celosia.report.comparison.comparison import Compared
+from celosia.report.measures import ComparedMethod
 
 _QUIET, _GOOD, _BAD = "grey50", "green4", "dark_orange"
 _SHORT = {"moved far enough": "moved", "not moved far enough": "not moved", "not shown safe": "not safe"}
 _FIGURES = ("hidden", "ranges", "changed", "widths", "error", "guessed", "gap", "s")
 
 
-def comparison_table(compared: Sequence[Compared]) -> RenderableType:
+def comparison_table(compared: Sequence[ComparedMethod]) -> RenderableType:
     """Return one line a method, and below it why some could not do it."""
     table = Table(box=SIMPLE_HEAD, header_style=_QUIET, border_style=_QUIET, pad_edge=False, show_edge=False)
     table.padding = (0, 1, 0, 0)
@@ -43,7 +43,7 @@ def comparison_table(compared: Sequence[Compared]) -> RenderableType:
     return Group(table, words, *below)
 
 
-def _figures(one: Compared) -> list[str]:
+def _figures(one: ComparedMethod) -> list[str]:
     found = one.measures
     if found is None:
         return [""] * len(_FIGURES)

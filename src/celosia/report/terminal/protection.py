@@ -13,18 +13,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.attack.findings import MET
-from celosia.attack.result import Audit
 from celosia.errors import counted
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
 from celosia.pattern.release import publish
-from celosia.protection.distances import Distances
 from celosia.protection.result import Protection
 from celosia.report.loss import Loss, loss
-from celosia.report.moves import Moves
-from celosia.report.summary import described
+from celosia.report.moves import ValueChanges
+from celosia.report.summary import describe_table
 
-_LARGE = 1e5  # from here on nobody looks at what follows the point
+_LARGE = 1e5  # from here on figures have no decimals
 _MOVED = (ROUNDED, PERTURBED, ADJUSTED)
 _QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
 
@@ -43,7 +40,7 @@ def protection_panel(result: Protection) -> RenderableType:
     parts += [Padding(Text(f"Note: {note}"), (1, 0, 0, 0)) for note in result.notes if note == unasked]
     if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):
         parts.append(_where(lost))
-    title = Text(described(result.risk.table), style="bold")
+    title = Text(describe_table(result.risk.table), style="bold")
     return Panel(
         Group(*parts),
         title=title,
@@ -57,22 +54,22 @@ def protection_panel(result: Protection) -> RenderableType:
 
 
 def _verdict(result: Protection) -> Text:
-    if not isinstance(result.found, Audit):
-        return _distance(result, result.found)
-    met = sum(verdict.result == MET for verdict in result.audit.verdicts)
-    asked = counted(len(result.audit.verdicts), "requirement")
+    if result.criterion == "distance":
+        return _distance_verdict(result)
+    asked = counted(result.requirements, "requirement")
     if result.safe:
         return Text(f"Safe: all of {asked} met, audited.", style=f"bold {_GOOD}")
-    return Text(f"Not shown safe: {met:,} of {asked} met.", style=f"bold {_BAD}")
+    return Text(f"Not shown safe: {result.met:,} of {asked} met.", style=f"bold {_BAD}")
 
 
-def _distance(result: Protection, found: Distances) -> Text:
+def _distance_verdict(result: Protection) -> Text:
     """Return the verdict of a method that protects by distance, which must not sound like one about attackers."""
-    moved, asked = int(found.moved.sum()), counted(len(found.moved), "sensitive cell")
+    asked = counted(result.requirements, "sensitive cell")
     if result.safe:
         said = Text(f"Moved far enough: all of {asked} left their safety intervals.", style=f"bold {_GOOD}")
     else:
-        said = Text(f"Not moved far enough: {moved:,} of {asked} left their safety intervals.", style=f"bold {_BAD}")
+        words = f"Not moved far enough: {result.met:,} of {asked} left their safety intervals."
+        said = Text(words, style=f"bold {_BAD}")
     return said.append(
         "\nThis is distance from the truth; it says nothing about what attackers can conclude.", style="default"
     )
@@ -99,7 +96,7 @@ def _hidden(result: Protection, lost: Loss) -> Text:
     sensitive = int((hidden & result.risk.sensitive).sum())
     share = lost.hidden / (lost.cells or 1)
     status = result.pattern.status
-    ranges, moved = int((status == INTERVAL).sum()), Moves.of(publish(result.pattern), result.risk)
+    ranges, moved = int((status == INTERVAL).sum()), ValueChanges.of(publish(result.pattern), result.risk)
     how = "are published as ranges" if ranges == lost.hidden > 0 else "are not shown"
     said = f"{lost.hidden:,} of {lost.cells:,} cells {how} ({share:.1%}):"
     lines = Text(f"{said} {sensitive:,} sensitive and {lost.hidden - sensitive:,} to protect them\n")

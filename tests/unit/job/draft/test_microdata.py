@@ -98,10 +98,10 @@ def test_the_schema_knows_every_section_and_says_what_options_mean() -> None:
     }  # fmt: skip
     assert schema["additionalProperties"] is False
     method = schema["$defs"]["SuppressPart"]["properties"]
-    assert {"$ref": "#/$defs/IntervalPart"} in schema["properties"]["method"]["anyOf"]
-    assert schema["properties"]["methods"]["properties"]["interval"] == {"$ref": "#/$defs/IntervalPart"}
+    assert {"$ref": "#/$defs/IntervalsPart"} in schema["properties"]["method"]["anyOf"]
+    assert schema["properties"]["methods"]["properties"]["interval"] == {"$ref": "#/$defs/IntervalsPart"}
     assert "KeepPart" in schema["$defs"]
-    assert method["at_most"]["description"] == "At most so many cells are hidden."
+    assert method["at_most"]["description"] == "The most cells that may be hidden, the sensitive ones included."
     assert {"type": "string"} in schema["$defs"]["TablePart"]["properties"]["by"]["anyOf"]
     assert [kind["title"] for kind in schema["properties"]["rules"]["items"]["anyOf"]][:2] == [
         "min-frequency",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,9 +10,7 @@ import pytest
 from tests.oracles.firms_job import JOB, RECORDS, write_inputs
 
 from celosia.errors import CelosiaError
-from celosia.job.methods.choice import PARTS
 from celosia.job.pipeline import assess_job
-from celosia.job.sections.part import documented
 from celosia.job.spec import Job, read_job
 from celosia.pattern.csv.file import write_release
 from celosia.pattern.pattern import Pattern
@@ -177,7 +174,7 @@ def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
         ('[method]\nname = "interval"\nbase = 0\n', "method.base: must be above zero, not 0"),
         ('[method]\nname = "interval"\nbase = 5\ndigits = 2\n', "method.digits: and base are both given."),
         ("[methods.intervall]\n", "methods.intervall: is no method. Did you mean 'interval'?"),
-        ("[methods.interval]\ndigits = 0\n", "methods.interval.digits: must be at least 1, not 0."),
+        ("[methods.interval]\ndigits = 0\n", "methods.interval.digits: must be 1 or more, not 0."),
         ('[methods.interval]\nname = "suppress"\n', "methods.interval.name: is 'suppress' in the section of"),
         ('[methods.interval]\nmust_show = [{ regio = "N" }]\n', "methods.interval.must_show[0].regio: 'regio' is no"),
         ("[method]\nat_most = -3\n", "method.at_most: must be at least 0, not -3."),
@@ -239,17 +236,6 @@ digits = 3
 def test_what_a_method_itself_refuses_has_its_place(folder: Path) -> None:
     more = '[method]\nname = "interval"\nmust_show = [{ region = "N" }]\nleast_width = [{ region = "N", width = 2 }]\n'
     assert complaints(folder, more)[0].startswith("method.least_width: names cells that must be shown: 'N'.")
-
-
-@pytest.mark.parametrize("name", list(PARTS))
-def test_the_section_of_a_method_has_the_options_of_the_method(name: str) -> None:
-    """An option that the method has and the section lacks could not be said in a job file."""
-    part = PARTS[name]
-    called = {theirs: ours for ours, theirs in part.renamed.items()}
-    own = {called.get(field.name, field.name) for field in fields(part.kind)}
-    assert own - {"sides"} <= set(part.model_fields)  # the job says which cells go up, and which down
-    assert set(part.model_fields) - own <= {"name", "factors", "keep", "bases", "up", "down"}
-    assert set(part.model_fields) <= set(documented(part))
 
 
 def test_rounding_has_a_base_and_bases_of_single_cells(folder: Path) -> None:

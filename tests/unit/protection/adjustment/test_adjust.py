@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -122,7 +122,7 @@ def test_a_cell_that_must_be_hidden_cannot_be_adjusted() -> None:
 
 
 @pytest.mark.parametrize("norm", [1, 2])
-def test_any_multipliers_prove_a_bound(norm: int) -> None:
+def test_any_multipliers_prove_a_bound(norm: Literal[1, 2]) -> None:
     """Whatever the multipliers are, the bound is below the optimum; narrowing keeps every cheaper table."""
     risk = square({4: (3, 9), 0: (5, 2)})
     task, _ = formulate(risk, Adjust(norm), integer=False)
@@ -238,7 +238,7 @@ def test_squares_without_a_quadratic_program(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("norm", [1, 2])
-def test_rounded_sides_that_have_no_table_do_not_end_the_search(norm: int) -> None:
+def test_rounded_sides_that_have_no_table_do_not_end_the_search(norm: Literal[1, 2]) -> None:
     """Three sensitive parts of a total that is kept must take different sides, whatever each prefers."""
     shape = Shape((3,))
     risk = risk_of(shape.table([30, 30, 30]), {1: (10, 4), 2: (10, 4), 3: (10, 4)})

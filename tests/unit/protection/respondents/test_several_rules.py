@@ -11,7 +11,8 @@ from tests.oracles.single_contributions import open_attacks
 
 import celosia as cz
 from celosia.job.pipeline import assess_file
-from celosia.report.pages.protection import rendered
+from celosia.report.pages.content import PageContent
+from celosia.report.pages.protection import render
 
 FIRMS = """A1 52 81 80|A2 7 10 20 10|A3 16 77 20|B1 78 2 96 89|B2 96 3 59|B3 70|C1 85|C2 18|C3 87 55 11 10"""
 PLAIN, TOGETHER = cz.PPercent(11), cz.PPercent(10, coalition=2)
@@ -50,7 +51,7 @@ def test_result_and_report_speak_of_every_rule() -> None:
     assert found.closing.rules == (PLAIN, TOGETHER)
     for words in (PLAIN.words, TOGETHER.words):
         assert words in found.closing.sentence(found.cost)
-        assert words in "".join(rendered(found))
+        assert words in "".join(render(PageContent(found)))
 
 
 @pytest.mark.parametrize("rule", [cz.MinFrequency(2), cz.Dominance(1, 90)], ids=["frequency", "dominance"])

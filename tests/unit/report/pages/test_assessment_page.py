@@ -10,8 +10,8 @@ import pytest
 
 from celosia.errors import SpecError
 from celosia.report.pages import assessment as page
-from celosia.report.pages import sheets
-from celosia.report.pages.assessment import rendered, write_page
+from celosia.report.pages.assessment import render, write_page
+from celosia.report.pages.limits import PageLimits
 from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 
@@ -59,9 +59,9 @@ class Reader(HTMLParser):
             element.text += data
 
 
-def read(risk: Risk, title: str | None = None) -> Reader:
+def read(risk: Risk, title: str | None = None, limits: PageLimits | None = None) -> Reader:
     reader = Reader()
-    reader.feed("".join(rendered(risk, title=title)))
+    reader.feed("".join(render(risk, title=title, limits=limits)))
     assert not reader.open
     return reader
 
@@ -139,7 +139,7 @@ def test_only_the_kinds_of_levels_that_are_asked_for_have_a_column(two_way: Risk
 
 
 def test_contributions_and_evidence_stay_out(two_way: Risk) -> None:
-    text = "".join(rendered(two_way))
+    text = "".join(render(two_way))
     digits = re.sub(r"[,.\s]", "", text)
     assert "987654321" not in digits
     assert "largest" not in text
@@ -149,7 +149,7 @@ def test_codes_and_titles_are_escaped(two_way: Risk) -> None:
     table = two_way.table
     axis = replace(table.axes[0], labels=("Total", "C", "<script>alert(1)</script>", 'C"11', "F&G"))
     risk = replace(two_way, table=replace(table, axes=(axis, *table.axes[1:])), rules=("<i>p</i>", "f"))
-    text = "".join(rendered(risk, title="</title><script>alert(2)</script>"))
+    text = "".join(render(risk, title="</title><script>alert(2)</script>"))
     assert text.count("<script>") == 1
     assert "<i>p</i>" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
@@ -212,38 +212,33 @@ def test_a_table_without_sensitive_cells_has_no_list_of_them(two_way: Risk) -> N
     assert entries(reader, "u") == []
 
 
-def test_only_the_first_sheets_are_drawn_when_there_are_too_many(
-    three_way: Risk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sheets, "MOST_CELLS", 50)
-    warning = next(one.text for one in read(three_way).elements if one.attributes.get("class") == "warn")
+def test_only_the_first_sheets_are_drawn_when_there_are_too_many(three_way: Risk) -> None:
+    reader = read(three_way, limits=PageLimits(cells=50))
+    warning = next(one.text for one in reader.elements if one.attributes.get("class") == "warn")
     assert warning == "The page draws the first 2 of 3 sheets: browsers grow slow beyond 50 cells."
 
 
-def test_a_sheet_that_is_too_large_is_cut(two_way: Risk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "MOST_CELLS", 8)
-    monkeypatch.setattr(sheets, "MOST_COLUMNS", 4)
-    reader = read(two_way)
+def test_a_sheet_that_is_too_large_is_cut(two_way: Risk) -> None:
+    reader = read(two_way, limits=PageLimits(cells=8, columns=4))
     warning = next(one.text for one in reader.elements if one.attributes.get("class") == "warn")
     assert warning == "Drawn are 2 of 5 rows and 4 of 5 columns."
     assert len([one for one in reader.elements if one.tag == "td" and "grid" in one.within]) == 8
 
 
-def test_long_lists_are_cut_and_say_so(two_way: Risk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "MOST_LISTED", 2)
-    reader = read(two_way)
+def test_long_lists_are_cut_and_say_so(two_way: Risk) -> None:
+    reader = read(two_way, limits=PageLimits(rows=2))
     assert len(listed(reader, "sensitive")) == 1 + 2
     warning = next(one.text for one in reader.elements if one.attributes.get("class") == "warn")
     assert warning == "The first sensitive cells are listed; 1 more are not."
 
 
 def test_the_same_risk_gives_the_same_page(two_way: Risk) -> None:
-    assert "".join(rendered(two_way)) == "".join(rendered(two_way))
+    assert "".join(render(two_way)) == "".join(render(two_way))
 
 
 def test_the_page_is_written_where_it_was_asked(two_way: Risk, tmp_path: Path) -> None:
     path = write_page(two_way, tmp_path / "risk.html", title="Our firms")
-    assert path.read_text(encoding="utf-8") == "".join(rendered(two_way, title="Our firms"))
+    assert path.read_text(encoding="utf-8") == "".join(render(two_way, title="Our firms"))
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -256,7 +251,7 @@ def test_a_page_that_fails_leaves_the_old_one_as_it_was(
 
     path = tmp_path / "risk.html"
     path.write_text("the old page")
-    monkeypatch.setattr(page, "rendered", broken)
+    monkeypatch.setattr(page, "render", broken)
     with pytest.raises(RuntimeError):
         write_page(two_way, path)
     assert path.read_text() == "the old page"

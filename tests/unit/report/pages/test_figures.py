@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from celosia.report.pages.figures import Figures, written
+from celosia.report.pages.figures import Figures, format_number
 from celosia.table.fixed import INFINITE, Fixed
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_numbers_are_written_exactly(count: int, decimals: int, text: str) -> None:
-    assert written(count, decimals) == text
+    assert format_number(count, decimals) == text
 
 
 def test_a_variable_has_no_more_decimals_than_it_needs(linked: Risk) -> None:

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pytest
 from rich.console import Console
 
 from celosia.attack.audit import audit
@@ -21,8 +20,9 @@ from celosia.protection.distances import Distances
 from celosia.protection.result import Protection
 from celosia.protection.suppression.method import Suppress
 from celosia.report.margins import margins
-from celosia.report.pages import protection as protection_page
-from celosia.report.pages.protection import rendered, write_protection_page
+from celosia.report.pages.content import PageContent
+from celosia.report.pages.limits import PageLimits
+from celosia.report.pages.protection import render, write_protection_page
 from celosia.report.pages.published import MARK
 from celosia.report.plots.search import Trace, margins_plot, progress_plot
 from celosia.report.terminal.protection import protection_panel
@@ -46,7 +46,7 @@ def protected(risk: Risk, *, intervals: bool = True, trace: Trace = TRACE) -> Pr
 
 
 def page_of(result: Protection, **options: object) -> str:
-    return "".join(rendered(result, **options))  # type: ignore[arg-type]
+    return "".join(render(PageContent(result, **options)))  # type: ignore[arg-type]
 
 
 def plain(html: str) -> str:
@@ -216,9 +216,8 @@ def test_a_page_without_sensitive_cells_or_search_has_no_pictures(two_way: Risk)
     assert "No cell is sensitive." in plain(html)
 
 
-def test_many_requirements_are_drawn_together(two_way: Risk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protection_page, "MOST_BARS", 2)
-    html = page_of(protected(two_way))
+def test_many_requirements_are_drawn_together(two_way: Risk) -> None:
+    html = page_of(protected(two_way), limits=PageLimits(bars=2))
     assert "The 2 tightest of 3; arrows go on." in plain(html)
     assert html.count("<svg") == 4
 
@@ -247,5 +246,5 @@ def test_a_single_point_is_no_progress() -> None:
 
 
 def test_a_page_is_written_wholly(two_way: Risk, tmp_path: Path) -> None:
-    assert write_protection_page(protected(two_way), tmp_path / "r.html") == tmp_path / "r.html"
+    assert write_protection_page(PageContent(protected(two_way)), tmp_path / "r.html") == tmp_path / "r.html"
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]

@@ -1,4 +1,4 @@
-"""The one place where a job meets the engine."""
+"""A method is run for a job: the one place where a job meets the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import Fixed
 
 
-def searched(risk: Risk, method: Method, limits: LimitsPart, progress: Progress) -> Protection:
+def run_method(risk: Risk, method: Method, limits: LimitsPart, progress: Progress) -> Protection:
     """Return the protection that the engine finds.
 
     Parameters
@@ -36,10 +36,10 @@ def searched(risk: Risk, method: Method, limits: LimitsPart, progress: Progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MidpointWarning)  # terminal and page say it in their own way
         found = protect(risk, method, progress=progress, **given)
-    return replace(found, risk=_as_assessed(found.risk, risk))
+    return replace(found, risk=_restore_status(found.risk, risk))
 
 
-def _as_assessed(found: Risk, risk: Risk) -> Risk:
+def _restore_status(found: Risk, risk: Risk) -> Risk:
     """Return what was protected without cells that count as sensitive only because of a width that they must keep.
 
     The office's copy and the page tell what the rules found from what is hidden to protect it.
@@ -48,10 +48,10 @@ def _as_assessed(found: Risk, risk: Risk) -> Risk:
     if not wished.any():
         return found
     levels = Levels(
-        *(_without(level, wished) for level in (found.levels.lower, found.levels.upper, found.levels.sliding))
+        *(_clear_levels(level, wished) for level in (found.levels.lower, found.levels.upper, found.levels.sliding))
     )
     return replace(found, status=np.where(wished, risk.status, found.status), levels=levels)
 
 
-def _without(levels: Fixed, cells: NDArray[np.bool_]) -> Fixed:
+def _clear_levels(levels: Fixed, cells: NDArray[np.bool_]) -> Fixed:
     return Fixed(np.where(cells, 0, levels.counts), levels.decimals)

@@ -1,4 +1,4 @@
-r"""A base to round to and a reach to move within, where nobody says which: what the levels ask for, in round figures.
+r"""A base to round to and a reach to move within, where none is given: what the levels ask for, in round figures.
 
 The reader of a value v that was rounded to the base b concludes :math:`v - b + u .. v + b - u`, where u is the smallest
 difference between two values. One of the two multiples next to the truth a leaves :math:`a - lpl` and :math:`a + upl`
@@ -20,21 +20,21 @@ from celosia.errors import rounded_up
 from celosia.risk.risk import Risk
 
 _TRIES = 4
-"""So many figures are tried, the next one where one is too small for the table."""
+"""The number of figures that are tried, the next one where one is too small for the table."""
 
 
-def bases(risk: Risk) -> Iterator[Fraction]:
+def candidate_bases(risk: Risk) -> Iterator[int | Fraction]:
     """Yield bases to try, ascending; none where no cell is sensitive."""
     return _figures(risk, grains=2)
 
 
-def reaches(risk: Risk) -> Iterator[Fraction]:
+def candidate_reaches(risk: Risk) -> Iterator[int | Fraction]:
     """Yield reaches to try, ascending; none where no cell is sensitive."""
     return _figures(risk, grains=0)
 
 
-def _figures(risk: Risk, grains: int) -> Iterator[Fraction]:
-    """Yield round figures from what the levels ask for upwards, with so many smallest differences on top of it."""
+def _figures(risk: Risk, grains: int) -> Iterator[int | Fraction]:
+    """Yield round figures from what the levels ask for upwards, plus a number of smallest differences (`grains`)."""
     widest = _widest(risk)
     if widest is None:
         return
@@ -42,7 +42,7 @@ def _figures(risk: Risk, grains: int) -> Iterator[Fraction]:
     grain = unit if counts else 1
     figure = rounded_up(max(math.ceil(widest * unit) + grains * grain, grain))
     for _ in range(_TRIES):
-        yield Fraction(figure, unit)
+        yield figure // unit if figure % unit == 0 else Fraction(figure, unit)
         figure = rounded_up(figure + 1)
 
 

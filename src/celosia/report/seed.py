@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.result import Protection
 
 
@@ -10,7 +9,7 @@ def seed_of(result: Protection) -> dict[str, str]:
     """Return the seed by its name, for the page, which is the office's and may tell a secret one."""
     secret = getattr(result.method, "secret", None)
     name, number = ("secret", secret) if secret is not None else ("seed", result.seed)
-    if secret is None and not isinstance(result.method, RandomRound):
+    if secret is None and not result.method.seed_is_secret:
         return {"Seed": str(number)}
     words = f"{number} (whoever knows it undoes the protection; the same result with {name} = {number})"
     return {"Secret seed": words}

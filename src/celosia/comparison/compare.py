@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia.arguments import takes, unexpected
+from celosia.comparison.round_figures import candidate_bases, candidate_reaches
 from celosia.errors import (
     CelosiaError,
     DataError,
@@ -25,48 +26,26 @@ from celosia.errors import (
     nearest,
 )
 from celosia.progress import SILENT, Progress
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
+from celosia.protection.audit_to_ends import audit_to_ends
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.perturbation.method import Perturb
+from celosia.protection.methods import METHODS
 from celosia.protection.protect import protect
-from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.result import Protection
-from celosia.protection.rounding.method import Round
-from celosia.protection.suppression.method import Suppress
-from celosia.report.comparison.choice import bases, reaches
-from celosia.report.comparison.comparison import (
+from celosia.report.measures import (
     FAILED,
     IMPOSSIBLE,
     MISSING,
     OUT_OF_TIME,
     UNSUITED,
-    Compared,
+    ComparedMethod,
     Measures,
-    measures,
+    measure,
 )
-from celosia.report.followed import with_intervals
 from celosia.risk.risk import Risk
 from celosia.table.frames import frame_of
 
-METHODS: Mapping[str, type[Any]] = MappingProxyType(
-    {
-        "suppress": Suppress,
-        "interval": Intervals,
-        "combined": Combined,
-        "mixed": Mixed,
-        "round": Round,
-        "perturb": Perturb,
-        "adjust": Adjust,
-        "random-round": RandomRound,
-    }
-)
-"""The methods by their names."""
-
 CHOSEN: Mapping[str, str] = MappingProxyType({"round": "base", "random-round": "base", "perturb": "reach"})
-"""The option of a method that is chosen where nobody says it."""
+"""The option of a method that is chosen where it is not given."""
 
 _MOMENT = 0.01
 
@@ -84,15 +63,15 @@ class Comparison:
     """
 
     risk: Risk
-    methods: tuple[Compared, ...]
+    methods: tuple[ComparedMethod, ...]
 
     def __len__(self) -> int:
         return len(self.methods)
 
-    def __iter__(self) -> Iterator[Compared]:
+    def __iter__(self) -> Iterator[ComparedMethod]:
         return iter(self.methods)
 
-    def __getitem__(self, name: str) -> Compared:
+    def __getitem__(self, name: str) -> ComparedMethod:
         return next(one for one in self.methods if one.method == name)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -112,20 +91,20 @@ class Comparison:
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a page with plots, for the office only, and return its path."""
-        # pictures take a second to import, which nobody need wait for who asks for none
+        # the plots take a second to import, which only those wait for who ask for a page
         from celosia.report.pages.comparison import write_comparison_page  # noqa: PLC0415
 
         return write_comparison_page(self.risk, self.methods, path, title=title)
 
     def __repr__(self) -> str:
-        lines = [f"  {one.method}: {one.verdict}{_in_short(one)}" for one in self.methods]
+        lines = [f"  {one.method}: {one.verdict}{_describe_result(one)}" for one in self.methods]
         return "\n".join([f"Comparison({self.risk.table!r}", *lines]) + ")"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
-def _in_short(one: Compared) -> str:
+def _describe_result(one: ComparedMethod) -> str:
     found = one.measures
     if found is None:
         return f" ({one.problems[0]})" if one.problems else ""
@@ -174,16 +153,16 @@ def compare(
 
     def run(one: Method | str, chosen: Mapping[str, Any], spent: float) -> Protection:
         method = METHODS[one](**chosen) if isinstance(one, str) else one
-        return protect(risk, method, time_limit=left(time_limit, spent), **call)  # type: ignore[arg-type]
+        return protect(risk, method, time_limit=seconds_left(time_limit, spent), **call)  # type: ignore[arg-type]
 
     found = []
     for one in wanted:
         name, option = (one, CHOSEN.get(one)) if isinstance(one, str) else (one.name, None)
-        found.append(compared(name, partial(run, one), risk, option, progress))
+        found.append(compare_method(name, partial(run, one), risk, option, progress))
     return Comparison(risk, tuple(found))
 
 
-def left(time_limit: float | None, spent: float) -> float | None:
+def seconds_left(time_limit: float | None, spent: float) -> float | None:
     """Return how many seconds of a limit are left, a moment at least."""
     return None if time_limit is None else max(time_limit - spent, _MOMENT)
 
@@ -196,13 +175,13 @@ def _check(methods: Sequence[Method | str]) -> None:
             raise unexpected(one, f"methods[{number}]", "method such as Suppress()", "name")
 
 
-def compared(
+def compare_method(
     name: str,
     run: Callable[[Mapping[str, Any], float], Protection],
     risk: Risk,
     option: str | None,
     progress: Progress = SILENT,
-) -> Compared:
+) -> ComparedMethod:
     """Return what a method makes of a table, or which kind of reason it has not to.
 
     Parameters
@@ -218,28 +197,31 @@ def compared(
     progress
         Hears about long steps.
     """
-    choices: list[dict[str, Fraction]] = [{}]
+    choices: list[dict[str, int | Fraction]] = [{}]
     if option is not None:
-        choices = [{option: figure} for figure in (bases if option == "base" else reaches)(risk)]
-    found = Compared(name, None, (_missing(option),), failure=MISSING)
+        choices = [{option: figure} for figure in (candidate_bases if option == "base" else candidate_reaches)(risk)]
+    missing = Problem(option or "options", "is missing, and without sensitive cells none can be chosen.", "Give one.")
+    found = ComparedMethod(name, None, (missing,), failure=MISSING)
     began = time.monotonic()
-    for chosen in choices:
+    for choice in choices:
+        chosen = {
+            own: str(figure) if figure.denominator == 1 else f"{float(figure):.12g}" for own, figure in choice.items()
+        }
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MidpointWarning)  # the notes say it
-                result = run({option: _plain(figure) for option, figure in chosen.items()}, time.monotonic() - began)
-            seen = measures(result, with_intervals(result, progress))
+                result = run(choice, time.monotonic() - began)
+            seen = measure(result, audit_to_ends(result, progress))
         except CelosiaError as error:
-            tried = found.failure != MISSING
-            if not tried or isinstance(
-                error, InfeasibleError
-            ):  # the first reason is the better one, unless it is the same
-                found = Compared(name, None, error.problems, failure=_kind(error, name), chosen=_texts(chosen))
-            if isinstance(error, InfeasibleError):
-                continue  # a larger base or reach may do
+            larger = isinstance(error, InfeasibleError)  # a larger base or reach may do
+            if larger or found.failure == MISSING:  # otherwise the first reason is the better one
+                found = ComparedMethod(name, None, error.problems, failure=_kind(error, name), chosen=chosen)
+            if larger:
+                continue
             return found
-        notes = (*result.notes, *result.warnings, *map(_said, chosen.items()))
-        return Compared(name, seen, notes=notes, chosen=_texts(chosen))
+        words = "was chosen, in round figures, as the protection levels need it; give your own."
+        notes = (*result.notes, *result.warnings, *(f"{own} {figure} {words}" for own, figure in chosen.items()))
+        return ComparedMethod(name, seen, notes=notes, chosen=chosen)
     return found
 
 
@@ -250,25 +232,3 @@ def _kind(error: CelosiaError, name: str) -> str:
     if isinstance(error, InfeasibleError):
         return FAILED if error.problems[0].place == name else IMPOSSIBLE
     return UNSUITED if isinstance(error, SpecError | DataError) else FAILED
-
-
-def _missing(option: str | None) -> Problem:
-    said = "is missing, and without sensitive cells none can be chosen."
-    return Problem(option or "options", said, "Give one.")
-
-
-def _plain(figure: Fraction) -> Any:  # noqa: ANN401  (an int where it is one, else exact)
-    return int(figure) if figure.denominator == 1 else figure
-
-
-def _texts(chosen: Mapping[str, Fraction]) -> dict[str, str]:
-    return {option: _text(figure) for option, figure in chosen.items()}
-
-
-def _text(figure: Fraction) -> str:
-    return str(int(figure)) if figure.denominator == 1 else f"{float(figure):.12g}"
-
-
-def _said(choice: tuple[str, Fraction]) -> str:
-    option, figure = choice
-    return f"{option} {_text(figure)} was chosen, in round figures, as the protection levels need it; give your own."

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import celosia as cz
+from celosia.comparison.compare import compare_method
+from celosia.comparison.round_figures import candidate_bases, candidate_reaches
 from celosia.errors import CelosiaError, DataError, InfeasibleError, OutOfTimeError, SolverError, SpecError, rounded_up
-from celosia.report.comparison.choice import bases, reaches
-from celosia.report.comparison.compare import METHODS, compared
+from celosia.protection.methods import METHODS
 
 RECOGNISABLE = 7654321
 
@@ -57,7 +58,7 @@ def test_what_is_chosen_is_a_round_figure_and_enough(scale: int) -> None:
     risk = risk_of()
     levels = risk.levels
     asked = max(levels.lower.fraction(cell) + levels.upper.fraction(cell) for cell in range(len(risk)))
-    for figures, more in ((list(bases(risk)), 2), (list(reaches(risk)), 0)):
+    for figures, more in ((list(candidate_bases(risk)), 2), (list(candidate_reaches(risk)), 0)):
         assert figures == sorted(set(figures))
         assert figures[0] >= asked + more
         assert all(str(int(figure)).rstrip("0") in {"1", "2", "5"} for figure in figures)
@@ -104,7 +105,7 @@ def test_the_kinds_of_reasons_are_told_apart(error: type[CelosiaError], verdict:
     def run(chosen: Any, spent: float) -> cz.Protection:  # noqa: ANN401, ARG001
         raise error.one("here", "it did not work.")
 
-    found = compared("suppress", run, risk_of(), None)
+    found = compare_method("suppress", run, risk_of(), None)
     assert (found.verdict, found.measures) == (verdict, None)
     assert found.as_dict()["verdict"] == verdict
     assert str(found.problems[0]) == "here: it did not work."
@@ -120,7 +121,7 @@ def test_a_larger_figure_is_tried_where_one_is_too_small() -> None:
             raise InfeasibleError.one("base", "is too small.")
         return cz.protect(risk_of())
 
-    found = compared("round", run, risk_of(), "base")
+    found = compare_method("round", run, risk_of(), "base")
     assert found.verdict == "safe"
     assert seen == sorted(set(seen))
     assert found.chosen == {"base": str(seen[-1])}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.findings import MET
 from celosia.attack.result import Audit
 from celosia.errors import Problem
 from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN
@@ -19,7 +18,7 @@ from celosia.protection.result import Protection
 from celosia.report.loss import loss
 from celosia.report.margins import margins
 from celosia.report.method_words import PROMISE, WORDS
-from celosia.report.moves import Moves
+from celosia.report.moves import ValueChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ known in time; a solver gave no answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedMethod:
     """What a method did to a table, or why it could not.
 
     Parameters
@@ -100,7 +99,7 @@ class Compared:
     failure
         Which kind of reason that is: `MISSING`, `UNSUITED`, `IMPOSSIBLE`, `OUT_OF_TIME` or `FAILED`; empty for none.
     chosen
-        The options that nobody gave and that were chosen for the table, as texts.
+        The options that were not given and were chosen for the table, as texts.
     """
 
     method: str
@@ -138,7 +137,7 @@ class Compared:
         return {**head, **said, "chosen": dict(self.chosen), "problems": problems, "notes": list(self.notes)}
 
 
-def measures(result: Protection, audit: Audit | None) -> Measures:
+def measure(result: Protection, audit: Audit | None) -> Measures:
     """Return the measures of a protection.
 
     Parameters
@@ -151,22 +150,18 @@ def measures(result: Protection, audit: Audit | None) -> Measures:
     release, table = publish(result.pattern), result.risk.table
     followed = audit is not None and len(audit.intervals) > 0
     lost = loss(release, table, audit if followed else None)
-    moves = Moves.of(release, result.risk)
-    guess = guesses(release, audit)
+    moves = ValueChanges.of(release, result.risk)
+    guess = guess_values(release, audit)
     error = np.abs(guess - table.values)
     total = lost.value or 1.0
     close = margins(audit) if audit is not None else None
-    if isinstance(result.found, Audit):
-        asked, met = len(result.found.verdicts), sum(one.result == MET for one in result.found.verdicts)
-    else:
-        asked, met = len(result.found.moved), int(result.found.moved.sum())
     return Measures(
         safe=result.safe,
         criterion=result.criterion,
-        requirements=asked,
-        met=met,
+        requirements=result.requirements,
+        met=result.met,
         margin=_least(close.ratio) if close is not None else None,
-        guessed=_guessed(result, guess),
+        guessed=_share_guessed(result, guess),
         cells=len(table),
         shown=int((release.status == SHOWN).sum()),
         hidden=int((release.status == HIDDEN).sum()),
@@ -188,7 +183,7 @@ def _least(ratio: NDArray[np.float64]) -> float | None:
     return least if math.isfinite(least) else None
 
 
-def guesses(release: Release, audit: Audit | None) -> NDArray[np.float64]:
+def guess_values(release: Release, audit: Audit | None) -> NDArray[np.float64]:
     """Return what a reader takes the value of every cell for, ``(n_cells,)``."""
     guess = np.where(release.has_value, release.published.floats, 0.0)
     lower, upper = release.lower.floats, release.upper.floats
@@ -201,7 +196,7 @@ def guesses(release: Release, audit: Audit | None) -> NDArray[np.float64]:
     return guess
 
 
-def _guessed(result: Protection, guess: NDArray[np.float64]) -> float:
+def _share_guessed(result: Protection, guess: NDArray[np.float64]) -> float:
     """Return the share of sensitive cells to which guesses come closer than the levels."""
     cells = np.flatnonzero(result.risk.sensitive)
     if not len(cells):

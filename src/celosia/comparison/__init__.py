@@ -1,0 +1,1 @@
+"""Several methods on one table, measured in the same way."""

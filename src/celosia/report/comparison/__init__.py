@@ -1,1 +1,0 @@
-"""Several methods on one table, by the same measures."""
