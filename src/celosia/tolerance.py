@@ -172,6 +172,27 @@ RANGE_OPTIMAL = 1e-5
 SAME_RANGE_COST = 1e-6
 """Releases of ranges whose costs differ by no more than this share cost the same: ends are rounded to decimals."""
 
+BOUND_ROUNDING = 1e-6
+"""A solver's point may miss a whole number or an attacker's bound by this: exact arithmetic decides."""
+
+BOUND_ROUNDING_SHARE = 1e-9
+"""A solver's point may miss a large bound by this share of it: exact arithmetic decides."""
+
+REDUCED_COST_ZEROS = (1e-7, 1e-10)
+"""Reduced costs up to the first, then up to the second, are tried as zero: exact arithmetic decides."""
+
+RAY_ZERO = 1e-7
+"""A cell that a ray in a box of size one moves by less does not move along it."""
+
+AGGREGATION_ZERO = 1e-7
+"""Coefficients and multipliers of an aggregation up to this may be zero: exact arithmetic decides."""
+
+EXCESS_ROUNDING = 1e-7
+"""A solver's bound on the excess of an aggregation may be wrong by this share of the target's contribution."""
+
+ROW_SATISFIED = 1e-6
+"""A lazy row that a point violates by no more is satisfied: solvers do not tell such points apart."""
+
 
 def additivity_units(terms: int) -> float:
     """Return by how many units of the last decimal a relation of `terms` printed figures may miss.
