@@ -44,14 +44,16 @@ def plain_intervals(risk: Risk, limit: float) -> Found:
     """Return the cheapest ranges for sliding levels and one attacker, within some CPU seconds."""
     began = time.process_time()
     task = problem_of(risk, integer=False)
-    n, goals = len(task), task.goals
-    unit = float(goals.sliding.mean())
-    levels, rooms = goals.sliding / unit, (task.up[0] / unit, task.down[0] / unit)
+    n, requirements = len(task), task.requirements
+    unit = float(requirements.sliding.mean())
+    levels, rooms = requirements.sliding / unit, (task.up[0] / unit, task.down[0] / unit)
     cost = np.concatenate([task.cost, task.cost]) / float(np.median(task.cost))
-    both = np.concatenate([goals.columns, n + goals.columns])
-    own = sp.csr_array((np.ones(len(both)), (np.tile(np.arange(len(goals)), 2), both)), shape=(len(goals), 2 * n))
+    both = np.concatenate([requirements.columns, n + requirements.columns])
+    own = sp.csr_array(
+        (np.ones(len(both)), (np.tile(np.arange(len(requirements)), 2), both)), shape=(len(requirements), 2 * n)
+    )
     master = HighsModel(
-        LinearProgram(own, levels, np.full(len(goals), np.inf), np.zeros(2 * n), np.concatenate(rooms), cost)
+        LinearProgram(own, levels, np.full(len(requirements), np.inf), np.zeros(2 * n), np.concatenate(rooms), cost)
     )
     attacker = _opened(task)
     cuts = rounds = 0
@@ -61,7 +63,7 @@ def plain_intervals(risk: Risk, limit: float) -> Found:
         up, down = slacks[:n], slacks[n:]
         attacker.change_bounds(np.arange(n), -down, up)
         found = []
-        for column in goals.columns.tolist():
+        for column in requirements.columns.tolist():
             for upward in (True, False):
                 attacker.change_costs(np.array([column]), np.array([-1.0 if upward else 1.0]))
                 solution = attacker.solve(method="dual")

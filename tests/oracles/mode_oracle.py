@@ -25,11 +25,15 @@ def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     Not a number where the solver's whole numbers are not whole enough: a millionth of a large room is a small level.
     """
     n, v = len(task), len(modes.program.cost)
-    goals = task.goals
+    requirements = task.requirements
     asked = [
         (k, kind, level / modes.unit)
-        for k in range(len(goals))
-        for kind, level in (("up", goals.up[k]), ("down", goals.down[k]), ("sliding", goals.sliding[k]))
+        for k in range(len(requirements))
+        for kind, level in (
+            ("up", requirements.up[k]),
+            ("down", requirements.down[k]),
+            ("sliding", requirements.sliding[k]),
+        )
         if level
     ]
     copies = [(k, up) for k, kind, _ in asked for up in ((True, False) if kind == "sliding" else (kind == "up",))]
@@ -40,7 +44,7 @@ def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     lower, upper = [modes.program.row_lower], [modes.program.row_upper]
     wide_lower, wide_upper = [modes.program.lower], [modes.program.upper]
     for place, (k, _) in enumerate(copies):
-        who = int(goals.attackers[k])
+        who = int(requirements.attackers[k])
         up, down = (
             np.where(room[who] >= ENDLESS, _FAR, np.minimum(room[who] / modes.unit, _FAR))
             for room in (task.up, task.down)
@@ -62,10 +66,10 @@ def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     at = 0
     for k, kind, level in asked:
         row = np.zeros(width)
-        row[v + n * at + goals.columns[k]] = 1.0 if kind != "down" else -1.0
+        row[v + n * at + requirements.columns[k]] = 1.0 if kind != "down" else -1.0
         at += 1
         if kind == "sliding":
-            row[v + n * at + goals.columns[k]] = -1.0
+            row[v + n * at + requirements.columns[k]] = -1.0
             at += 1
         rows.append(sp.csr_array(row[None, :]))
         lower.append(np.array([level]))

@@ -52,8 +52,8 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     risk, _ = put(drawn(chance, kind, wishes=False))
     task = problem_of(risk, integer=False)
     n = len(task)
-    follows = decompose(task.system(np.arange(n))).component[task.goals.columns] < 0
-    if bool(task.beyond.any() or follows.any()) or not len(task.goals):
+    follows = decompose(task.system(np.arange(n))).component[task.requirements.columns] < 0
+    if bool(task.beyond.any() or follows.any()) or not len(task.requirements):
         return None
     units, step = steps_of(task, risk, integer=False)
 

@@ -59,12 +59,12 @@ def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: floa
 
 
 def told_later(task: ProtectionProblem) -> tuple[ProtectionProblem, PointOracle]:
-    """Return a task with one goal only, and somebody who tells of another one where a point misses it."""
+    """Return a task with one requirement only, and somebody who tells of another one where a point misses it."""
     every, known = np.arange(len(task)), [0]
 
     def grow(modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
         separator = CapacitySeparator(task, modes, backends()[0])
-        missed = np.setdiff1d(separator.sides.goals[separator.separate(v).reached < 1 - LEVEL_REACHED], known)
+        missed = np.setdiff1d(separator.sides.requirements[separator.separate(v).reached < 1 - LEVEL_REACHED], known)
         known.extend(missed[:1].tolist())
         return FurtherRequirements(task.part(every, np.sort(known)), necessary=True) if len(missed) else None
 
@@ -76,9 +76,9 @@ def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False)
     risk, _ = put(drawn(chance, kind, wishes=False))
     task = problem_of(risk, integer=False)
     task = task.part(np.arange(len(task)), np.flatnonzero(~task.beyond))
-    if not len(task.goals):
+    if not len(task.requirements):
         return
-    levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+    levels = np.maximum(task.requirements.sliding, np.maximum(task.requirements.up, task.requirements.down))
     unit = float(np.median(levels))
     modes = Modes.of(task, offered(chance, task, mix, unit), unit)
     call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)

@@ -86,10 +86,10 @@ def widest_range(task: ProtectionProblem, widest: float = INTERVALS.widest_level
     Where cells form networks that is the largest level, because a flow of one level never needs more of any cell;
     elsewhere so many levels that a safe range is not missed.
     """
-    goals = task.goals
-    if not len(goals):
+    requirements = task.requirements
+    if not len(requirements):
         return np.inf
-    largest = float(np.maximum(goals.sliding, np.maximum(goals.up, goals.down)).max())
+    largest = float(np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down)).max())
     parts = decompose(task.system(np.arange(len(task))))
     return largest if bool(parts.network.all()) else largest * widest
 
@@ -97,5 +97,5 @@ def widest_range(task: ProtectionProblem, widest: float = INTERVALS.widest_level
 def _add_fixed_costs(task: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
     """Return ranges with a fixed cost each; sensitive cells are ranges anyway, and those that cost nothing may be."""
     anyway = (prices.fixed == 0) & (prices.at_most is None)
-    anyway[task.goals.columns] = True
+    anyway[task.requirements.columns] = True
     return price_ranges(offer, prices.fixed, anyway, prices.at_most)

@@ -78,7 +78,9 @@ class LazyRequirements:
     def treat_as_new(self, requirements: NDArray[np.int64]) -> None:
         """Take some requirements of the problem for the newest ones."""
         separator = self._relaxation.separator
-        self.newest = replace(separator, sides=separator.sides.take(np.isin(separator.sides.goals, requirements)))
+        self.newest = replace(
+            separator, sides=separator.sides.take(np.isin(separator.sides.requirements, requirements))
+        )
 
     def accept(self, pattern: NDArray[np.bool_]) -> bool:
         """Make a pattern the incumbent where it is the cheapest and the oracle agrees; return whether it is allowed.

@@ -31,7 +31,7 @@ from celosia.tolerance import ENDLESS, EXACT_DOUBLE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Goals:
+class ColumnRequirements:
     """The requirements of a problem: levels that attackers must be able to push cells to.
 
     Parameters
@@ -52,9 +52,9 @@ class Goals:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def take(self, places: NDArray[np.int64]) -> Goals:
+    def take(self, places: NDArray[np.int64]) -> ColumnRequirements:
         """Return some of the requirements."""
-        return Goals(
+        return ColumnRequirements(
             self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
         )
 
@@ -78,7 +78,7 @@ class ProtectionProblem:
         What hiding a cell costs, ``(n,)``.
     forced
         Cells that are hidden in any case, ``(n,)``.
-    goals
+    requirements
         The requirements.
     decimals
         The decimal in which bounds and levels are counted.
@@ -93,7 +93,7 @@ class ProtectionProblem:
     down: NDArray[np.int64]
     cost: NDArray[np.float64]
     forced: NDArray[np.bool_]
-    goals: Goals
+    requirements: ColumnRequirements
     decimals: int
     whole: NDArray[np.bool_]
 
@@ -130,17 +130,17 @@ class ProtectionProblem:
     @property
     def beyond(self) -> NDArray[np.bool_]:
         """Which requirements exceed their attacker's bounds, so that no pattern satisfies them, ``(q,)``."""
-        goals = self.goals
-        up, down = (bound[goals.attackers, goals.columns] for bound in (self.up, self.down))
-        return np.asarray((goals.up > up) | (goals.down > down) | (goals.sliding > up + down))
+        requirements = self.requirements
+        up, down = (bound[requirements.attackers, requirements.columns] for bound in (self.up, self.down))
+        return np.asarray((requirements.up > up) | (requirements.down > down) | (requirements.sliding > up + down))
 
-    def part(self, columns: NDArray[np.int64], goals: NDArray[np.int64]) -> ProtectionProblem:
+    def part(self, columns: NDArray[np.int64], requirements: NDArray[np.int64]) -> ProtectionProblem:
         """Return the problem of some columns, to which these requirements belong."""
         matrix = sp.csr_array(self.matrix[:, columns])
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
         place = np.full(len(self), -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
-        own = self.goals.take(goals)
+        own = self.requirements.take(requirements)
         return ProtectionProblem(
             cells=self.cells[columns],
             matrix=sp.csr_array(matrix[rows]),
@@ -149,7 +149,7 @@ class ProtectionProblem:
             down=self.down.take(columns, axis=1),
             cost=self.cost[columns],
             forced=self.forced[columns],
-            goals=replace(own, columns=place[own.columns]),
+            requirements=replace(own, columns=place[own.columns]),
             decimals=self.decimals,
             whole=self.whole[columns],
         )
@@ -206,7 +206,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
         down=down,
         cost=risk.cost[cells],
         forced=np.isin(risk.status[cells], (SENSITIVE, HIDE)),
-        goals=Goals(
+        requirements=ColumnRequirements(
             np.searchsorted(cells, required.cells),
             required.attackers.astype(np.int64),
             *(

@@ -85,10 +85,12 @@ class Relaxation:
             Which requirement of the problem so far each one was, -1 for new ones, ``(q,)``.
         """
         everything = Separator.of(problem, self.separator.backend, self._parameters.cuts)
-        was = before[everything.sides.goals]
+        was = before[everything.sides.requirements]
         new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
-        kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.goals))
-        kept |= np.isin(_keys(everything.sides, everything.sides.goals), _keys(new.sides, new.sides.goals))
+        kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.requirements))
+        kept |= np.isin(
+            _keys(everything.sides, everything.sides.requirements), _keys(new.sides, new.sides.requirements)
+        )
         self._incumbent.force(problem.forced[: len(self._incumbent.problem)])
         self.separator = replace(everything, sides=everything.sides.take(kept))
         return new
@@ -185,7 +187,7 @@ def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callab
     found = separator.separate(x, integer=True, check=check)
     if not found.cuts and len(found.missed):
         problem, pattern = separator.problem, separator.builder.padded_with_forced(x) > HIDDEN_ZERO
-        return no_good_cuts(problem, pattern, problem.goals.columns[found.missed])
+        return no_good_cuts(problem, pattern, problem.requirements.columns[found.missed])
     return found.cuts
 
 
@@ -194,9 +196,9 @@ def hiding_cuts(forced: NDArray[np.bool_]) -> list[Cut]:
     return [Cut(np.array([column]), np.ones(1)) for column in np.flatnonzero(forced).tolist()]
 
 
-def _keys(sides: SideRequirements, goals: NDArray[np.int64]) -> NDArray[np.int64]:
+def _keys(sides: SideRequirements, requirements: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return numbers that tell the subproblems of some requirements from each other."""
-    return np.asarray(goals * 4 + sides.upward * 2 + sides.sliding)
+    return np.asarray(requirements * 4 + sides.upward * 2 + sides.sliding)
 
 
 def _program(problem: ProtectionProblem) -> LinearProgram:

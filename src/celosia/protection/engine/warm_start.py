@@ -19,7 +19,7 @@ from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
 
-Goal = tuple[int, str, int]
+RequirementKey = tuple[int, str, int]
 """What tells a requirement from others: the cell, the attacker's name, and how many of both come before it."""
 
 
@@ -36,7 +36,7 @@ class WarmStart:
     """
 
     pattern: NDArray[np.bool_] | None = None
-    met: frozenset[Goal] = frozenset()
+    met: frozenset[RequirementKey] = frozenset()
     _cuts: dict[bytes, Cut] = field(default_factory=dict)
 
     def keep(self, problem: ProtectionProblem, cuts: Iterable[Cut]) -> None:

@@ -46,8 +46,8 @@ class Prices:
 
 def unit_of(task: ProtectionProblem) -> float:
     """Return the unit of slacks: the median of the levels, in counts."""
-    goals = task.goals
-    levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
+    requirements = task.requirements
+    levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
     return float(np.median(levels)) if len(levels) else 1.0
 
 
@@ -87,10 +87,10 @@ def offer_range_ends(
 def task_of_widths(task: ProtectionProblem) -> ProtectionProblem:
     """Return the task of the width model: its requirements are moves of a whole level within the sum of both bounds."""
     bound = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
-    nothing = np.zeros_like(task.goals.sliding)
-    levels = np.maximum(task.goals.sliding, task.goals.up + task.goals.down)
-    goals = replace(task.goals, up=levels, down=nothing, sliding=nothing)
-    return replace(task, up=bound, down=bound, goals=goals)
+    nothing = np.zeros_like(task.requirements.sliding)
+    levels = np.maximum(task.requirements.sliding, task.requirements.up + task.requirements.down)
+    requirements = replace(task.requirements, up=levels, down=nothing, sliding=nothing)
+    return replace(task, up=bound, down=bound, requirements=requirements)
 
 
 def offer_range_widths(

@@ -88,14 +88,18 @@ class IntervalSearch(RangePublication):
     @property
     def by_width(self) -> bool:
         """Whether the width model holds: one attacker, equal costs, sliding levels or symmetric ones."""
-        goals = self.task.goals
+        requirements = self.task.requirements
         alike = bool(np.array_equal(self.costs[0][self.task.cells], self.costs[1][self.task.cells]))
-        symmetric = bool(np.all((goals.up == goals.down) & (goals.sliding <= goals.up + goals.down)))
+        symmetric = bool(
+            np.all(
+                (requirements.up == requirements.down) & (requirements.sliding <= requirements.up + requirements.down)
+            )
+        )
         return self.task.n_attackers == 1 and alike and (self.sliding or symmetric)
 
     def protection(self) -> Protection:
         """Return published ranges."""
-        if not len(self.task.goals):
+        if not len(self.task.requirements):
             return self._result(self._publish(RangeSlacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
         self._refuse_determined_cells()
         product = self._product()
@@ -108,14 +112,14 @@ class IntervalSearch(RangePublication):
 
     def _refuse_determined_cells(self) -> None:
         """Refuse sensitive cells that are a linear combination of cells that must be shown."""
-        goals = self.task.goals
-        determined = decompose(self.task.system(np.arange(len(self.task)))).component[goals.columns] < 0
+        requirements = self.task.requirements
+        determined = decompose(self.task.system(np.arange(len(self.task)))).component[requirements.columns] < 0
         if bool(determined.any()):
-            raise self._refusal(goals.columns[determined])
+            raise self._refusal(requirements.columns[determined])
 
     def _product(self) -> Product | None:
         """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
-        how, n = self.method.search, len(self.task) * len(self.task.goals)
+        how, n = self.method.search, len(self.task) * len(self.task.requirements)
         if how == "cuts" or not can_split(self.task) or bool(np.isfinite(self.most).any()):
             return None
         product = product_of(self.asked.table.relations.matrix)
@@ -172,9 +176,13 @@ class IntervalSearch(RangePublication):
     @property
     def _least_cost(self) -> float:
         """What any safe ranges cost at least: every sensitive cell is as wide as its level."""
-        goals = self.task.goals
+        requirements = self.task.requirements
         level = np.zeros(len(self.task))
-        np.maximum.at(level, goals.columns, np.maximum(goals.sliding, goals.up + goals.down).astype(np.float64))
+        np.maximum.at(
+            level,
+            requirements.columns,
+            np.maximum(requirements.sliding, requirements.up + requirements.down).astype(np.float64),
+        )
         return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.task.decimals)
 
     def _formulate_by_ends(self) -> Modes:
@@ -237,7 +245,7 @@ class IntervalSearch(RangePublication):
             raise NewColumnsError
         required = self.method.require_widths(told.risk)
         task = problem_of(required, integer=self.call.integer)
-        if len(task.goals) == len(self.task.goals):
+        if len(task.requirements) == len(self.task.requirements):
             return None
         if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
             raise NewColumnsError
@@ -267,11 +275,11 @@ class IntervalSearch(RangePublication):
         down, up = (np.zeros(len(task)), np.zeros(len(task))) if slacks is None else (slacks.down, slacks.up)
         hopeless = []
         prices, parameters = (self.prices.down, self.prices.up), self.parameters
-        for goal in self._find_unmet(down, up).tolist():
+        for requirement in self._find_unmet(down, up).tolist():
             try:
                 down, up = widen_ranges(
                     task,
-                    goal,
+                    requirement,
                     parameters.single_step,
                     (down, up),
                     prices,
@@ -280,9 +288,9 @@ class IntervalSearch(RangePublication):
                     parameters.least_cost,
                 )
             except InfeasibleError:
-                hopeless.append(goal)
+                hopeless.append(requirement)
         if hopeless:
-            raise self._refusal(task.goals.columns[hopeless])
+            raise self._refusal(task.requirements.columns[hopeless])
         return RangeSlacks(down, up)
 
     def _find_unmet(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -290,7 +298,7 @@ class IntervalSearch(RangePublication):
         modes = self._formulate_by_ends()
         separator = CapacitySeparator(self.task, modes, backends()[0], self.parameters.search.separation)
         reached = separator.separate(np.concatenate([up, down]) / modes.unit).reached
-        return np.unique(separator.sides.goals[reached < 1.0 - LEVEL_REACHED])
+        return np.unique(separator.sides.requirements[reached < 1.0 - LEVEL_REACHED])
 
     def _hear(
         self,

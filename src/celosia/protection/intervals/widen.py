@@ -33,7 +33,7 @@ DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def widen_ranges(
     task: ProtectionProblem,
-    goal: int,
+    requirement: int,
     least: Fraction,
     slacks: DownUp,
     costs: DownUp,
@@ -45,7 +45,7 @@ def widen_ranges(
 
     Parameters
     ----------
-    task, goal
+    task, requirement
         The requirement.
     least
         The least widening, in counts of the task.
@@ -63,8 +63,8 @@ def widen_ranges(
     InfeasibleError
         The greatest widths do not allow it.
     """
-    n, goals = len(task), task.goals
-    who, column = int(goals.attackers[goal]), int(goals.columns[goal])
+    n, requirements = len(task), task.requirements
+    who, column = int(requirements.attackers[requirement]), int(requirements.columns[requirement])
     bounds = [np.where(bound[who] >= ENDLESS, np.inf, bound[who].astype(np.float64)) for bound in (task.down, task.up)]
     down, up = slacks
     matrix = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
@@ -86,7 +86,7 @@ def widen_ranges(
         format="csr",
     )
     open_, still = np.full(n, np.inf), np.zeros(m)
-    level_up, level_down = float(goals.up[goal]), float(goals.down[goal])
+    level_up, level_down = float(requirements.up[requirement]), float(requirements.down[requirement])
     lower_f, upper_g = -bounds[0].copy(), bounds[1].copy()
     lower_f[column], upper_g[column] = level_up, -level_down
     # no range is widened beyond the bounds of the least informed attacker
@@ -95,7 +95,9 @@ def widen_ranges(
     step = np.where(whole, 10.0**task.decimals, 1.0)  # whole numbers count in ones
     program = LinearProgram(
         sp.csr_array(rows @ sp.diags_array(step)),
-        np.concatenate([still, still, -open_, -down, -open_, -down, -open_, [float(goals.sliding[goal])]]),
+        np.concatenate(
+            [still, still, -open_, -down, -open_, -down, -open_, [float(requirements.sliding[requirement])]]
+        ),
         np.concatenate([still, still, up, open_, up, open_, np.maximum(most - down - up, 0.0), [np.inf]]),
         np.concatenate([lower_f, -bounds[0], np.zeros(2 * n)]) / step,
         np.concatenate([bounds[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,

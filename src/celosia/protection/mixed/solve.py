@@ -123,7 +123,7 @@ class _MixedSearch(MixedIntegerIntervals):
     def protection(self) -> Protection:
         """Return the release."""
         self._refuse_cells_without_a_mode()
-        if not len(self.numbers.columns) or not len(self.task.goals):
+        if not len(self.numbers.columns) or not len(self.task.requirements):
             return super().protection()
         self._refuse_determined_cells()
         parameters = self.parameters

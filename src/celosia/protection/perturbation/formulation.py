@@ -190,7 +190,7 @@ class PerturbationModel:
         step = 10.0 ** (task.decimals - self.decimals)
         unit, reach = step, self.reach[cells]
         if not self.integer:
-            levels = np.maximum(task.goals.sliding, np.maximum(task.goals.up, task.goals.down))
+            levels = np.maximum(task.requirements.sliding, np.maximum(task.requirements.up, task.requirements.down))
             unit = max(step, float(np.median(levels)) if len(levels) else float(np.median(reach)) * step)
         ratio = np.float64(step / unit)
         cost = self.risk.cost[cells] / ratio / 10.0**self.decimals

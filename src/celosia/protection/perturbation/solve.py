@@ -138,15 +138,15 @@ class _PerturbationSearch(Numbered):
             if checked.safe:
                 return self.result(self.method, pattern, checked, pattern.loss(self.risk.cost), bound, notes)
             missed = np.array([verdict.result != MET for verdict in checked.verdicts])
-            goals = task.goals
+            requirements = task.requirements
             more = np.where(missed, max(1, round(10.0 ** (task.decimals - self.model.decimals))) * 2**attempt, 0)
             task = replace(
                 task,
-                goals=replace(
-                    goals,
-                    up=goals.up + np.where(goals.up > 0, more, 0),
-                    down=goals.down + np.where(goals.down > 0, more, 0),
-                    sliding=goals.sliding + np.where(goals.sliding > 0, more, 0),
+                requirements=replace(
+                    requirements,
+                    up=requirements.up + np.where(requirements.up > 0, more, 0),
+                    down=requirements.down + np.where(requirements.down > 0, more, 0),
+                    sliding=requirements.sliding + np.where(requirements.sliding > 0, more, 0),
                 ),
             )
             found = self._find_moves(task, bounds)

@@ -184,8 +184,8 @@ class CornerProblem:
         task = problem_of(self.method.require_widths(self.plain, nothing), integer=call.integer)
         if not bool(decompose(task.system(np.arange(len(task)))).network.all()):
             return None
-        goals = task.goals
-        levels = np.maximum(goals.sliding, np.maximum(goals.up, goals.down))
+        requirements = task.requirements
+        levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
         far = Fraction(int(levels.max(initial=0)), 10**task.decimals)
         for one in self.corners:
             far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))

@@ -28,7 +28,7 @@ from celosia.errors import SpecError
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_rounding
-from celosia.protection.engine.problem import Goals, ProtectionProblem
+from celosia.protection.engine.problem import ColumnRequirements, ProtectionProblem
 from celosia.protection.rounding.method import Round
 from celosia.risk.risk import Risk
 from celosia.solve.problem import LinearProgram
@@ -110,7 +110,7 @@ class RoundingModel:
         return int((np.abs(self.truth) // np.maximum(self.bases, 1)).max(initial=0)) + 1
 
     def modes(self, task: ProtectionProblem, extra: int) -> Modes:
-        """Return variables, costs and slacks with so many extra multiples, for the goals of a task."""
+        """Return variables, costs and slacks with so many extra multiples, for the requirements of a task."""
         unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
         remainder = self.truth % self.bases
         offer = offer_rounding(
@@ -153,25 +153,29 @@ class RoundingModel:
             integer=np.ones(len(cells), dtype=bool),
         )
 
-    def _places(self, goals: Goals) -> NDArray[np.int64]:
-        """Return the places of the cells of goals among those that are rounded, ``(q,)``."""
-        return np.searchsorted(self.cells, self.task.cells[goals.columns])
+    def _places(self, requirements: ColumnRequirements) -> NDArray[np.int64]:
+        """Return the places of the cells of requirements among those that are rounded, ``(q,)``."""
+        return np.searchsorted(self.cells, self.task.cells[requirements.columns])
 
     def find_goals_within_reach(self, extra: int) -> NDArray[np.bool_]:
-        """Return which goals some multiple next to the truth meets, as far as the cell itself goes, ``(q,)``."""
-        place = self._places(self.task.goals)
-        return self._within_reach(self.task.goals, self.bases[place], extra, signed=not self.risk.table.nonnegative)
+        """Return which requirements some multiple next to the truth meets, as far as the cell itself goes, ``(q,)``."""
+        place = self._places(self.task.requirements)
+        return self._within_reach(
+            self.task.requirements, self.bases[place], extra, signed=not self.risk.table.nonnegative
+        )
 
     def _within_reach(
-        self, goals: Goals, base: NDArray[np.int64], extra: int, *, signed: bool = False
+        self, requirements: ColumnRequirements, base: NDArray[np.int64], extra: int, *, signed: bool = False
     ) -> NDArray[np.bool_]:
-        """Return the same for some goals and other bases; negative numbers may be published where signed."""
-        place = self._places(goals)
+        """Return the same for some requirements and other bases; negative numbers may be published where signed."""
+        place = self._places(requirements)
         truth, grain = self.truth[place], self.grains[place]
-        most_up, most_down = (most[goals.attackers, goals.columns] for most in (self.task.up, self.task.down))
+        most_up, most_down = (
+            most[requirements.attackers, requirements.columns] for most in (self.task.up, self.task.down)
+        )
         remainder = truth % base
         reach = base * (extra + 1) - grain
-        met = np.zeros(len(goals), dtype=bool)
+        met = np.zeros(len(requirements), dtype=bool)
         for steps in range(-extra, extra + 2):
             moved = steps * base - remainder  # how far the published value lies above the truth
             allowed = (moved + truth >= 0) | signed
@@ -181,38 +185,40 @@ class RoundingModel:
                 np.minimum(np.minimum(slack * self.scale, ENDLESS), most)
                 for slack, most in ((reach + moved, most_up), (reach - moved, most_down))
             )
-            met |= allowed & (up >= goals.up) & (down >= goals.down) & (up + down >= goals.sliding)
+            met |= allowed & (up >= requirements.up) & (down >= requirements.down) & (up + down >= requirements.sliding)
         return met
 
-    def find_larger_base(self, goals: Goals, extra: int, tried: int) -> int:
-        """Return a base that meets some goals, the smallest if it is among the next `tried`.
+    def find_larger_base(self, requirements: ColumnRequirements, extra: int, tried: int) -> int:
+        """Return a base that meets some requirements, the smallest if it is among the next `tried`.
 
         With a base of at least UPL + LPL + 2 grains, and half of SPL and a grain, one of the two multiples next to any
         truth meets all levels.
         """
-        place = self._places(goals)
+        place = self._places(requirements)
         base, grain, scale = self.bases[place], self.grains[place], self.scale
         coarse = int(grain.max(initial=1))
-        wanted = np.maximum(goals.up + goals.down + 2 * scale * grain, -(-goals.sliding // 2) + scale * grain)
+        wanted = np.maximum(
+            requirements.up + requirements.down + 2 * scale * grain, -(-requirements.sliding // 2) + scale * grain
+        )
         enough = max(int(-(-wanted.max(initial=0) // scale)), int(base.max(initial=1)))
         enough = -(-enough // coarse) * coarse
         first = (int(base.min(initial=enough)) // coarse + 1) * coarse
         for larger in range(first, min(enough, first + tried * coarse), coarse):
-            if bool(self._within_reach(goals, np.full(len(goals), larger), extra).all()):
+            if bool(self._within_reach(requirements, np.full(len(requirements), larger), extra).all()):
                 return larger
         return enough
 
-    def lower_goals(self, goals: Goals) -> Goals:
-        """Return goals lowered to what the nearest multiples of each base can give, for levels that are relaxed."""
-        place = self._places(goals)
+    def lower_levels(self, requirements: ColumnRequirements) -> ColumnRequirements:
+        """Return requirements with levels lowered to what the nearest multiples of each base can give."""
+        place = self._places(requirements)
         grain = self.grains[place] * self.scale
         either = self.bases[place] * self.scale - grain
         remainder = (self.truth[place] % self.bases[place]) * self.scale
         up = np.maximum(either - remainder, 0)
         down = np.maximum(np.where(remainder > 0, remainder - grain, either), 0)
         return replace(
-            goals,
-            up=np.minimum(goals.up, up),
-            down=np.minimum(goals.down, down),
-            sliding=np.minimum(goals.sliding, up + down),
+            requirements,
+            up=np.minimum(requirements.up, up),
+            down=np.minimum(requirements.down, down),
+            sliding=np.minimum(requirements.sliding, up + down),
         )

@@ -99,7 +99,7 @@ class _RoundingSearch(Numbered):
                 return self._result(found, extra)
             if given is not None or extra >= self.model.most_extra:
                 return self._relax_or_refuse(extra)
-            if self.method.relax_levels and len(self.task.goals) and self._adds_up(self.cells, extra):
+            if self.method.relax_levels and len(self.task.requirements) and self._adds_up(self.cells, extra):
                 return self._relax_levels(extra)
             if not asked_why:
                 self._refuse_frozen()
@@ -159,9 +159,9 @@ class _RoundingSearch(Numbered):
 
     def _relax_levels(self, extra: int) -> Protection:
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
-        goals = self.task.goals.take(np.flatnonzero(~self.hopeless))
-        for kept in (self.model.lower_goals(goals), goals.take(np.zeros(0, np.int64))):
-            task = replace(self.task, goals=kept)
+        requirements = self.task.requirements.take(np.flatnonzero(~self.hopeless))
+        for kept in (self.model.lower_levels(requirements), requirements.take(np.zeros(0, np.int64))):
+            task = replace(self.task, requirements=kept)
             found = self._find_rounding(task, extra, relaxed=True)
             if found is not None:
                 return self._result(found, extra)
@@ -218,9 +218,9 @@ class _RoundingSearch(Numbered):
 
     def _too_small_base(self, missed: NDArray[np.bool_], extra: int) -> CelosiaError:
         """Return that levels are more than the base can give, and which base would do."""
-        goals = self.task.goals.take(np.flatnonzero(missed))
-        cells = np.unique(self.task.cells[goals.columns])
-        base = self.model.find_larger_base(goals, extra, self.parameters.tried_bases)
+        requirements = self.task.requirements.take(np.flatnonzero(missed))
+        cells = np.unique(self.task.cells[requirements.columns])
+        base = self.model.find_larger_base(requirements, extra, self.parameters.tried_bases)
         enough = rounded_up(base * self.model.unit)
         text = Fixed.of_counts(np.array([enough], dtype=object), self.risk.table.decimals).texts()[0]
         fits = enough <= int(np.abs(self.risk.table.amounts.counts).max())

@@ -150,7 +150,7 @@ class ComponentSearches:
 def split_components(problem: ProtectionProblem) -> list[tuple[ProtectionProblem, NDArray[np.int64]]]:
     """Return the connected components of a problem that have requirements, with their columns."""
     parts = decompose(problem.system(np.arange(len(problem))))
-    component = parts.component[problem.goals.columns]
+    component = parts.component[problem.requirements.columns]
     found = []
     for number in np.unique(component[component >= 0]).tolist():
         columns = np.sort(parts.members(number))

@@ -23,7 +23,7 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.engine.warm_start import Goal
+from celosia.protection.engine.warm_start import RequirementKey
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
@@ -80,7 +80,7 @@ class _SuppressionRun:
     _outside: float = 0.0
     _begun: bool = False
     _necessary: bool = True
-    _before: Collection[Goal] = ()
+    _before: Collection[RequirementKey] = ()
     _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _last_audited: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -93,11 +93,11 @@ class _SuppressionRun:
         """Return the problem; cells that could never keep their width if they were hidden are shown."""
         problem = problem_of(self.risk, widths=self.method.widths, integer=self.call.integer)
         shown = np.zeros(len(problem), dtype=bool)
-        shown[problem.goals.columns[problem.beyond]] = True
+        shown[problem.requirements.columns[problem.beyond]] = True
         shown &= ~problem.forced
         if not bool(shown.any()):
             return problem
-        return problem.part(np.flatnonzero(~shown), np.flatnonzero(~shown[problem.goals.columns]))
+        return problem.part(np.flatnonzero(~shown), np.flatnonzero(~shown[problem.requirements.columns]))
 
     def run(self) -> Protection:
         """Return the best pattern that passes the audit; Ctrl-C ends the search for a better one."""
@@ -150,14 +150,16 @@ class _SuppressionRun:
         """Begin with what earlier searches found, where there is an oracle: then there is one search."""
         warm_start = self.call.warm_start
         if warm_start is not None and self.call.oracle is not None and not self._begun:
-            new = [place for place, goal in enumerate(self._requirement_keys()) if goal not in warm_start.met]
+            new = [
+                place for place, requirement in enumerate(self._requirement_keys()) if requirement not in warm_start.met
+            ]
             for search in self.searches:
                 search.begin(
                     warm_start.cuts(search.problem), warm_start.mask(search.problem), np.array(new, dtype=np.int64)
                 )
         self._begun = True
 
-    def _keep(self, hidden: NDArray[np.bool_], met: Iterable[Goal]) -> None:
+    def _keep(self, hidden: NDArray[np.bool_], met: Iterable[RequirementKey]) -> None:
         """Keep a pattern, the requirements that it satisfies, and cuts; no-good cuts may not be proved."""
         warm_start = self.call.warm_start
         if warm_start is not None:
@@ -179,14 +181,14 @@ class _SuppressionRun:
         if violated is None:
             return None
         assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
-        known = {goal: place for place, goal in enumerate(self._requirement_keys())}
+        known = {requirement: place for place, requirement in enumerate(self._requirement_keys())}
         self.risk, self.method = violated.risk, violated.method
         self.problem = self._make_problem()
         self._necessary &= violated.necessary
         if violated.necessary and self._requires_shown_cells:
             raise self._refusal()
         self._refused, self._before = pattern, known.keys()
-        before = [known.get(goal, -1) for goal in self._requirement_keys()]
+        before = [known.get(requirement, -1) for requirement in self._requirement_keys()]
         return Extension(self.problem, np.array(before, dtype=np.int64), violated.necessary)
 
     def _reopen(self) -> None:
@@ -198,12 +200,12 @@ class _SuppressionRun:
         self._keep(hidden, self._before)
         self._open_searches()
 
-    def _requirement_keys(self) -> Iterator[Goal]:
+    def _requirement_keys(self) -> Iterator[RequirementKey]:
         """Yield what tells requirements from each other."""
-        goals, names = self.problem.goals, [attacker.name for attacker in self.risk.attackers]
-        cells = self.problem.cells[goals.columns].tolist()
+        requirements, names = self.problem.requirements, [attacker.name for attacker in self.risk.attackers]
+        cells = self.problem.cells[requirements.columns].tolist()
         seen: Counter[tuple[int, str]] = Counter()
-        for cell, who in zip(cells, goals.attackers.tolist(), strict=True):
+        for cell, who in zip(cells, requirements.attackers.tolist(), strict=True):
             yield cell, names[who], seen[cell, names[who]]
             seen[cell, names[who]] += 1
 
@@ -319,8 +321,8 @@ class _SuppressionRun:
         reached = np.zeros(len(problem), dtype=bool)
         for _, columns in parts:
             reached[columns] = True
-        hopeless = ~reached[problem.goals.columns] | problem.beyond
-        if bool((hopeless & problem.forced[problem.goals.columns]).any()) or self._requires_shown_cells:
+        hopeless = ~reached[problem.requirements.columns] | problem.beyond
+        if bool((hopeless & problem.forced[problem.requirements.columns]).any()) or self._requires_shown_cells:
             raise self._refusal()
 
     @property

@@ -28,7 +28,7 @@ def table() -> tuple[CutBuilder, SupportGraph, SideRequirements]:
     task = problem_of(make_risk(rows, GRID, {0: (3, 4, 0), 6: (5, 5, 0), 7: (10, 6, 0)}), integer=False)
     hidden = SupportGraph.of(task, np.arange(len(task)))
     assert hidden.parts.network.all()
-    return CutBuilder.of(task), hidden, split_sides(task.goals)
+    return CutBuilder.of(task), hidden, split_sides(task.requirements)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -186,7 +186,7 @@ def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     cell = int(np.flatnonzero(~task.forced)[0])
     forced = task.forced.copy()
     forced[cell] = True
-    told = [Extension(replace(task, forced=forced), np.arange(len(task.goals)), necessary=True)]
+    told = [Extension(replace(task, forced=forced), np.arange(len(task.requirements)), necessary=True)]
     solver = backends()[0]
     own = BranchAndCut(task, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
     without = np.ones(len(task), dtype=bool)

@@ -63,7 +63,7 @@ def test_only_attackers_without_requirements_of_their_own_are_asked_for_widths()
     free = int(np.flatnonzero(~risk.sensitive)[0])
     more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=())
     task = problem_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
-    wide = task.goals.attackers[task.cells[task.goals.columns] == free]
+    wide = task.requirements.attackers[task.cells[task.requirements.columns] == free]
     assert wide.tolist() == [0]
 
 

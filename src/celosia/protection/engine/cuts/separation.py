@@ -62,7 +62,7 @@ class Separator:
     def of(cls, problem: ProtectionProblem, backend: Backend, parameters: CutParameters = PARAMETERS.cuts) -> Separator:
         """Return the separator by all requirements of a problem."""
         subproblems = Subproblems(CutBuilder.of(problem), backend, parameters.least_ratio)
-        return cls(subproblems, split_sides(problem.goals), parameters)
+        return cls(subproblems, split_sides(problem.requirements), parameters)
 
     @property
     def builder(self) -> CutBuilder:
@@ -222,7 +222,7 @@ class Separator:
         self, x: NDArray[np.float64], asked: SideRequirements, reached: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """Return the requirements that are missed."""
-        return np.unique(asked.goals[self._fall_short(x, asked, reached)])
+        return np.unique(asked.requirements[self._fall_short(x, asked, reached)])
 
     def _fall_short(
         self, x: NDArray[np.float64], asked: SideRequirements, reached: NDArray[np.float64]

@@ -103,7 +103,11 @@ class NeighbourhoodSearch:
             built = self._construct(
                 self._problem.forced, self._prices(self.parameters.start_spread * number), first=number == 0
             )
-            if current is None and built is not None and bool(self._problem.forced[self._problem.goals.columns].all()):
+            if (
+                current is None
+                and built is not None
+                and bool(self._problem.forced[self._problem.requirements.columns].all())
+            ):
                 yield built.pattern
             found = self._reduce(built)
             current = self._better(current, found)

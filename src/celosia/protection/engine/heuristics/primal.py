@@ -150,7 +150,7 @@ class PrimalHeuristics:
         """
         builder, sides = self._requirements.newest.builder, self._requirements.newest.sides
         missed = self._requirements.newest.find_missed(pattern, self._is_up)
-        asked = split_sliding_levels(sides.take(np.isin(sides.goals, missed)), builder)
+        asked = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
         if not len(asked):
             return pattern
         backend = self._relaxation.separator.backend

@@ -142,12 +142,12 @@ class ReverseDelete:
         round after another.
         """
         problem = self.separator.problem
-        if bool(problem.forced[problem.goals.columns].all()):
+        if bool(problem.forced[problem.requirements.columns].all()):
             return pattern
         pattern = pattern.copy()
         while True:
             missed = self.separator.find_missed(pattern)
-            columns = np.unique(problem.goals.columns[missed])
+            columns = np.unique(problem.requirements.columns[missed])
             shown = columns[~problem.forced[columns] & pattern[columns]]
             if not len(shown):
                 return pattern

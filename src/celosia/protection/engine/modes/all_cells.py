@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from celosia.protection.engine.modes.modes import Modes, Offer
-from celosia.protection.engine.problem import Goals, ProtectionProblem
+from celosia.protection.engine.problem import ColumnRequirements, ProtectionProblem
 from celosia.table.table import Table
 
 
@@ -39,7 +39,7 @@ def modes_of_all_cells(task: ProtectionProblem, table: Table, offers: Sequence[O
         down=nothing,
         cost=np.zeros(n),
         forced=np.zeros(n, dtype=bool),
-        goals=Goals(none, none, none, none, none),
+        requirements=ColumnRequirements(none, none, none, none, none),
         decimals=task.decimals,
         whole=np.zeros(n, dtype=bool),
     )

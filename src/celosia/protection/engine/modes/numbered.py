@@ -54,7 +54,9 @@ class Numbered:
     @cached_property
     def hopeless(self) -> NDArray[np.bool_]:
         """Which requirements have a target cell that is a linear combination of frozen cells, ``(q,)``."""
-        return np.asarray(decompose(self.task.system(np.arange(len(self.task)))).component[self.task.goals.columns] < 0)
+        return np.asarray(
+            decompose(self.task.system(np.arange(len(self.task)))).component[self.task.requirements.columns] < 0
+        )
 
     def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
         """Run a search and return its incumbent, None where there is none.
@@ -96,7 +98,7 @@ class Numbered:
         InfeasibleError
             With a smallest set of frozen cells that do.
         """
-        if len(self.task.goals):
+        if len(self.task.requirements):
             clash = conflict_of(self.risk, None, lambda _: None, integer=self.call.integer)
             if len(clash.unmet):
                 raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)

@@ -99,7 +99,7 @@ class CapacitySeparator:
     _next: int = 0
 
     def __post_init__(self) -> None:
-        sides = split_sides(self.task.goals)
+        sides = split_sides(self.task.requirements)
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.problem import Goals
+    from celosia.protection.engine.problem import ColumnRequirements
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +18,8 @@ class SideRequirements:
 
     Parameters
     ----------
-    goals
-        The requirement to which the side belongs, as its place among `ProtectionProblem.goals`.
+    requirements
+        The requirement to which the side belongs, as its place among `ProtectionProblem.requirements`.
     columns, attackers
         The cell and the attacker.
     upward
@@ -30,7 +30,7 @@ class SideRequirements:
         The level is one of both sides together. Such sides stand in pairs, up and then down.
     """
 
-    goals: NDArray[np.int64]
+    requirements: NDArray[np.int64]
     columns: NDArray[np.int64]
     attackers: NDArray[np.int64]
     upward: NDArray[np.bool_]
@@ -38,12 +38,12 @@ class SideRequirements:
     sliding: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.goals)
+        return len(self.requirements)
 
     def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> SideRequirements:
         """Return some of the sides."""
         return SideRequirements(
-            self.goals[places],
+            self.requirements[places],
             self.columns[places],
             self.attackers[places],
             self.upward[places],
@@ -52,17 +52,19 @@ class SideRequirements:
         )
 
 
-def split_sides(goals: Goals) -> SideRequirements:
+def split_sides(requirements: ColumnRequirements) -> SideRequirements:
     """Return the sides of all requirements in their order; sliding levels that the others imply have none."""
-    asked = np.stack([goals.up, goals.down, *[np.where(goals.sliding > goals.up + goals.down, goals.sliding, 0)] * 2])
-    kind, goal = np.nonzero(asked)
-    order = np.lexsort((kind, goal))
-    kind, goal = kind[order], goal[order]
+    up, down, sliding = requirements.up, requirements.down, requirements.sliding
+    both = np.where(sliding > up + down, sliding, 0)
+    levels = np.stack([up, down, both, both])
+    kind, requirement = np.nonzero(levels)
+    order = np.lexsort((kind, requirement))
+    kind, requirement = kind[order], requirement[order]
     return SideRequirements(
-        goal,
-        goals.columns[goal],
-        goals.attackers[goal],
+        requirement,
+        requirements.columns[requirement],
+        requirements.attackers[requirement],
         kind % 2 == 0,
-        asked[kind, goal].astype(np.float64),
+        levels[kind, requirement].astype(np.float64),
         kind >= 2,  # noqa: PLR2004  (after up and down)
     )

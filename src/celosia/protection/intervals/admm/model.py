@@ -93,11 +93,13 @@ class SplittingCuts:
 
 def model_of(task: ProtectionProblem, prices: Prices, place: NDArray[np.int64], n: int) -> tuple[SplittingModel, float]:
     """Return the model of a task in the places of a product, and the mean level in counts."""
-    goals = task.goals
+    requirements = task.requirements
     levels = np.zeros((3, len(task)))
-    slides = goals.sliding > goals.up + goals.down
-    for level, own in zip(levels, (goals.down, goals.up, np.where(slides, goals.sliding, 0)), strict=True):
-        np.maximum.at(level, goals.columns, own)
+    slides = requirements.sliding > requirements.up + requirements.down
+    for level, own in zip(
+        levels, (requirements.down, requirements.up, np.where(slides, requirements.sliding, 0)), strict=True
+    ):
+        np.maximum.at(level, requirements.columns, own)
     targets = np.flatnonzero(levels.any(axis=0))
     unit = float(np.maximum(levels[0] + levels[1], levels[2])[targets].mean())
 

@@ -31,8 +31,8 @@ RangeEnds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def can_split(task: ProtectionProblem) -> bool:
     """Return whether splitting can solve a task: one attacker, and every level slides or is separate."""
-    goals = task.goals
-    both = (goals.sliding > goals.up + goals.down) & (goals.up + goals.down > 0)
+    requirements = task.requirements
+    both = (requirements.sliding > requirements.up + requirements.down) & (requirements.up + requirements.down > 0)
     return task.n_attackers == 1 and not bool(both.any())
 
 

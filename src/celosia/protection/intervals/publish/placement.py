@@ -208,10 +208,10 @@ class RangePlacement:
         self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]
     ) -> EndCounts:
         factor = float(grid.factor)
-        for goal in missed.tolist():
+        for requirement in missed.tolist():
             wider = widen_ranges(
                 self.task,
-                goal,
+                requirement,
                 Fraction(1, grid.factor),
                 (down / factor, up / factor),
                 self._widening_costs(grid, down + up > 0),

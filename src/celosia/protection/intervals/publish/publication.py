@@ -77,7 +77,7 @@ class RangePublication:
     @property
     def sliding(self) -> bool:
         """Whether all levels are sliding."""
-        return not bool(self.task.goals.up.any() or self.task.goals.down.any())
+        return not bool(self.task.requirements.up.any() or self.task.requirements.down.any())
 
     @cached_property
     def prices(self) -> Prices:
