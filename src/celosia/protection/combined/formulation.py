@@ -2,10 +2,11 @@ r"""The formulation of combined suppression: ranges with a fixed cost each.
 
 With :math:`x_i \in \{0, 1\}` for *cell i is a range* (Salazar 2002, section 4.3; thesis 3.28a to 3.28i),
 
-.. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^- + w_i x_i, \qquad 0 \le z_i^+ \le \mathrm{UB}_i x_i, \quad
-          0 \le z_i^- \le \mathrm{LB}_i x_i, \qquad \sum_i x_i \le \texttt{at\_most},
+.. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^- + w_i x_i, \qquad 0 \le z_i^\pm \le R_i x_i, \qquad
+          \sum_i x_i \le q,
 
-and slacks as in interval publication. Sensitive cells are ranges anyway.
+and slacks as in interval publication; q is `at_most`, and :math:`R_i` the attacker's bound or `widest_range`, if that
+is smaller. Sensitive cells are ranges anyway.
 """
 
 from __future__ import annotations

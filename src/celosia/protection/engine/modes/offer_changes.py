@@ -50,7 +50,7 @@ def limit_widths(offer: Offer, most: NDArray[np.float64]) -> Offer:
 def price_ranges(
     offer: Offer, fixed: NDArray[np.float64], forced: NDArray[np.bool_], at_most: int | None = None
 ) -> Offer:
-    """Return ranges with a fixed cost each: z+ <= UB x, z- <= LB x with x in {0, 1}, cost w x (thesis 3.28a to 3.28e).
+    """Return ranges with a fixed cost each: z+, z- <= R x with x in {0, 1}, cost w x (thesis 3.28a to 3.28e).
 
     Parameters
     ----------
