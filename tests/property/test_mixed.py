@@ -50,28 +50,31 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     """Return a table, and ways of publishing it that are drawn for each of its cells."""
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
-    task = problem_of(risk, integer=False)
-    n = len(task)
-    follows = decompose(task.system(np.arange(n))).component[task.requirements.columns] < 0
-    if bool(task.beyond.any() or follows.any()) or not len(task.requirements):
+    problem = problem_of(risk, integer=False)
+    n = len(problem)
+    follows = decompose(problem.system(np.arange(n))).component[problem.requirements.columns] < 0
+    if bool(problem.beyond.any() or follows.any()) or not len(problem.requirements):
         return None
-    units, step = steps_of(task, risk, integer=False)
+    units, step = steps_of(problem, risk, integer=False)
 
     def some(values: list[float]) -> np.ndarray:
         return np.array([chance.choice(values) for _ in range(n)])
 
     rounds, moves = (np.flatnonzero(some([0, 1, 1])) for _ in range(2))
-    truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[task.cells[rounds]] // units
+    truth = np.asarray(risk.table.amounts.counts, dtype=np.int64)[problem.cells[rounds]] // units
     numbers = Numbers(
         Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth, np.ones_like(truth)),
         perturbations_of(
-            PerturbationModel(risk, Perturb(chance.choice([2, 5])), integer=False), task, moves, chance.randint(0, 99)
+            PerturbationModel(risk, Perturb(chance.choice([2, 5])), integer=False),
+            problem,
+            moves,
+            chance.randint(0, 99),
         ),
         step,
     )
     prices = HidingPrices(some([1.0, 2.0]), some([1.0, 2.0]), hide=some([4.0, 9.0, np.inf]))
     mixed = MixedModes.of(
-        task, prices, some([0.0, _WIDE * step]), numbers, NumberPrices(some([0.0, 1.0]), some([0.0, 1.0]))
+        problem, prices, some([0.0, _WIDE * step]), numbers, NumberPrices(some([0.0, 1.0]), some([0.0, 1.0]))
     )
     return risk, mixed, step
 
@@ -81,12 +84,12 @@ def compare(name: str, kind: str, solver: int) -> None:
     if made is None:
         return
     risk, mixed, _ = made
-    task = problem_of(risk, integer=False)
+    problem = problem_of(risk, integer=False)
     call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
-    search = ModeSearch(task, mixed.modes, backends()[0], call, lambda _: None)
+    search = ModeSearch(problem, mixed.modes, backends()[0], call, lambda _: None)
     search.suggest(mixed.widest)
     search.run()
-    wanted = cheapest(task, mixed.modes)
+    wanted = cheapest(problem, mixed.modes)
     if np.isnan(wanted):
         return
     assert search.impossible == np.isinf(wanted)
@@ -94,11 +97,11 @@ def compare(name: str, kind: str, solver: int) -> None:
         assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
         assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
         choice = mixed.read(search.best)
-        ways = np.zeros(len(task), dtype=np.int64)
+        ways = np.zeros(len(problem), dtype=np.int64)
         for columns in (np.flatnonzero(choice.hidden), choice.rounded, choice.perturbed):
             ways[columns] += 1
         assert ways.max(initial=0) <= 1
-        assert np.abs(search.best[: 2 * len(task)][np.tile(ways > 0, 2)]).max(initial=0.0) < 1e-6
+        assert np.abs(search.best[: 2 * len(problem)][np.tile(ways > 0, 2)]).max(initial=0.0) < 1e-6
 
 
 @pytest.mark.parametrize("kind", KINDS)

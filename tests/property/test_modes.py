@@ -28,9 +28,9 @@ _ROUNDS, _MANY = 1, 40
 MIXES = ("ranged", "opened", "hidden", "mixed", "rounded", "perturbed", "ranged and hidden")
 
 
-def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: float) -> list[Offer]:
-    """Return offers of one mix for the columns of a task."""
-    n = len(task)
+def offered(chance: random.Random, problem: ProtectionProblem, mix: str, unit: float) -> list[Offer]:
+    """Return offers of one mix for the columns of a problem."""
+    n = len(problem)
     costs = np.array([chance.choice([0.5, 1.0, 1.0, 2.0, 3.0]) for _ in range(2 * n)])
     fixed = np.array([chance.choice([0.0, 1.0, 5.0]) for _ in range(n)])
     kind = np.array([chance.choice([0, 1, 2]) for _ in range(n)])
@@ -58,41 +58,41 @@ def offered(chance: random.Random, task: ProtectionProblem, mix: str, unit: floa
     return [one(word, np.arange(n)) for word in mix.split(" and ")]
 
 
-def told_later(task: ProtectionProblem) -> tuple[ProtectionProblem, PointOracle]:
-    """Return a task with one requirement only, and somebody who tells of another one where a point misses it."""
-    every, known = np.arange(len(task)), [0]
+def told_later(problem: ProtectionProblem) -> tuple[ProtectionProblem, PointOracle]:
+    """Return a problem with one requirement only, and somebody who tells of another one where a point misses it."""
+    every, known = np.arange(len(problem)), [0]
 
     def grow(modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
-        separator = CapacitySeparator(task, modes, backends()[0])
+        separator = CapacitySeparator(problem, modes, backends()[0])
         missed = np.setdiff1d(separator.sides.requirements[separator.separate(v).reached < 1 - LEVEL_REACHED], known)
         known.extend(missed[:1].tolist())
-        return FurtherRequirements(task.part(every, np.sort(known)), necessary=True) if len(missed) else None
+        return FurtherRequirements(problem.part(every, np.sort(known)), necessary=True) if len(missed) else None
 
-    return task.part(every, np.array(known)), grow
+    return problem.part(every, np.array(known)), grow
 
 
 def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False) -> None:
     chance = seeded(name)
     risk, _ = put(drawn(chance, kind, wishes=False))
-    task = problem_of(risk, integer=False)
-    task = task.part(np.arange(len(task)), np.flatnonzero(~task.beyond))
-    if not len(task.requirements):
+    problem = problem_of(risk, integer=False)
+    problem = problem.part(np.arange(len(problem)), np.flatnonzero(~problem.beyond))
+    if not len(problem.requirements):
         return
-    levels = np.maximum(task.requirements.sliding, np.maximum(task.requirements.up, task.requirements.down))
+    levels = np.maximum(problem.requirements.sliding, np.maximum(problem.requirements.up, problem.requirements.down))
     unit = float(np.median(levels))
-    modes = Modes.of(task, offered(chance, task, mix, unit), unit)
+    modes = Modes.of(problem, offered(chance, problem, mix, unit), unit)
     call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
-    first, grow = told_later(task) if later else (task, None)
+    first, grow = told_later(problem) if later else (problem, None)
     search = ModeSearch(first, modes, backends()[0], call, lambda _: None, grow)
     search.run()
-    wanted = cheapest(task, modes)
+    wanted = cheapest(problem, modes)
     if np.isnan(wanted):
         return
     assert search.impossible == np.isinf(wanted)
     if search.best is not None:
         assert search.cost == pytest.approx(wanted, rel=3e-5, abs=1e-5)
         assert search.bound <= wanted + 1e-6 * abs(wanted) + 1e-6
-        assert CapacitySeparator(task, modes, backends()[0]).separate(search.best).least >= 1 - 1e-6
+        assert CapacitySeparator(problem, modes, backends()[0]).separate(search.best).least >= 1 - 1e-6
 
 
 @pytest.mark.parametrize("mix", MIXES)

@@ -25,7 +25,7 @@ from celosia.protection.intervals.formulation import (
     Prices,
     offer_range_ends,
     offer_range_widths,
-    task_of_widths,
+    problem_of_widths,
     unit_of,
 )
 from celosia.protection.intervals.parameters import INTERVALS
@@ -48,55 +48,55 @@ class FixedPrices(Prices):
     at_most: int | None = None
 
 
-def prices_of(task: ProtectionProblem, method: Combined, risk: Risk) -> FixedPrices:
-    """Return what ranges of the columns of a task cost, by the costs of a method; `risk` has its wishes applied."""
-    below, above = (cost[task.cells] for cost in method.costs(risk))
-    return FixedPrices(below, above, method.cell_costs(risk)[task.cells], method.at_most)
+def prices_of(problem: ProtectionProblem, method: Combined, risk: Risk) -> FixedPrices:
+    """Return what ranges of the columns of a problem cost, by the costs of a method; `risk` has its wishes applied."""
+    below, above = (cost[problem.cells] for cost in method.costs(risk))
+    return FixedPrices(below, above, method.cell_costs(risk)[problem.cells], method.at_most)
 
 
 def formulate_by_ends(
-    task: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
+    problem: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
 ) -> Modes:
     """Return the modes in which both ends of every range are variables.
 
     Parameters
     ----------
-    task, prices, most
+    problem, prices, most
         As in `celosia.protection.intervals.formulation`.
     widest
         In levels; see `widest_range`.
     """
-    unit = unit_of(task)
-    offer = offer_range_ends(task, prices, most, unit, widest_range(task, widest))
-    return Modes.of(task, [_add_fixed_costs(task, offer, prices)], unit)
+    unit = unit_of(problem)
+    offer = offer_range_ends(problem, prices, most, unit, widest_range(problem, widest))
+    return Modes.of(problem, [_add_fixed_costs(problem, offer, prices)], unit)
 
 
 def formulate_by_widths(
-    task: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
+    problem: ProtectionProblem, prices: FixedPrices, most: NDArray[np.float64], widest: float = INTERVALS.widest_levels
 ) -> tuple[ProtectionProblem, Modes]:
     """Return the width model, whose ranges may be impossible to place; parameters as for `formulate_by_ends`."""
-    widths = task_of_widths(task)
+    widths = problem_of_widths(problem)
     unit = unit_of(widths)
-    offer = offer_range_widths(widths, prices, most, unit, widest_range(task, widest))
+    offer = offer_range_widths(widths, prices, most, unit, widest_range(problem, widest))
     return widths, Modes.of(widths, [_add_fixed_costs(widths, offer, prices)], unit)
 
 
-def widest_range(task: ProtectionProblem, widest: float = INTERVALS.widest_levels) -> float:
+def widest_range(problem: ProtectionProblem, widest: float = INTERVALS.widest_levels) -> float:
     """Return how far ranges with a fixed cost may reach, in counts: no level needs more.
 
     Where cells form networks that is the largest level, because a flow of one level never needs more of any cell;
     elsewhere so many levels that a safe range is not missed.
     """
-    requirements = task.requirements
+    requirements = problem.requirements
     if not len(requirements):
         return np.inf
     largest = float(np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down)).max())
-    parts = decompose(task.system(np.arange(len(task))))
+    parts = decompose(problem.system(np.arange(len(problem))))
     return largest if bool(parts.network.all()) else largest * widest
 
 
-def _add_fixed_costs(task: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
+def _add_fixed_costs(problem: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
     """Return ranges with a fixed cost each; sensitive cells are ranges anyway, and those that cost nothing may be."""
     anyway = (prices.fixed == 0) & (prices.at_most is None)
-    anyway[task.requirements.columns] = True
+    anyway[problem.requirements.columns] = True
     return price_ranges(offer, prices.fixed, anyway, prices.at_most)

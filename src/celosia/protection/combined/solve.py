@@ -67,7 +67,7 @@ class MixedIntegerIntervals(IntervalSearch):
 
     def _run_from_ranges(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find."""
-        ranges = formulate_ranges(self.task, self.prices, self.most)
+        ranges = formulate_ranges(self.problem, self.prices, self.most)
         parameters = self.parameters
         share = parameters.first_share if self.call.oracle is None else parameters.first_share_with_oracle
         first = self._search(ranges, self._shorten(search.call, share), lambda _: None)
@@ -80,7 +80,7 @@ class MixedIntegerIntervals(IntervalSearch):
         self._update_requirements(search)
         if first is None:
             return
-        program, opening, n = search.modes.program, search.modes.opening, len(self.task)
+        program, opening, n = search.modes.program, search.modes.opening, len(self.problem)
         point = np.maximum(program.lower, 0.0)
         point[: len(first)] = np.clip(first, program.lower[: len(first)], program.upper[: len(first)])
         wide = (point[:n] > 0) | (point[n : 2 * n] > 0)
@@ -95,11 +95,11 @@ class MixedIntegerIntervals(IntervalSearch):
         if self.call.clock.left <= 0:
             return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
         modes = self._formulate_by_ends()
-        separator = CapacitySeparator(self.task, modes, backends()[0], self.parameters.search.separation)
+        separator = CapacitySeparator(self.problem, modes, backends()[0], self.parameters.search.separation)
         program = modes.program
         largest = float(separator.sides.levels.max(initial=1.0))
         widest = np.where(np.isfinite(program.upper), program.upper, largest)
-        ends = 2 * len(self.task)
+        ends = 2 * len(self.problem)
         widest[:ends] = np.minimum(widest[:ends], np.tile(self.most / modes.unit, 2))
         missed = separator.sides.columns[separator.separate(widest).reached < 1.0 - LEVEL_REACHED]
         if len(missed):
@@ -114,19 +114,19 @@ class _CombinedSearch(MixedIntegerIntervals):
 
     @cached_property
     def prices(self) -> FixedPrices:
-        """What ranges of the columns of the task cost."""
+        """What ranges of the columns of the problem cost."""
         sensitive = int(self.required.sensitive.sum())
         if self.method.at_most is not None and self.method.at_most < sensitive:
             raise InfeasibleError.one(
                 "at_most", f"is {self.method.at_most}, but {sensitive} cells are sensitive: each is a range."
             )
-        return prices_of(self.task, self.method, self.asked)
+        return prices_of(self.problem, self.method, self.asked)
 
     @property
     def fixed_costs(self) -> NDArray[np.float64]:
         """What a range costs whatever its width, of every cell of the table, zero where it is none."""
         costs = np.zeros(len(self.required))
-        costs[self.task.cells] = self.prices.fixed
+        costs[self.problem.cells] = self.prices.fixed
         return costs
 
     @property
@@ -136,19 +136,19 @@ class _CombinedSearch(MixedIntegerIntervals):
 
     def _formulate_by_ends(self) -> Modes:
         """Return the modes in which both ends of every range are variables."""
-        return formulate_by_ends(self.task, self.prices, self.most, self.parameters.widest_levels)
+        return formulate_by_ends(self.problem, self.prices, self.most, self.parameters.widest_levels)
 
-    def _furthest(self, task: ProtectionProblem) -> NDArray[np.float64]:
+    def _furthest(self, problem: ProtectionProblem) -> NDArray[np.float64]:
         """Return how far ranges may reach, ``(2 n,)``."""
-        widest = widest_range(task, self.parameters.widest_levels)
-        return offer_range_ends(task, self.prices, self.most, 1.0, widest).upper
+        widest = widest_range(problem, self.parameters.widest_levels)
+        return offer_range_ends(problem, self.prices, self.most, 1.0, widest).upper
 
     def _solve_by_widths(self) -> tuple[RangeSlacks, float] | None:
         """Return slacks by widths and a bound; None where those widths cannot be placed."""
-        search = self._solve(*formulate_by_widths(self.task, self.prices, self.most, self.parameters.widest_levels))
+        search = self._solve(*formulate_by_widths(self.problem, self.prices, self.most, self.parameters.widest_levels))
         if search.best is None:
             raise self._failure()
-        n = len(self.task)
+        n = len(self.problem)
         half = search.best[:n] * (search.modes.unit / 2)
         placed = self._shift(RangeSlacks(half, half))
         return self._solve_with_open(search.best[n:], search.bound) if placed is None else (placed, search.bound)
@@ -157,14 +157,14 @@ class _CombinedSearch(MixedIntegerIntervals):
         """Return ranges by both ends, from the binary variables of widths that cannot be placed; None for no ranges."""
         modes = self._formulate_by_ends()
         start = np.concatenate([np.zeros(len(modes.program.cost) - len(open_)), open_])
-        search = self._solve(self.task, modes, start, bound)
+        search = self._solve(self.problem, modes, start, bound)
         return None if search.best is None else self._read(search)
 
     def _solve(
-        self, task: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
+        self, problem: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
     ) -> ModeSearch:
         """Return a search at its end; it may start from the whole numbers of a point and a valid bound."""
-        search = ModeSearch(task, modes, backends()[0], self.call, self._hear, parameters=self.parameters.search)
+        search = ModeSearch(problem, modes, backends()[0], self.call, self._hear, parameters=self.parameters.search)
         try:
             if start is not None:
                 search.begin(start, bound)

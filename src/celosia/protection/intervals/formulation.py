@@ -32,7 +32,7 @@ from celosia.tolerance import ENDLESS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prices:
-    """What ranges of the columns of a task cost.
+    """What ranges of the columns of a problem cost.
 
     Parameters
     ----------
@@ -44,27 +44,27 @@ class Prices:
     up: NDArray[np.float64]
 
 
-def unit_of(task: ProtectionProblem) -> float:
+def unit_of(problem: ProtectionProblem) -> float:
     """Return the unit of slacks: the median of the levels, in counts."""
-    requirements = task.requirements
+    requirements = problem.requirements
     levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
     return float(np.median(levels)) if len(levels) else 1.0
 
 
-def formulate_by_ends(task: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:
+def formulate_by_ends(problem: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:
     """Return the modes in which both ends of every range are variables; `most` are widths in counts, ``(n,)``."""
-    unit = unit_of(task)
-    return Modes.of(task, [offer_range_ends(task, prices, most, unit)], unit)
+    unit = unit_of(problem)
+    return Modes.of(problem, [offer_range_ends(problem, prices, most, unit)], unit)
 
 
 def offer_range_ends(
-    task: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
+    problem: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
 ) -> Offer:
     """Return the offer to publish ranges of all columns: how far each reaches up, and then down.
 
     Parameters
     ----------
-    task, prices
+    problem, prices
         The requirements, and what ranges cost.
     most
         The greatest widths in counts, ``(n,)``.
@@ -73,36 +73,36 @@ def offer_range_ends(
     furthest
         No end lies further from the truth, in counts.
     """
-    price = unit / 10**task.decimals
-    up, down = (_to_units(bound.max(axis=0), unit) for bound in (task.up, task.down))
+    price = unit / 10**problem.decimals
+    up, down = (_to_units(bound.max(axis=0), unit) for bound in (problem.up, problem.down))
     limit = np.minimum(most, furthest) / unit
     offer = offer_ranges(
-        np.arange(len(task)),
+        np.arange(len(problem)),
         (prices.up * price, prices.down * price),
         (np.minimum(up, limit), np.minimum(down, limit)),
     )
     return limit_widths(offer, most / unit)
 
 
-def task_of_widths(task: ProtectionProblem) -> ProtectionProblem:
-    """Return the task of the width model: its requirements are moves of a whole level within the sum of both bounds."""
-    bound = np.where((task.up >= ENDLESS) | (task.down >= ENDLESS), ENDLESS, task.up + task.down)
-    nothing = np.zeros_like(task.requirements.sliding)
-    levels = np.maximum(task.requirements.sliding, task.requirements.up + task.requirements.down)
-    requirements = replace(task.requirements, up=levels, down=nothing, sliding=nothing)
-    return replace(task, up=bound, down=bound, requirements=requirements)
+def problem_of_widths(problem: ProtectionProblem) -> ProtectionProblem:
+    """Return the problem of the width model: it requires moves of a whole level within the sum of both bounds."""
+    bound = np.where((problem.up >= ENDLESS) | (problem.down >= ENDLESS), ENDLESS, problem.up + problem.down)
+    nothing = np.zeros_like(problem.requirements.sliding)
+    levels = np.maximum(problem.requirements.sliding, problem.requirements.up + problem.requirements.down)
+    requirements = replace(problem.requirements, up=levels, down=nothing, sliding=nothing)
+    return replace(problem, up=bound, down=bound, requirements=requirements)
 
 
 def offer_range_widths(
     widths: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
 ) -> Offer:
-    """Return the offer of the width model, of a task of widths; parameters as for `offer_range_ends`."""
+    """Return the offer of the width model, of a problem of widths; parameters as for `offer_range_ends`."""
     widest = np.minimum(_to_units(widths.up[0], unit), np.minimum(most, furthest) / unit)
     return offer_widths(np.arange(len(widths)), prices.up * (unit / 10**widths.decimals), widest)
 
 
 def formulate_by_placed_widths(
-    task: ProtectionProblem,
+    problem: ProtectionProblem,
     prices: Prices,
     most: NDArray[np.float64],
     *,
@@ -113,22 +113,24 @@ def formulate_by_placed_widths(
 
     Parameters
     ----------
-    task, prices, most
+    problem, prices, most
         As for `formulate_by_ends`.
     shifted
         Centres may be shifted; otherwise ranges lie around the truth.
     margin
         By how much the attacker's bounds are narrowed, as a share and in units; see `IntervalParameters`.
     """
-    down, up = (np.where(bound[0] >= ENDLESS, np.inf, bound[0].astype(np.float64)) for bound in (task.down, task.up))
-    widths = task_of_widths(task)
+    down, up = (
+        np.where(bound[0] >= ENDLESS, np.inf, bound[0].astype(np.float64)) for bound in (problem.down, problem.up)
+    )
+    widths = problem_of_widths(problem)
     unit = unit_of(widths)
     if not shifted:
         most = np.minimum(most, 2 * np.minimum(down, up))
         return widths, Modes.of(widths, [offer_range_widths(widths, prices, most, unit)], unit)
     offer = offer_range_widths(widths, prices, most, unit)
     bounds = (np.maximum(bound / unit * (1 - margin) - margin, 0.0) for bound in (down, up))
-    relations = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
+    relations = sp.csr_array(problem.matrix[~problem.implied], dtype=np.float64)
     return widths, Modes.of(widths, [place_widths(offer, relations, *bounds)], unit)
 
 

@@ -88,19 +88,21 @@ class IntervalSearch(RangePublication):
     @property
     def by_width(self) -> bool:
         """Whether the width model holds: one attacker, equal costs, sliding levels or symmetric ones."""
-        requirements = self.task.requirements
-        alike = bool(np.array_equal(self.costs[0][self.task.cells], self.costs[1][self.task.cells]))
+        requirements = self.problem.requirements
+        alike = bool(np.array_equal(self.costs[0][self.problem.cells], self.costs[1][self.problem.cells]))
         symmetric = bool(
             np.all(
                 (requirements.up == requirements.down) & (requirements.sliding <= requirements.up + requirements.down)
             )
         )
-        return self.task.n_attackers == 1 and alike and (self.sliding or symmetric)
+        return self.problem.n_attackers == 1 and alike and (self.sliding or symmetric)
 
     def protection(self) -> Protection:
         """Return published ranges."""
-        if not len(self.task.requirements):
-            return self._result(self._publish(RangeSlacks(np.zeros(len(self.task)), np.zeros(len(self.task)))), 0.0)
+        if not len(self.problem.requirements):
+            return self._result(
+                self._publish(RangeSlacks(np.zeros(len(self.problem)), np.zeros(len(self.problem)))), 0.0
+            )
         self._refuse_determined_cells()
         product = self._product()
         if product is not None:
@@ -112,15 +114,15 @@ class IntervalSearch(RangePublication):
 
     def _refuse_determined_cells(self) -> None:
         """Refuse sensitive cells that are a linear combination of cells that must be shown."""
-        requirements = self.task.requirements
-        determined = decompose(self.task.system(np.arange(len(self.task)))).component[requirements.columns] < 0
+        requirements = self.problem.requirements
+        determined = decompose(self.problem.system(np.arange(len(self.problem)))).component[requirements.columns] < 0
         if bool(determined.any()):
             raise self._refusal(requirements.columns[determined])
 
     def _product(self) -> Product | None:
         """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
-        how, n = self.method.search, len(self.task) * len(self.task.requirements)
-        if how == "cuts" or not can_split(self.task) or bool(np.isfinite(self.most).any()):
+        how, n = self.method.search, len(self.problem) * len(self.problem.requirements)
+        if how == "cuts" or not can_split(self.problem) or bool(np.isfinite(self.most).any()):
             return None
         product = product_of(self.asked.table.relations.matrix)
         large = n > self.parameters.splitting_size or self.call.gap >= self.parameters.splitting.best_gap
@@ -131,7 +133,7 @@ class IntervalSearch(RangePublication):
     def _solve_by_splitting(self, product: Product) -> tuple[RangeSlacks, float]:
         """Return ranges by the splitting method, and a bound."""
         clock, splitting = self.call.clock, self.parameters.splitting
-        search = SplittingSearch(self.task, self.prices, product, backends()[0], clock, self._listen, splitting)
+        search = SplittingSearch(self.problem, self.prices, product, backends()[0], clock, self._listen, splitting)
         try:
             search.run(self.call.gap)
         except KeyboardInterrupt:
@@ -151,9 +153,9 @@ class IntervalSearch(RangePublication):
 
         The cuts of the width model are valid by both ends, where its ranges are mostly the cheapest ones, too.
         """
-        n, bound, margin = len(self.task), self._least_cost, self.parameters.placing_margin
+        n, bound, margin = len(self.problem), self._least_cost, self.parameters.placing_margin
         modes = self._formulate_by_ends()
-        widths = formulate_by_placed_widths(self.task, self.prices, self.most, shifted=self.sliding, margin=margin)
+        widths = formulate_by_placed_widths(self.problem, self.prices, self.most, shifted=self.sliding, margin=margin)
 
         def ends_of(modes_of_widths: Modes, v: NDArray[np.float64]) -> NDArray[np.float64]:
             half, centre = v[:n] / 2, v[n:] if self.sliding else 0.0
@@ -176,18 +178,18 @@ class IntervalSearch(RangePublication):
     @property
     def _least_cost(self) -> float:
         """What any safe ranges cost at least: every sensitive cell is as wide as its level."""
-        requirements = self.task.requirements
-        level = np.zeros(len(self.task))
+        requirements = self.problem.requirements
+        level = np.zeros(len(self.problem))
         np.maximum.at(
             level,
             requirements.columns,
             np.maximum(requirements.sliding, requirements.up + requirements.down).astype(np.float64),
         )
-        return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.task.decimals)
+        return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.problem.decimals)
 
     def _formulate_by_ends(self) -> Modes:
         """Return the modes in which both ends of every range are variables."""
-        return formulate_by_ends(self.task, self.prices, self.most)
+        return formulate_by_ends(self.problem, self.prices, self.most)
 
     def _solve_by_ends(self) -> tuple[RangeSlacks, float]:
         """Return slacks by the model whose variables are both ends of every range, and a bound."""
@@ -201,7 +203,7 @@ class IntervalSearch(RangePublication):
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
         oracle = None if self.call.oracle is None else self._ask_respondents
         parameters = self.parameters.search
-        return ModeSearch(self.task, modes, backends()[0], call or self.call, hear or self._hear, oracle, parameters)
+        return ModeSearch(self.problem, modes, backends()[0], call or self.call, hear or self._hear, oracle, parameters)
 
     def _read(self, search: ModeSearch) -> tuple[RangeSlacks, float]:
         """Return the ranges of the incumbent, and the bound; without an incumbent, ranges widened one by one."""
@@ -222,14 +224,14 @@ class IntervalSearch(RangePublication):
         return RangeSlacks(down * modes.unit, up * modes.unit)
 
     def _ask_respondents(self, modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
-        """Return the task with the requirements that would have stopped an attack on a point, None where it is safe.
+        """Return the problem with the requirements that would have stopped an attack on a point, None where it is safe.
 
         Known requirements that are missed by rounding errors are left to placing.
 
         Raises
         ------
         NewColumnsError
-            The new task has other columns or counts, or ranges may be wider.
+            The new problem has other columns or counts, or ranges may be wider.
         InfeasibleError
             No ranges would have stopped the attack.
         """
@@ -244,24 +246,26 @@ class IntervalSearch(RangePublication):
         if len(told.risk) > len(self.asked):
             raise NewColumnsError
         required = self.method.require_widths(told.risk)
-        task = problem_of(required, integer=self.call.integer)
-        if len(task.requirements) == len(self.task.requirements):
+        problem = problem_of(required, integer=self.call.integer)
+        if len(problem.requirements) == len(self.problem.requirements):
             return None
-        if task.decimals != self.task.decimals or not np.array_equal(self._furthest(task), self._furthest(self.task)):
+        if problem.decimals != self.problem.decimals or not np.array_equal(
+            self._furthest(problem), self._furthest(self.problem)
+        ):
             raise NewColumnsError
-        self.asked, self.required, self.task, self.necessary = told.risk, required, task, told.necessary
+        self.asked, self.required, self.problem, self.necessary = told.risk, required, problem, told.necessary
         refuse_unreachable_levels(required)
         self._refuse_determined_cells()
-        return FurtherRequirements(task, self.necessary)
+        return FurtherRequirements(problem, self.necessary)
 
-    def _furthest(self, task: ProtectionProblem) -> NDArray[np.float64]:
+    def _furthest(self, problem: ProtectionProblem) -> NDArray[np.float64]:
         """Return how far ranges may reach, ``(2 n,)``."""
-        return offer_range_ends(task, self.prices, self.most, 1.0).upper
+        return offer_range_ends(problem, self.prices, self.most, 1.0).upper
 
     def _update_requirements(self, search: ModeSearch) -> None:
         """Add the requirements that other searches have learnt from the oracle since this one was made."""
-        if search.oracle is not None and search.separator.task is not self.task:
-            search.require(FurtherRequirements(self.task, self.necessary))
+        if search.oracle is not None and search.separator.problem is not self.problem:
+            search.require(FurtherRequirements(self.problem, self.necessary))
 
     def _widen_one_by_one(self, slacks: RangeSlacks | None = None) -> RangeSlacks:
         """Return slacks widened until all requirements are met, one requirement after the other.
@@ -271,14 +275,14 @@ class IntervalSearch(RangePublication):
         InfeasibleError
             Some cannot be protected.
         """
-        task = replace(self.task, whole=np.zeros(len(self.task), dtype=bool))  # placing makes ends whole
-        down, up = (np.zeros(len(task)), np.zeros(len(task))) if slacks is None else (slacks.down, slacks.up)
+        problem = replace(self.problem, whole=np.zeros(len(self.problem), dtype=bool))  # placing makes ends whole
+        down, up = (np.zeros(len(problem)), np.zeros(len(problem))) if slacks is None else (slacks.down, slacks.up)
         hopeless = []
         prices, parameters = (self.prices.down, self.prices.up), self.parameters
         for requirement in self._find_unmet(down, up).tolist():
             try:
                 down, up = widen_ranges(
-                    task,
+                    problem,
                     requirement,
                     parameters.single_step,
                     (down, up),
@@ -290,13 +294,13 @@ class IntervalSearch(RangePublication):
             except InfeasibleError:
                 hopeless.append(requirement)
         if hopeless:
-            raise self._refusal(task.requirements.columns[hopeless])
+            raise self._refusal(problem.requirements.columns[hopeless])
         return RangeSlacks(down, up)
 
     def _find_unmet(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the requirements that ranges do not meet."""
         modes = self._formulate_by_ends()
-        separator = CapacitySeparator(self.task, modes, backends()[0], self.parameters.search.separation)
+        separator = CapacitySeparator(self.problem, modes, backends()[0], self.parameters.search.separation)
         reached = separator.separate(np.concatenate([up, down]) / modes.unit).reached
         return np.unique(separator.sides.requirements[reached < 1.0 - LEVEL_REACHED])
 
@@ -327,7 +331,7 @@ class IntervalSearch(RangePublication):
 
     def _refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
         """Return the error for cells that no ranges protect: a wish for a width, which is bad input, or a level."""
-        cells = np.unique(self.task.cells[columns])
+        cells = np.unique(self.problem.cells[columns])
         wished = np.isin(cells, list(self.method.least_width))
         own = cells[wished] if bool(wished.any()) else cells
         labels = listed([self.required.table.label(int(cell)) for cell in own])

@@ -32,7 +32,7 @@ DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def widen_ranges(
-    task: ProtectionProblem,
+    problem: ProtectionProblem,
     requirement: int,
     least: Fraction,
     slacks: DownUp,
@@ -45,10 +45,10 @@ def widen_ranges(
 
     Parameters
     ----------
-    task, requirement
+    problem, requirement
         The requirement.
     least
-        The least widening, in counts of the task.
+        The least widening, in counts of the problem.
     slacks, costs
         How far ranges reach down and up, in counts, and what a count more costs.
     most
@@ -63,11 +63,13 @@ def widen_ranges(
     InfeasibleError
         The greatest widths do not allow it.
     """
-    n, requirements = len(task), task.requirements
+    n, requirements = len(problem), problem.requirements
     who, column = int(requirements.attackers[requirement]), int(requirements.columns[requirement])
-    bounds = [np.where(bound[who] >= ENDLESS, np.inf, bound[who].astype(np.float64)) for bound in (task.down, task.up)]
+    bounds = [
+        np.where(bound[who] >= ENDLESS, np.inf, bound[who].astype(np.float64)) for bound in (problem.down, problem.up)
+    ]
     down, up = slacks
-    matrix = sp.csr_array(task.matrix[~task.implied], dtype=np.float64)
+    matrix = sp.csr_array(problem.matrix[~problem.implied], dtype=np.float64)
     m, one, none = matrix.shape[0], sp.eye_array(n), sp.csr_array((n, n))
     empty = sp.csr_array((m, n))
     pick = sp.csr_array((np.ones(1), ([0], [column])), shape=(1, n))
@@ -90,9 +92,9 @@ def widen_ranges(
     lower_f, upper_g = -bounds[0].copy(), bounds[1].copy()
     lower_f[column], upper_g[column] = level_up, -level_down
     # no range is widened beyond the bounds of the least informed attacker
-    widest = [np.where(bound.max(axis=0) >= ENDLESS, np.inf, bound.max(axis=0)) for bound in (task.down, task.up)]
-    whole = np.tile(task.whole & _component_of(matrix, column), 4)
-    step = np.where(whole, 10.0**task.decimals, 1.0)  # whole numbers count in ones
+    widest = [np.where(bound.max(axis=0) >= ENDLESS, np.inf, bound.max(axis=0)) for bound in (problem.down, problem.up)]
+    whole = np.tile(problem.whole & _component_of(matrix, column), 4)
+    step = np.where(whole, 10.0**problem.decimals, 1.0)  # whole numbers count in ones
     program = LinearProgram(
         sp.csr_array(rows @ sp.diags_array(step)),
         np.concatenate(

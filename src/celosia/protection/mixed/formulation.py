@@ -38,7 +38,7 @@ _NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HidingPrices(Prices):
-    """What ranges of the columns of a task cost, and what hiding them does.
+    """What ranges of the columns of a problem cost, and what hiding them does.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class HidingPrices(Prices):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberPrices:
-    """What rounded and perturbed numbers of the columns of a task cost.
+    """What rounded and perturbed numbers of the columns of a problem cost.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class NumberPrices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """What a point of mixed modes publishes about the columns of a task.
+    """What a point of mixed modes publishes about the columns of a problem.
 
     Parameters
     ----------
     hidden
         Which are hidden, ``(n,)``.
     down, up
-        The slacks of all others, in counts of the task, ``(n,)`` each.
+        The slacks of all others, in counts of the problem, ``(n,)`` each.
     rounded, multiples
         Columns that are rounded, and to which multiple of their base.
     perturbed, moves
@@ -111,7 +111,7 @@ class MixedModes:
     @classmethod
     def of(
         cls,
-        task: ProtectionProblem,
+        problem: ProtectionProblem,
         prices: HidingPrices,
         most: NDArray[np.float64],
         numbers: Numbers,
@@ -119,16 +119,16 @@ class MixedModes:
         parameters: MixedParameters = MIXED,
     ) -> MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
-        unit, reach = unit_of(task), _completion_reach(task, numbers, parameters.completion_factor)
+        unit, reach = unit_of(problem), _completion_reach(problem, numbers, parameters.completion_factor)
         made = [
-            offer_range_ends(task, prices, most, unit, max(widest_range(task, parameters.widest_levels), reach)),
+            offer_range_ends(problem, prices, most, unit, max(widest_range(problem, parameters.widest_levels), reach)),
             _offer_hiding(prices),
-            _offer_rounding(task, numbers, number_prices, unit),
-            _offer_perturbation(task, numbers, number_prices, unit),
+            _offer_rounding(problem, numbers, number_prices, unit),
+            _offer_perturbation(problem, numbers, number_prices, unit),
             _offer_completions(prices, most, reach / unit),
         ]
-        modes = Modes.of(task, [replace(offer, published=None) for offer in made], unit)
-        rows = _MixedRows(task, modes, made)
+        modes = Modes.of(problem, [replace(offer, published=None) for offer in made], unit)
+        rows = _MixedRows(problem, modes, made)
         rows.add_choices(numbers.columns)
         rows.add_completions()
         return cls(replace(modes, program=rows.add_to(modes.program)), numbers)
@@ -163,10 +163,10 @@ class MixedModes:
         )
 
 
-def formulate_without_numbers(task: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64]) -> Modes:
+def formulate_without_numbers(problem: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64]) -> Modes:
     """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
-    unit = unit_of(task)
-    return Modes.of(task, [offer_range_ends(task, prices, most, unit), _offer_hiding(prices)], unit)
+    unit = unit_of(problem)
+    return Modes.of(problem, [offer_range_ends(problem, prices, most, unit), _offer_hiding(prices)], unit)
 
 
 def _offer_hiding(prices: HidingPrices) -> Offer:
@@ -176,20 +176,20 @@ def _offer_hiding(prices: HidingPrices) -> Offer:
     return offer_hiding(columns, prices.hide[columns], forced)
 
 
-def _offer_rounding(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def _offer_rounding(problem: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
     """Return the offer to round columns, where that is allowed."""
     own = numbers.roundings
     scale = numbers.step / unit
-    cost = prices.move[own.columns] * (unit / 10**task.decimals)
+    cost = prices.move[own.columns] * (unit / 10**problem.decimals)
     remainder = own.remainder.astype(np.float64) * scale
     offer = offer_rounding(own.columns, cost, remainder, own.base * np.float64(scale), own.grain * np.float64(scale))
     return make_optional(offer, prices.fixed[own.columns] + cost * remainder)
 
 
-def _offer_perturbation(task: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
+def _offer_perturbation(problem: ProtectionProblem, numbers: Numbers, prices: NumberPrices, unit: float) -> Offer:
     """Return the offer to perturb columns, where that is allowed."""
     own, ends = numbers.moves, numbers.moves.ends
-    cost = prices.move[own.columns] * own.grain * (numbers.step / 10**task.decimals)
+    cost = prices.move[own.columns] * own.grain * (numbers.step / 10**problem.decimals)
     offer = offer_perturbation(
         own.columns,
         (cost, cost),
@@ -202,9 +202,9 @@ def _offer_perturbation(task: ProtectionProblem, numbers: Numbers, prices: Numbe
     return make_optional(offer, prices.fixed[own.columns])
 
 
-def _completion_reach(task: ProtectionProblem, numbers: Numbers, factor: float) -> float:
+def _completion_reach(problem: ProtectionProblem, numbers: Numbers, factor: float) -> float:
     """Return how far completions may lie from the truth, in counts: in networks no further than all moves together."""
-    parts = decompose(task.system(np.arange(len(task))))
+    parts = decompose(problem.system(np.arange(len(problem))))
     return numbers.furthest * (1.0 if bool(parts.network.all()) else factor)
 
 
@@ -219,8 +219,8 @@ def _offer_completions(prices: HidingPrices, most: NDArray[np.float64], furthest
 class _MixedRows:
     """Rows among the variables of several offers: ranges, hidden, rounded, perturbed, completions."""
 
-    def __init__(self, task: ProtectionProblem, modes: Modes, made: list[Offer]) -> None:
-        self.task, self.program, self.starts, self.offers = task, modes.program, modes.starts.tolist(), made
+    def __init__(self, problem: ProtectionProblem, modes: Modes, made: list[Offer]) -> None:
+        self.problem, self.program, self.starts, self.offers = problem, modes.program, modes.starts.tolist(), made
         self.rows: list[sp.csr_array] = []
         self.lower: list[NDArray[np.float64]] = []
         self.upper: list[NDArray[np.float64]] = []
@@ -231,14 +231,14 @@ class _MixedRows:
         self.upper.append(upper)
 
     def _picks(self, columns: NDArray[np.int64], first: int) -> sp.csr_array:
-        """Return the matrix of columns of the task by variables, which begin at a place, one for each."""
-        shape = (len(self.task), self.starts[-1])
+        """Return the matrix of columns of the problem by variables, which begin at a place, one for each."""
+        shape = (len(self.problem), self.starts[-1])
         return sp.csr_array((np.ones(len(columns)), (columns, first + np.arange(len(columns)))), shape=shape)
 
     @property
     def _slacks(self) -> tuple[sp.csr_array, sp.csr_array]:
         """By columns: how far ranges go up and down."""
-        every = np.arange(len(self.task))
+        every = np.arange(len(self.problem))
         return self._picks(every, 0), self._picks(every, len(every))
 
     @property
@@ -248,7 +248,7 @@ class _MixedRows:
     @property
     def _numbers(self) -> sp.csr_array:
         """By columns: the variables that round and perturb."""
-        total = sp.csr_array((len(self.task), self.starts[-1]))
+        total = sp.csr_array((len(self.problem), self.starts[-1]))
         for which in (2, 3):
             columns = self.offers[which].columns
             total = sp.csr_array(total + self._picks(columns, self.starts[which + 1] - len(columns)))
@@ -256,7 +256,7 @@ class _MixedRows:
 
     def add_choices(self, columns: NDArray[np.int64]) -> None:
         """Demand that a column with numbers is published in one way."""
-        n, many = len(self.task), len(columns)
+        n, many = len(self.problem), len(columns)
         open_ = np.full(many, -np.inf)
         self._add((self._numbers + self._hides)[columns], open_, np.ones(many))
         for side, slack in enumerate(self._slacks):
@@ -265,7 +265,7 @@ class _MixedRows:
 
     def add_completions(self) -> None:
         """Demand that what is published adds up."""
-        columns, shape = self.offers[4].columns, (len(self.task), self.starts[-1])
+        columns, shape = self.offers[4].columns, (len(self.problem), self.starts[-1])
         completed = self._picks(columns, self.starts[4])
         far = float(self.offers[4].upper.max(initial=0.0))
         up, down = self._slacks
@@ -278,8 +278,8 @@ class _MixedRows:
                 places, variables, values = offer.published
                 at = (offer.columns[places], variables + self.starts[which])
                 completed = sp.csr_array(completed + sp.csr_array((values, at), shape=shape))
-        sums = sp.csr_array(self.task.matrix, dtype=np.float64) @ completed
-        none = np.zeros(self.task.matrix.shape[0])
+        sums = sp.csr_array(self.problem.matrix, dtype=np.float64) @ completed
+        none = np.zeros(self.problem.matrix.shape[0])
         self._add(sums, none, none)
 
     def add_to(self, program: LinearProgram) -> LinearProgram:

@@ -14,7 +14,7 @@ from celosia.risk.risk import Risk
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roundings:
-    """Columns of a task that may be rounded.
+    """Columns of a problem that may be rounded.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Roundings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Perturbations:
-    """Columns of a task that may be perturbed.
+    """Columns of a problem that may be perturbed.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ class Perturbations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """The columns of a task that may be published as a number other than the true one.
+    """The columns of a problem that may be published as a number other than the true one.
 
     Parameters
     ----------
     roundings, moves
         Those that may be rounded, and those that may be perturbed.
     step
-        Counts of the task in one step: a unit of the last decimal, or 1 where values are whole.
+        Counts of the problem in one step: a unit of the last decimal, or 1 where values are whole.
     """
 
     roundings: Roundings
@@ -84,34 +84,34 @@ class Numbers:
 
     @property
     def furthest(self) -> float:
-        """How far all of them together may lie from the truth, in counts of the task."""
+        """How far all of them together may lie from the truth, in counts of the problem."""
         far = np.zeros(int(self.columns.max(initial=-1)) + 1)
         far[self.roundings.columns] = self.roundings.base
         far[self.moves.columns] = np.maximum(far[self.moves.columns], self.moves.furthest)
         return float(far.sum()) * self.step
 
 
-def steps_of(task: ProtectionProblem, risk: Risk, *, integer: bool | None) -> tuple[int, int]:
-    """Return how many units of the table's last decimal, and how many counts of a task, are one step."""
+def steps_of(problem: ProtectionProblem, risk: Risk, *, integer: bool | None) -> tuple[int, int]:
+    """Return how many units of the table's last decimal, and how many counts of a problem, are one step."""
     units = 10**risk.table.decimals if integer else 1
-    return units, units * 10**task.decimals // 10**risk.table.decimals
+    return units, units * 10**problem.decimals // 10**risk.table.decimals
 
 
 def perturbations_of(
-    room: PerturbationModel, task: ProtectionProblem, columns: NDArray[np.int64], secret: int | None
+    model: PerturbationModel, problem: ProtectionProblem, columns: NDArray[np.int64], secret: int | None
 ) -> Perturbations:
     """Return how far columns may move within their reach; sensitive cells must, to a side drawn at random.
 
     A sensitive cell that is perturbed is moved at least by its level on that side, as far as the reach leaves its level
     on the other, as in `celosia.Perturb`. One whose reach is too small for that is left out.
     """
-    cells = task.cells[columns]
-    coin = np.random.default_rng(secret).random(len(room.risk))[room.sensitive] < 0.5  # noqa: PLR2004  (one for every cell)
-    upward = np.where(coin, room.moves(up=True) > 0, room.moves(up=False) <= 0)
-    ends = room.bound_moves(upward).take(cells)
-    kept = ~room.risk.sensitive[cells] | (np.maximum(ends.least_up, ends.least_down) > 0)
-    grain = room.grain[cells[kept]]
+    cells = problem.cells[columns]
+    coin = np.random.default_rng(secret).random(len(model.risk))[model.sensitive] < 0.5  # noqa: PLR2004  (one for every cell)
+    upward = np.where(coin, model.moves(up=True) > 0, model.moves(up=False) <= 0)
+    ends = model.bound_moves(upward).take(cells)
+    kept = ~model.risk.sensitive[cells] | (np.maximum(ends.least_up, ends.least_down) > 0)
+    grain = model.grain[cells[kept]]
     far = (ends.least_up, ends.least_down, ends.most_up, ends.most_down)
     return Perturbations(
-        columns[kept], grain, room.reach[cells[kept]] // grain, MoveBounds(*(steps[kept] // grain for steps in far))
+        columns[kept], grain, model.reach[cells[kept]] // grain, MoveBounds(*(steps[kept] // grain for steps in far))
     )

@@ -63,8 +63,8 @@ class _MixedSearch(MixedIntegerIntervals):
 
     @cached_property
     def prices(self) -> HidingPrices:
-        """What ranges and hiding the columns of the task cost."""
-        cells = self.task.cells
+        """What ranges and hiding the columns of the problem cost."""
+        cells = self.problem.cells
         below, above = (cost[cells] for cost in self.costs)
         hide, forced = self.method.hide_costs(self.asked), self.asked.status == HIDE
         return HidingPrices(below, above, hide[cells], forced[cells])
@@ -79,7 +79,7 @@ class _MixedSearch(MixedIntegerIntervals):
         """
         no_hiding, forced = np.isinf(self.method.hide_costs(self.asked)), self.asked.status == HIDE
         numbers = np.zeros(len(self.asked), dtype=bool)
-        numbers[self.task.cells[self.numbers.columns]] = True
+        numbers[self.problem.cells[self.numbers.columns]] = True
         shown = self.required.sensitive & no_hiding & ~self.method.ranges(self.asked) & ~numbers
         for wrong, said in ((forced & no_hiding, "must be hidden, but may not be"), (shown, "must be shown")):
             if bool(wrong.any()):
@@ -88,8 +88,8 @@ class _MixedSearch(MixedIntegerIntervals):
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """The greatest widths in counts of the task: none where a cell may be no range."""
-        return np.where(self.method.ranges(self.asked)[self.task.cells], super().most, 0.0)
+        """The greatest widths in counts of the problem: none where a cell may be no range."""
+        return np.where(self.method.ranges(self.asked)[self.problem.cells], super().most, 0.0)
 
     @property
     def by_width(self) -> bool:
@@ -99,35 +99,35 @@ class _MixedSearch(MixedIntegerIntervals):
     @cached_property
     def numbers(self) -> Numbers:
         """The columns that may be rounded or perturbed."""
-        task, table = self.task, self.asked.table
-        units, step = steps_of(task, self.asked, integer=self.call.integer)
-        free = self.asked.status[task.cells] != HIDE
+        problem, table = self.problem, self.asked.table
+        units, step = steps_of(problem, self.asked, integer=self.call.integer)
+        free = self.asked.status[problem.cells] != HIDE
         base = self.method.bases(table)
         if bool((base % units).any()):
             raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
         grain = np.maximum(grains_of(table) // units, 1)
         base = base // units
-        rounds = np.flatnonzero(((base > grain)[task.cells]) & free)
-        cells = task.cells[rounds]
+        rounds = np.flatnonzero(((base > grain)[problem.cells]) & free)
+        cells = problem.cells[rounds]
         truth = np.asarray(table.amounts.counts, dtype=np.int64)[cells] // units
         return Numbers(Roundings(rounds, base[cells], truth, grain[cells]), self._perturbations(free), step)
 
     def _perturbations(self, free: NDArray[np.bool_]) -> Perturbations:
         """Return which of the columns that need not be hidden may be perturbed, and how far."""
-        reach = self.method.reaches(self.asked.table)[self.task.cells]
+        reach = self.method.reaches(self.asked.table)[self.problem.cells]
         room = PerturbationModel(
             self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer
         )
-        return perturbations_of(room, self.task, np.flatnonzero((reach > 0) & free), self.method.secret)
+        return perturbations_of(room, self.problem, np.flatnonzero((reach > 0) & free), self.method.secret)
 
     def protection(self) -> Protection:
         """Return the release."""
         self._refuse_cells_without_a_mode()
-        if not len(self.numbers.columns) or not len(self.task.requirements):
+        if not len(self.numbers.columns) or not len(self.problem.requirements):
             return super().protection()
         self._refuse_determined_cells()
         parameters = self.parameters
-        mixed = MixedModes.of(self.task, self.prices, self.most, self.numbers, self._number_prices, parameters)
+        mixed = MixedModes.of(self.problem, self.prices, self.most, self.numbers, self._number_prices, parameters)
         search = self._search(mixed.modes)
         self._start_without_numbers(search)
         ceiling = np.inf
@@ -146,7 +146,7 @@ class _MixedSearch(MixedIntegerIntervals):
 
     def _formulate_by_ends(self) -> Modes:
         """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
-        return formulate_without_numbers(self.task, self.prices, self.most)
+        return formulate_without_numbers(self.problem, self.prices, self.most)
 
     def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> RangeSlacks:
         """Return the ranges, hidden cells and numbers of a point."""
@@ -176,7 +176,7 @@ class _MixedSearch(MixedIntegerIntervals):
 
     @cached_property
     def _number_prices(self) -> NumberPrices:
-        cells = self.task.cells
+        cells = self.problem.cells
         return NumberPrices(self._move_cost[cells], self._number_cost[cells])
 
     @cached_property
@@ -190,8 +190,8 @@ class _MixedSearch(MixedIntegerIntervals):
     def _publish_choice(self, choice: Choice) -> RangeSlacks:
         """Return what a point chose as ranges, hidden cells and modes of numbers."""
         numbers: list[Mode] = []
-        table, cells = self.asked.table, self.task.cells
-        units = steps_of(self.task, self.asked, integer=self.call.integer)[0]
+        table, cells = self.asked.table, self.problem.cells
+        units = steps_of(self.problem, self.asked, integer=self.call.integer)[0]
         if len(choice.rounded):
             own = cells[choice.rounded]
             base = self.method.bases(table)[own]

@@ -38,12 +38,14 @@ def test_parameters_out_of_range_are_refused(kind: type[Any], wrong: dict[str, A
 
 
 def test_subproblems_laid_out_one_by_one_give_the_same_cuts() -> None:
-    task = problem_of(instance("t20x10"), integer=None)
-    n = len(task)
-    modes = formulate_by_ends(task, FixedPrices(np.ones(n), np.ones(n), np.ones(n)), np.full(n, np.inf))
+    problem = problem_of(instance("t20x10"), integer=None)
+    n = len(problem)
+    modes = formulate_by_ends(problem, FixedPrices(np.ones(n), np.ones(n), np.ones(n)), np.full(n, np.inf))
     point = np.where(modes.program.upper <= 1.0, 0.3, 0.0)
     together, alone = (
-        CapacitySeparator(task, modes, backends()[0], ModeSeparationParameters(capacities_at_once=many)).separate(point)
+        CapacitySeparator(problem, modes, backends()[0], ModeSeparationParameters(capacities_at_once=many)).separate(
+            point
+        )
         for many in (2_000_000, 1)
     )
     assert together.cuts

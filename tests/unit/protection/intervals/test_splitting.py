@@ -149,12 +149,14 @@ def test_blocks_share_no_cell_and_hold_their_targets() -> None:
 
 def test_a_product_that_is_too_large_is_solved_block_by_block() -> None:
     risk = instance("d3a", unity=True, sliding=True)
-    task = problem_of(risk, integer=None)
+    problem = problem_of(risk, integer=None)
     product = product_of(risk.table.relations.matrix)
     assert product is not None
-    prices = Prices(np.ones(len(task)), np.ones(len(task)))
+    prices = Prices(np.ones(len(problem)), np.ones(len(problem)))
     whole, blocks = (
-        SplittingSearch(task, prices, product, backends()[0], Clock(None), parameters=SplittingParameters(largest=size))
+        SplittingSearch(
+            problem, prices, product, backends()[0], Clock(None), parameters=SplittingParameters(largest=size)
+        )
         for size in (20_000_000, 1)
     )
     whole.run(0.05)

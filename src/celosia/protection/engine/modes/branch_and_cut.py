@@ -1,4 +1,4 @@
-"""Branch and cut over any modes of publication: the cheapest safe point of a task.
+"""Branch and cut over any modes of publication: the cheapest safe point of a problem.
 
     cut        solve the relaxed master, separate its point, add the cuts, again
     dive       fix whole numbers one part after another, cutting in between, down to a safe point
@@ -27,7 +27,7 @@ from celosia.tolerance import INTEGRAL, TREE_BOUND
 
 
 class ModeSearch(ModeCuttingPlanes):
-    """A search for the cheapest safe point of the modes of a task, which can be left at any moment."""
+    """A search for the cheapest safe point of the modes of a problem, which can be left at any moment."""
 
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
         """Start from the whole numbers of a point, where a safe one has them, and from a valid bound."""

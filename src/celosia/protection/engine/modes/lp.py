@@ -46,11 +46,11 @@ class ModeWitness:
 
 @dataclass(eq=False)
 class AttackerPrograms:
-    """The attackers' linear programs, one for every component of a task, and a witness for every subproblem so far.
+    """The attackers' linear programs, one for every component of a problem, and a witness for every subproblem so far.
 
     Parameters
     ----------
-    task, sides
+    problem, sides
         The relations, and the subproblems with levels in units.
     support
         All columns, split into components.
@@ -62,7 +62,7 @@ class AttackerPrograms:
         When a move is worth keeping.
     """
 
-    task: ProtectionProblem
+    problem: ProtectionProblem
     sides: SideRequirements
     support: SupportGraph
     builder: CutBuilder
@@ -88,7 +88,7 @@ class AttackerPrograms:
         """Return slacks that let subproblems reach their levels by their last witnesses; None where one has none."""
         witnesses = [self._witnesses.get(k) for k in sides.tolist()]
         found = [witness for witness in witnesses if witness is not None]
-        up, down = np.zeros(len(self.task)), np.zeros(len(self.task))
+        up, down = np.zeros(len(self.problem)), np.zeros(len(self.problem))
         if len(found) < len(witnesses):
             return None
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *(witness.columns for witness in found)])
@@ -115,7 +115,7 @@ class AttackerPrograms:
         """Keep the move of a subproblem for others whose level it reaches as well, those of sliding levels left out."""
         sides = self.sides
         rest = rest[(sides.attackers[rest] == sides.attackers[k]) & ~sides.sliding[rest]]
-        values = np.zeros(len(self.task))
+        values = np.zeros(len(self.problem))
         values[move.columns] = move.values
         reach = np.where(sides.upward[rest], 1.0, -1.0) * values[sides.columns[rest]]
         symmetric = np.array_equal(*slacks.capacities(k, network=False)) if slacks.shared else False
@@ -133,7 +133,7 @@ class AttackerPrograms:
         component = int(self.support.parts.component[self.sides.columns[k]])
         if component not in self._open:
             members = np.sort(self.support.parts.members(component))
-            self._open[component] = _ComponentProgram.of(self.task, members, self.backend)
+            self._open[component] = _ComponentProgram.of(self.problem, members, self.backend)
         program = self._open[component]
         target = float(slacks.targets(np.array([k]))[0])
         solution = program.solve(self.sides, k, target, *slacks.capacities(k, network=False))
@@ -166,12 +166,12 @@ class _ComponentProgram:
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
 
     @classmethod
-    def of(cls, task: ProtectionProblem, columns: NDArray[np.int64], backend: Backend) -> _ComponentProgram:
-        matrix = sp.csr_array(task.matrix[:, columns], dtype=np.float64)
-        rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~task.implied)
+    def of(cls, problem: ProtectionProblem, columns: NDArray[np.int64], backend: Backend) -> _ComponentProgram:
+        matrix = sp.csr_array(problem.matrix[:, columns], dtype=np.float64)
+        rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~problem.implied)
         zero, none = np.zeros(len(rows)), np.zeros(len(columns))
-        problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, none, none, none)
-        return cls(columns, rows, backend.open(problem), (none.copy(), none.copy()))
+        program = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, none, none, none)
+        return cls(columns, rows, backend.open(program), (none.copy(), none.copy()))
 
     def solve(
         self, sides: SideRequirements, k: int, target: float, up: NDArray[np.float64], down: NDArray[np.float64]

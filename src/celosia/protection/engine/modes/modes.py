@@ -28,12 +28,12 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Offer:
-    """One mode of publication for some columns of a task: its variables, and the slacks that they open.
+    """One mode of publication for some columns of a problem: its variables, and the slacks that they open.
 
     Parameters
     ----------
     columns
-        The columns of the task, ``(m,)``.
+        The columns of the problem, ``(m,)``.
     lower, upper, cost
         Of the variables, ``(v,)`` each.
     integer
@@ -78,7 +78,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modes:
-    """All modes in which the columns of a task may be published, together.
+    """All modes in which the columns of a problem may be published, together.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Modes:
     constant
         What it costs in any case.
     unit
-        How many counts of the task are one unit of all slacks here.
+        How many counts of the problem are one unit of all slacks here.
     """
 
     program: LinearProgram
@@ -110,9 +110,9 @@ class Modes:
     unit: float
 
     @classmethod
-    def of(cls, task: ProtectionProblem, offers: Sequence[Offer], unit: float) -> Modes:
-        """Return the modes in which the columns of a task may be published."""
-        n = len(task)
+    def of(cls, problem: ProtectionProblem, offers: Sequence[Offer], unit: float) -> Modes:
+        """Return the modes in which the columns of a problem may be published."""
+        n = len(problem)
         starts = np.cumsum([0, *(len(offer.cost) for offer in offers)])
         v = int(starts[-1])
         constants = [np.zeros(n), np.zeros(n)]
@@ -125,7 +125,7 @@ class Modes:
                 if which is not None:
                     place[offer.columns] = which + start
         program = LinearProgram(
-            *_collect_rows(task, offers, starts),
+            *_collect_rows(problem, offers, starts),
             lower=np.concatenate([np.zeros(0), *(offer.lower for offer in offers)]),
             upper=np.concatenate([np.zeros(0), *(offer.upper for offer in offers)]),
             cost=np.concatenate([np.zeros(0), *(offer.cost for offer in offers)]),
@@ -207,7 +207,7 @@ class Modes:
 def _assemble(
     parts: Sequence[tuple[NDArray[np.int64], Entries]], starts: NDArray[np.int64], shape: tuple[int, int]
 ) -> sp.csr_array:
-    """Return the entries of all offers in one matrix of columns of the task and variables."""
+    """Return the entries of all offers in one matrix of columns of the problem and variables."""
     rows = [columns[entries[0]] for columns, entries in parts]
     places = [entries[1] + start for (_, entries), start in zip(parts, starts[:-1].tolist(), strict=True)]
     values = [entries[2] for _, entries in parts]
@@ -224,7 +224,7 @@ def _assemble(
 
 
 def _collect_rows(
-    task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
+    problem: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
     """Return the offers' own rows, and the relations of which all cells have published numbers."""
     v = int(starts[-1])
@@ -235,7 +235,7 @@ def _collect_rows(
             rows.append(sp.csr_array((wide.data, wide.indices + start, wide.indptr), shape=(wide.shape[0], v)))
             lower.append(offer.row_lower)
             upper.append(offer.row_upper)
-    additive = _additivity_rows(task, offers, starts)
+    additive = _additivity_rows(problem, offers, starts)
     rows.append(additive[0])
     lower.append(additive[1])
     upper.append(additive[1])
@@ -243,10 +243,10 @@ def _collect_rows(
 
 
 def _additivity_rows(
-    task: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
+    problem: ProtectionProblem, offers: Sequence[Offer], starts: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """Return the relations of published numbers, as rows over the variables, and their right sides."""
-    n, v = len(task), int(starts[-1])
+    n, v = len(problem), int(starts[-1])
     silent = np.zeros(n, dtype=bool)
     constant = np.zeros(n)
     moved: list[tuple[NDArray[np.int64], Entries]] = []
@@ -258,7 +258,7 @@ def _additivity_rows(
             constant[offer.columns] += offer.published_constant
     if bool(silent.all()) or all(offer.published is None for offer in offers):
         return sp.csr_array((0, v)), np.zeros(0)
-    matrix = sp.csr_array(task.matrix, dtype=np.float64)
+    matrix = sp.csr_array(problem.matrix, dtype=np.float64)
     whole = np.flatnonzero((abs(matrix) @ silent.astype(np.float64)) == 0)
     rows = sp.csr_array(matrix[whole] @ _assemble(moved, starts, (n, v)))
     return rows, -(matrix[whole] @ constant)

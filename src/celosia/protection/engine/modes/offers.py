@@ -22,7 +22,7 @@ def offer_hiding(columns: NDArray[np.int64], cost: NDArray[np.float64], forced: 
     Parameters
     ----------
     columns
-        Columns of a task, ``(m,)``.
+        Columns of a problem, ``(m,)``.
     cost
         What hiding each costs, ``(m,)``.
     forced
@@ -51,7 +51,7 @@ def offer_ranges(
     Parameters
     ----------
     columns
-        Columns of a task, ``(m,)``.
+        Columns of a problem, ``(m,)``.
     cost
         By unit up and by unit down, ``(m,)`` each.
     most
@@ -75,7 +75,7 @@ def offer_widths(columns: NDArray[np.int64], cost: NDArray[np.float64], most: ND
     Parameters
     ----------
     columns
-        Columns of a task, ``(m,)``.
+        Columns of a problem, ``(m,)``.
     cost
         By unit of width, ``(m,)``.
     most
@@ -103,7 +103,7 @@ def offer_rounding(
     Parameters
     ----------
     columns
-        Columns of a task, ``(m,)``.
+        Columns of a problem, ``(m,)``.
     cost
         By unit of distance, ``(m,)``.
     remainder
@@ -161,7 +161,7 @@ def offer_perturbation(
     Parameters
     ----------
     columns
-        Columns of a task, ``(m,)``.
+        Columns of a problem, ``(m,)``.
     cost
         By unit up and by unit down, ``(m,)`` each.
     reach

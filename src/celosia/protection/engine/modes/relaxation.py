@@ -32,18 +32,18 @@ from celosia.tolerance import CUT_SATISFIED, GAP_CLOSED, LEVEL_REACHED, LEVEL_RE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FurtherRequirements:
-    """A task with more requirements than before, of more attackers, who come last.
+    """A problem with more requirements than before, of more attackers, who come last.
 
     Parameters
     ----------
-    task
-        The task, with the same columns.
+    problem
+        The problem, with the same columns.
     necessary
         Every safe point satisfies the new requirements. If false they are only sufficient, and bounds must not use
         them.
     """
 
-    task: ProtectionProblem
+    problem: ProtectionProblem
     necessary: bool
 
 
@@ -55,11 +55,11 @@ It raises `celosia.protection.engine.stop.TimeUpError` where there is no time to
 
 
 class ModeCuttingPlanes:
-    """A search for the cheapest safe point of the modes of a task, as far as cuts of the relaxed master lead.
+    """A search for the cheapest safe point of the modes of a problem, as far as cuts of the relaxed master lead.
 
     Parameters
     ----------
-    task, modes
+    problem, modes
         The requirements, and what may be published.
     backend
         Solves masters and attackers' linear programs.
@@ -68,7 +68,7 @@ class ModeCuttingPlanes:
     listen
         Hears of every better incumbent or bound.
     oracle
-        Attacks points; None where the requirements of the task are all.
+        Attacks points; None where the requirements of the problem are all.
     parameters
         How the search goes.
 
@@ -86,7 +86,7 @@ class ModeCuttingPlanes:
 
     def __init__(
         self,
-        task: ProtectionProblem,
+        problem: ProtectionProblem,
         modes: Modes,
         backend: Backend,
         call: Call,
@@ -95,7 +95,7 @@ class ModeCuttingPlanes:
         parameters: ModeSearchParameters = SEARCH,
     ) -> None:
         self.modes, self.call, self.parameters = modes, call, parameters
-        self.separator = CapacitySeparator(task, modes, backend, parameters.separation)
+        self.separator = CapacitySeparator(problem, modes, backend, parameters.separation)
         self.pool = CutPool()
         self.best: NDArray[np.float64] | None = None
         self.bound = self._least_cost(modes)
@@ -270,7 +270,7 @@ class ModeCuttingPlanes:
     def require(self, further: FurtherRequirements) -> None:
         """Add requirements from now on; their target cells are ranges where they may be nothing else."""
         old = self.separator
-        self.separator = CapacitySeparator(further.task, self.modes, old.backend, old.parameters)
+        self.separator = CapacitySeparator(further.problem, self.modes, old.backend, old.parameters)
         columns = np.unique(self.separator.sides.columns)
         opening = self.modes.opening[columns[self.modes.hiding[columns] < 0]]
         self._master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])

@@ -81,7 +81,7 @@ class CapacitySeparator:
 
     Parameters
     ----------
-    task
+    problem
         The requirements.
     modes
         What may be published.
@@ -91,7 +91,7 @@ class CapacitySeparator:
         How much work one separation is.
     """
 
-    task: ProtectionProblem
+    problem: ProtectionProblem
     modes: Modes
     backend: Backend
     parameters: ModeSeparationParameters = SEPARATION
@@ -99,13 +99,13 @@ class CapacitySeparator:
     _next: int = 0
 
     def __post_init__(self) -> None:
-        sides = split_sides(self.task.requirements)
+        sides = split_sides(self.problem.requirements)
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property
     def support(self) -> SupportGraph:
         """All columns, split into components."""
-        return SupportGraph.of(self.task, np.arange(len(self.task)))
+        return SupportGraph.of(self.problem, np.arange(len(self.problem)))
 
     @cached_property
     def _bounds(self) -> SlackBounds:
@@ -114,12 +114,12 @@ class CapacitySeparator:
 
     @cached_property
     def _builder(self) -> CutBuilder:
-        return CutBuilder.of(self.task)
+        return CutBuilder.of(self.problem)
 
     @cached_property
     def _programs(self) -> AttackerPrograms:
         return AttackerPrograms(
-            self.task, self.sides, self.support, self._builder, self.backend, parameters=self.parameters
+            self.problem, self.sides, self.support, self._builder, self.backend, parameters=self.parameters
         )
 
     @cached_property
@@ -130,10 +130,10 @@ class CapacitySeparator:
         """
         if bool(self._network.all()):
             return []
-        colour = coloured(self.task.matrix.indptr, self.task.matrix.indices, len(self.task))
-        everything = np.arange(len(self.task))
+        colour = coloured(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
+        everything = np.arange(len(self.problem))
         pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
-        parts = (SupportGraph.of(self.task, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
+        parts = (SupportGraph.of(self.problem, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
         return [part for part in parts if len(part.parts)]
 
     @cached_property
@@ -180,7 +180,7 @@ class CapacitySeparator:
             Solve all subproblems, or linear programs only until there are cuts enough, or no linear program where
             networks of some relations can be solved instead.
         """
-        slacks = SlacksAt.of(self._bounds, v, np.broadcast_to(widening, len(self.task)))
+        slacks = SlacksAt.of(self._bounds, v, np.broadcast_to(widening, len(self.problem)))
         state = _SeparationState(slacks, missing, np.zeros(len(self.sides)), {})
         by_flow = self._network[self._firsts]
         self._solve_flows(state, self.support, self._firsts[by_flow])
@@ -206,7 +206,7 @@ class CapacitySeparator:
 
     def least_by_flows(self, v: NDArray[np.float64]) -> float:
         """Return the smallest share of its level that a subproblem in a network reaches."""
-        slacks = SlacksAt.of(self._bounds, v, np.zeros(len(self.task)))
+        slacks = SlacksAt.of(self._bounds, v, np.zeros(len(self.problem)))
         state = _SeparationState(slacks, 1.0, np.ones(len(self.sides)), {})
         self._solve_flows(state, self.support, self._firsts[self._network[self._firsts]])
         return float(state.reached.min(initial=1.0))
@@ -225,7 +225,7 @@ class CapacitySeparator:
     ) -> None:
         """Solve subproblems as flows, many at once; of networks of some relations only the cuts count."""
         firsts = firsts[self._lie_in(network, firsts)]
-        many = self.parameters.capacities_at_once // len(self.task)
+        many = self.parameters.capacities_at_once // len(self.problem)
         at_once = len(firsts) if state.slacks.shared else max(1, many)
         for start in range(0, len(firsts), max(at_once, 1)):
             deadline.check()
@@ -240,14 +240,14 @@ class CapacitySeparator:
         """Return subproblems and capacities for flows: shared ones once for every attacker, else those of each."""
         sides, asked = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
         if slacks.shared:
-            found = [slacks.published_capacities(attacker) for attacker in range(self.task.n_attackers)]
+            found = [slacks.published_capacities(attacker) for attacker in range(self.problem.n_attackers)]
             rows = sides.attackers[asked]
         else:
             found, rows = [slacks.capacities(k, network=True) for k in asked.tolist()], np.arange(len(asked))
         up, down = (np.array(side) for side in zip(*found, strict=True))
         return (
             FlowRequirements(sides.columns[asked], rows, sides.upward[asked], slacks.targets(asked)),
-            Capacities(up, down, np.ones(len(self.task))),
+            Capacities(up, down, np.ones(len(self.problem))),
         )
 
     def _add_flow_cuts(self, state: _SeparationState, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:

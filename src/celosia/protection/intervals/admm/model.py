@@ -91,10 +91,12 @@ class SplittingCuts:
     right: NDArray[np.float64]
 
 
-def model_of(task: ProtectionProblem, prices: Prices, place: NDArray[np.int64], n: int) -> tuple[SplittingModel, float]:
-    """Return the model of a task in the places of a product, and the mean level in counts."""
-    requirements = task.requirements
-    levels = np.zeros((3, len(task)))
+def model_of(
+    problem: ProtectionProblem, prices: Prices, place: NDArray[np.int64], n: int
+) -> tuple[SplittingModel, float]:
+    """Return the model of a problem in the places of a product, and the mean level in counts."""
+    requirements = problem.requirements
+    levels = np.zeros((3, len(problem)))
     slides = requirements.sliding > requirements.up + requirements.down
     for level, own in zip(
         levels, (requirements.down, requirements.up, np.where(slides, requirements.sliding, 0)), strict=True
@@ -108,8 +110,8 @@ def model_of(task: ProtectionProblem, prices: Prices, place: NDArray[np.int64], 
         out[place] = side
         return out
 
-    price = unit / 10**task.decimals
-    down, up = (np.where(bound[0] >= ENDLESS, np.inf, bound[0] / unit) for bound in (task.down, task.up))
+    price = unit / 10**problem.decimals
+    down, up = (np.where(bound[0] >= ENDLESS, np.inf, bound[0] / unit) for bound in (problem.down, problem.up))
     return SplittingModel(
         spread(prices.down * price, 1.0),
         spread(prices.up * price, 1.0),

@@ -29,11 +29,11 @@ RangeEnds = tuple[NDArray[np.float64], NDArray[np.float64]]
 """How far ranges reach down and up."""
 
 
-def can_split(task: ProtectionProblem) -> bool:
-    """Return whether splitting can solve a task: one attacker, and every level slides or is separate."""
-    requirements = task.requirements
+def can_split(problem: ProtectionProblem) -> bool:
+    """Return whether splitting can solve a problem: one attacker, and every level slides or is separate."""
+    requirements = problem.requirements
     both = (requirements.sliding > requirements.up + requirements.down) & (requirements.up + requirements.down > 0)
-    return task.n_attackers == 1 and not bool(both.any())
+    return problem.n_attackers == 1 and not bool(both.any())
 
 
 class SplittingSearch:
@@ -45,7 +45,7 @@ class SplittingSearch:
 
     Parameters
     ----------
-    task, prices
+    problem, prices
         The requirements, and what ranges cost; see `can_split`.
     product
         The product that the table is.
@@ -68,7 +68,7 @@ class SplittingSearch:
 
     def __init__(
         self,
-        task: ProtectionProblem,
+        problem: ProtectionProblem,
         prices: Prices,
         product: Product,
         backend: Backend,
@@ -80,8 +80,8 @@ class SplittingSearch:
         self.safe = False
         self.bound = 0.0
         self.steps = 0
-        self._product, self._place = product, product.place[task.cells]
-        self._model, self._unit = model_of(task, prices, self._place, len(product))
+        self._product, self._place = product, product.place[problem.cells]
+        self._model, self._unit = model_of(problem, prices, self._place, len(product))
         self._backend, self._clock, self._listen, self._parameters = backend, clock, listen, parameters
 
     @property

@@ -18,7 +18,7 @@ from celosia.tolerance import END_ON_GRID, END_ON_GRID_SHARE, ENDLESS, SEARCHED_
 class EndGrid:
     """The decimals in which ends are counted (`fine`) and published, and which columns have whole ends anyway."""
 
-    task: ProtectionProblem
+    problem: ProtectionProblem
     fine: int
     published: int
     counts: NDArray[np.bool_]
@@ -31,8 +31,8 @@ class EndGrid:
 
     @property
     def factor(self) -> int:
-        """Fine counts in one count of the task."""
-        return int(10 ** (self.fine - self.task.decimals))
+        """Fine counts in one count of the problem."""
+        return int(10 ** (self.fine - self.problem.decimals))
 
     def bound(self, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the widest bound of any attacker, ``(k, n)``, in fine counts, ``(n,)``."""

@@ -45,12 +45,12 @@ class RangePlacement:
         What must be met, least widths included.
     method, call
         How ranges are published, and when to stop.
-    task
+    problem
         The cells that may be ranges.
     costs
         What a unit below and above the truth costs, of every cell of the table.
     most
-        The greatest widths in counts of the task, ``(n,)``.
+        The greatest widths in counts of the problem, ``(n,)``.
     fixed
         What a range costs whatever its width, of every cell of the table; None for nothing.
     parameters
@@ -72,7 +72,7 @@ class RangePlacement:
     risk: Risk
     method: Intervals
     call: Call
-    task: ProtectionProblem
+    problem: ProtectionProblem
     costs: tuple[NDArray[np.float64], NDArray[np.float64]]
     most: NDArray[np.float64]
     fixed: NDArray[np.float64] | None = None
@@ -85,7 +85,7 @@ class RangePlacement:
     eased: int = 0
 
     def __post_init__(self) -> None:
-        self.hidden = np.zeros(len(self.task), dtype=bool)
+        self.hidden = np.zeros(len(self.problem), dtype=bool)
         self.no_ranges = self.hidden
 
     def place(self, slacks: RangeSlacks, *, quickly: bool = False) -> AuditedRanges:
@@ -120,10 +120,10 @@ class RangePlacement:
         if slacks.hidden is not None:
             self.hidden = slacks.hidden
         self.numbers = slacks.numbers
-        self.no_ranges = slacks.no_ranges(self.task.cells)
+        self.no_ranges = slacks.no_ranges(self.problem.cells)
         self.most = np.where(self.no_ranges, 0.0, self.most)
         grid = self._grid(slacks)
-        bounds = grid.bound(self.task.down), grid.bound(self.task.up)
+        bounds = grid.bound(self.problem.down), grid.bound(self.problem.up)
         near = END_ON_GRID_SHARE if self.numbers else SEARCHED_END_ON_GRID_SHARE  # no audit widens what does not add up
         down, up = (
             np.where(self.hidden, bound, grid.round_up(slack, bound, near))
@@ -158,19 +158,19 @@ class RangePlacement:
 
     def _grid(self, slacks: RangeSlacks) -> EndGrid:
         """Return the decimals in which ends are published."""
-        task = self.task
-        counts = self.risk.table.is_count[task.cells]
+        problem = self.problem
+        counts = self.risk.table.is_count[problem.cells]
         if self.call.integer:
-            return EndGrid(task, self.risk.table.decimals, 0, counts)
+            return EndGrid(problem, self.risk.table.decimals, 0, counts)
         if self.method.decimals is not None:
-            return EndGrid(task, max(task.decimals, self.method.decimals), self.method.decimals, counts)
-        unit = 10.0**-task.decimals
-        below, above = (np.where(counts, 0.0, cost[task.cells]) for cost in self.costs)
+            return EndGrid(problem, max(problem.decimals, self.method.decimals), self.method.decimals, counts)
+        unit = 10.0**-problem.decimals
+        below, above = (np.where(counts, 0.0, cost[problem.cells]) for cost in self.costs)
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
         for more in range(self.parameters.more_decimals):
             decimals = max(self.risk.table.decimals, self.method.base_decimals) + more
-            grid = EndGrid(task, max(task.decimals, decimals), decimals, counts)
+            grid = EndGrid(problem, max(problem.decimals, decimals), decimals, counts)
             exact = all(grid.contains(side) for side in (slacks.down, slacks.up))
             if exact or ends * 10.0**-decimals <= self.parameters.rounding_loss * whole:
                 break
@@ -178,7 +178,7 @@ class RangePlacement:
 
     def _pattern(self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64]) -> Pattern:
         wide = np.flatnonzero((down + up > 0) & ~self.no_ranges)
-        table, cells = self.risk.table, self.task.cells[wide]
+        table, cells = self.risk.table, self.problem.cells[wide]
         truth = table.amounts[cells].to(grid.fine).counts
         ranges = Interval(
             cells,
@@ -188,7 +188,7 @@ class RangePlacement:
             self.costs[1][cells],
             None if self.fixed is None else self.fixed[cells],
         )
-        hidden = [Suppressed(self.task.cells[self.hidden])] if bool(self.hidden.any()) else []
+        hidden = [Suppressed(self.problem.cells[self.hidden])] if bool(self.hidden.any()) else []
         return Pattern.of(table, ranges, *hidden, *self.numbers)
 
     def _widen_until_safe(
@@ -210,7 +210,7 @@ class RangePlacement:
         factor = float(grid.factor)
         for requirement in missed.tolist():
             wider = widen_ranges(
-                self.task,
+                self.problem,
                 requirement,
                 Fraction(1, grid.factor),
                 (down / factor, up / factor),
@@ -219,18 +219,18 @@ class RangePlacement:
                 self.call,
                 self.parameters.least_cost,
             )
-            down = np.maximum(down, grid.round_up(wider[0], grid.bound(self.task.down)))
-            up = np.maximum(up, grid.round_up(wider[1], grid.bound(self.task.up)))
+            down = np.maximum(down, grid.round_up(wider[0], grid.bound(self.problem.down)))
+            up = np.maximum(up, grid.round_up(wider[1], grid.bound(self.problem.up)))
         return down, up
 
     def _widening_costs(
         self, grid: EndGrid, wide: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a count more costs below and above, by columns; a new range also has its fixed cost."""
-        down, up = (cost[self.task.cells] for cost in self.costs)
+        down, up = (cost[self.problem.cells] for cost in self.costs)
         if self.fixed is None:
             return down, up
-        more = np.where(wide, 0.0, self.fixed[self.task.cells] * grid.factor)
+        more = np.where(wide, 0.0, self.fixed[self.problem.cells] * grid.factor)
         return down + more, up + more
 
     def _round_to_grid(self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64]) -> EndCounts:
@@ -238,7 +238,7 @@ class RangePlacement:
         step = grid.step
         if bool((step == 1).all()):
             return down, up
-        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts
+        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts
         lower, upper = truth - down, truth + up
         wide = (down + up > 0) & ~self.no_ranges
         lower, upper = (
@@ -246,8 +246,8 @@ class RangePlacement:
             np.where(wide, -(-upper // step) * step, upper),
         )
         return (
-            np.minimum(truth - lower, np.maximum(grid.bound(self.task.down), down)),
-            np.minimum(upper - truth, np.maximum(grid.bound(self.task.up), up)),
+            np.minimum(truth - lower, np.maximum(grid.bound(self.problem.down), down)),
+            np.minimum(upper - truth, np.maximum(grid.bound(self.problem.up), up)),
         )
 
     def _narrow_to_conclusions(
@@ -255,12 +255,12 @@ class RangePlacement:
     ) -> EndCounts:
         """Return the ends that attackers can conclude, by the least informed of them, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
-        column[self.task.cells] = np.arange(len(self.task))
+        column[self.problem.cells] = np.arange(len(self.problem))
         place = column[found.cells]
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
-        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts[place].astype(object)
-        off, unknown = np.zeros((2, len(self.task)), dtype=bool)
+        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts[place].astype(object)
+        off, unknown = np.zeros((2, len(self.problem)), dtype=bool)
         for answers, published, sign in ((found.down, down, -1), (found.up, up, 1)):
             open_ = ~answers.furthest | answers.endless | self.no_ranges[place]
             reached, denominator = answers.reach.astype(object) * scale, answers.denominator.astype(object)
@@ -270,7 +270,7 @@ class RangePlacement:
             blind = ~answers.furthest & ~answers.endless & ~self.no_ranges[place]
             unknown[place[blind & np.asarray(exact < published[place], dtype=bool)]] = True
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
-            reach = np.zeros(len(self.task), dtype=np.int64)
+            reach = np.zeros(len(self.problem), dtype=np.int64)
             np.maximum.at(reach, place, far)
             ends.append(reach)
         self.coarse, self.unknown = int(off.sum()), int(unknown.sum())
@@ -282,7 +282,7 @@ class RangePlacement:
         table = None if adds_up(narrow) else completion(open_, narrow.bounds())
         if table is None:
             return ends
-        cells = self.task.cells
+        cells = self.problem.cells
         above = (table - self.risk.table.values)[cells] * 10.0**grid.fine
         down, up = (
             np.where(self.no_ranges, end, np.maximum(end, np.minimum(np.ceil(far - END_ON_GRID), most))).astype(
@@ -303,18 +303,18 @@ class RangePlacement:
         SpecError
             They would leave an attacker's bounds, which tells readers nothing; or the base is finer than the grid.
         """
-        truth = self.risk.table.amounts[self.task.cells].to(grid.fine).counts.astype(object)
+        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts.astype(object)
         lower, upper = truth - down, truth + up
         wide = np.flatnonzero((down + up > 0) & ~self.no_ranges)
         for k in wide.tolist():
             lower[k] = round_outward(int(lower[k]), grid.fine, self.method, up=False)
             upper[k] = round_outward(int(upper[k]), grid.fine, self.method, up=True)
         new_down, new_up = (truth - lower).astype(np.int64), (upper - truth).astype(np.int64)
-        beyond = (new_down > np.maximum(grid.bound(self.task.down), down)) | (
-            new_up > np.maximum(grid.bound(self.task.up), up)
+        beyond = (new_down > np.maximum(grid.bound(self.problem.down), down)) | (
+            new_up > np.maximum(grid.bound(self.problem.up), up)
         )
         if bool(beyond.any()):
-            labels = listed([self.risk.table.label(int(cell)) for cell in self.task.cells[beyond]])
+            labels = listed([self.risk.table.label(int(cell)) for cell in self.problem.cells[beyond]])
             name = "digits" if self.method.digits is not None else "base"
             raise SpecError.one(
                 name, f"would round ends beyond what attackers know anyway: {labels}.", "Round less, or not at all."

@@ -57,7 +57,7 @@ class RangePublication:
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     @cached_property
-    def task(self) -> ProtectionProblem:
+    def problem(self) -> ProtectionProblem:
         """The cells that may be ranges, and the requirements."""
         return problem_of(self.required, integer=self.call.integer)
 
@@ -68,21 +68,21 @@ class RangePublication:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """The greatest widths in counts of the task."""
-        most = np.full(len(self.task), np.inf)
+        """The greatest widths in counts of the problem."""
+        most = np.full(len(self.problem), np.inf)
         for cell, width in self.method.most.items():
-            most[self.task.cells == cell] = width * 10**self.task.decimals
+            most[self.problem.cells == cell] = width * 10**self.problem.decimals
         return most
 
     @property
     def sliding(self) -> bool:
         """Whether all levels are sliding."""
-        return not bool(self.task.requirements.up.any() or self.task.requirements.down.any())
+        return not bool(self.problem.requirements.up.any() or self.problem.requirements.down.any())
 
     @cached_property
     def prices(self) -> Prices:
-        """What ranges of the columns of the task cost."""
-        below, above = (cost[self.task.cells] for cost in self.costs)
+        """What ranges of the columns of the problem cost."""
+        below, above = (cost[self.problem.cells] for cost in self.costs)
         return Prices(below, above)
 
     @property
@@ -102,9 +102,9 @@ class RangePublication:
             return placed
         if bool(whole.any()):
             first = self._whole_slacks(first, placed.pattern, whole)
-            further = self._shift(first, step=10**self.task.decimals, among=whole)
+            further = self._shift(first, step=10**self.problem.decimals, among=whole)
             placed, first = self._keep_cheaper((placed, first), further)
-        if bool((slacks.no_ranges(self.task.cells) & ~whole).any()):
+        if bool((slacks.no_ranges(self.problem.cells) & ~whole).any()):
             down, up = np.where(whole, first.down, slacks.down), np.where(whole, first.up, slacks.up)
             further = self._shift(replace(slacks, down=down, up=up), freely=True, among=~whole)
             placed, _ = self._keep_cheaper((placed, first), further)
@@ -135,15 +135,15 @@ class RangePublication:
     @cached_property
     def _tied_to_whole(self) -> NDArray[np.bool_]:
         """Which columns are whole numbers, or tied by relations to columns that are, ``(n,)``."""
-        matrix = self.task.matrix
+        matrix = self.problem.matrix
         links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
         _, label = csgraph.connected_components(links, directed=False)
         own = label[matrix.shape[0] :]
-        return np.isin(own, own[self.task.whole])
+        return np.isin(own, own[self.problem.whole])
 
     def _whole_slacks(self, slacks: RangeSlacks, pattern: Pattern, whole: NDArray[np.bool_]) -> RangeSlacks:
         """Return how far ranges among whole numbers reach in a pattern, in counts; the others stay."""
-        cells, scale = self.task.cells, 10.0**self.task.decimals
+        cells, scale = self.problem.cells, 10.0**self.problem.decimals
         truth = self.asked.table.values[cells]
         lower, upper = (side.floats[cells] for side in pattern.bounds())
         ranges, stays = pattern.status[cells] == INTERVAL, slacks.no_ranges(cells) | ~whole
@@ -168,7 +168,7 @@ class RangePublication:
     def _placement(self) -> RangePlacement:
         call = replace(self.call, clock=self.call.clock.whole)
         fixed, parameters = self.fixed_costs, self.parameters
-        return RangePlacement(self.required, self.method, call, self.task, self.costs, self.most, fixed, parameters)
+        return RangePlacement(self.required, self.method, call, self.problem, self.costs, self.most, fixed, parameters)
 
     def _despite_interrupt(self, work: Callable[[], _T]) -> _T:
         """Return the result of work after the search; the first Ctrl-C stops the clock, and the work is repeated."""
@@ -198,7 +198,7 @@ class RangePublication:
         def shift() -> RangeSlacks | None:
             source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
             return shift_ranges(
-                self.task,
+                self.problem,
                 slacks,
                 prices,
                 backends()[0],

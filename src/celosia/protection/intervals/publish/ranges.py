@@ -17,7 +17,7 @@ EndCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeSlacks:
-    """How far ranges reach from the truth, in counts of a task, and what is no range.
+    """How far ranges reach from the truth, in counts of a problem, and what is no range.
 
     Parameters
     ----------

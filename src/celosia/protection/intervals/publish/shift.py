@@ -115,7 +115,7 @@ class Shifts:
 
 
 def shift_ranges(
-    task: ProtectionProblem,
+    problem: ProtectionProblem,
     slacks: RangeSlacks,
     costs: tuple[NDArray[np.float64], NDArray[np.float64]],
     backend: Backend,
@@ -130,7 +130,7 @@ def shift_ranges(
 
     Parameters
     ----------
-    task, slacks
+    problem, slacks
         The ranges. With one attacker they may exceed his bounds, if shifts bring them back.
     costs
         What a unit costs down and up, by columns.
@@ -148,26 +148,29 @@ def shift_ranges(
     draws
         Vertices that are averaged.
     """
-    still = slacks.no_ranges(task.cells)
-    own = np.ones(len(task), dtype=bool) if among is None else among
+    still = slacks.no_ranges(problem.cells)
+    own = np.ones(len(problem), dtype=bool) if among is None else among
     ranges = (slacks.down + slacks.up > 0) & ~still & own
     moving = np.flatnonzero(ranges | (still & own) if freely else ranges)
     if not bool(ranges.any()):
         return slacks
-    relations = sp.csr_array(task.matrix[~task.implied][:, moving], dtype=np.float64)
+    relations = sp.csr_array(problem.matrix[~problem.implied][:, moving], dtype=np.float64)
     down, up, fixed = slacks.down[moving], slacks.up[moving], still[moving]
     unit, dearer = float(step or np.max((down + up)[~fixed])), np.where(fixed, 0.0, (costs[1] - costs[0])[moving])
     adds_up = bool(np.all(np.abs(relations @ (up - down)) <= SHIFT_FEASIBLE * unit))
     if (
-        adds_up and not freely and step is None and task.n_attackers == 1 and not bool(dearer.any())
+        adds_up and not freely and step is None and problem.n_attackers == 1 and not bool(dearer.any())
     ):  # ends are rounder numbers
         down = up = (down + up) / 2
-    low, high = np.maximum(-up, -_growth(task.down[:, moving], down)), np.minimum(down, _growth(task.up[:, moving], up))
+    low, high = (
+        np.maximum(-up, -_growth(problem.down[:, moving], down)),
+        np.minimum(down, _growth(problem.up[:, moving], up)),
+    )
     if freely:
         far, hidden = unit * len(moving), np.zeros_like(fixed) if slacks.hidden is None else slacks.hidden[moving]
         below, above = (
             np.minimum(np.where(hidden, bounds[:, moving].min(axis=0), slack), far)
-            for bounds, slack in ((task.down, down), (task.up, up))
+            for bounds, slack in ((problem.down, down), (problem.up, up))
         )
         low, high = np.where(fixed, -below, low), np.where(fixed, above, high)
     if random is None and bool(np.all((low <= 0) & (high >= 0))):
