@@ -16,7 +16,7 @@ from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Solver
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.modes.numbered import Numbered
+from celosia.protection.engine.modes.number_search import NumberSearch
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
@@ -54,7 +54,7 @@ def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParam
 
 
 @dataclass(eq=False)
-class _PerturbationSearch(Numbered):
+class _PerturbationSearch(NumberSearch):
     """The search for moved values. All numbers are steps: units of the last decimal that is published."""
 
     method: Perturb
@@ -71,24 +71,24 @@ class _PerturbationSearch(Numbered):
         """Return moved values that are safe."""
         model = self.model
         model.refuse_reach()
-        if bool(self.hopeless.any()):
-            self.refuse_what_is_given_away()
+        if bool(self.determined.any()):
+            self.refuse_disclosing_cells()
         random = np.random.default_rng(self.method.secret)
         fixed = not bool((model.sides == "random").any())
         for attempt in range(1 if fixed else self.parameters.most_draws):
             wanted = draw_sides(model, random)
             upward = repair_sides(model, wanted, random, self.call.clock)
             if upward is None:
-                self.refuse_what_is_given_away()
+                self.refuse_disclosing_cells()
                 refuse_frozen(model, wanted, self.call.clock)
                 raise self._impossible("add up")
             bounds = model.bound_moves(upward).take(self.cells)
             self._notes = _note(int((upward != wanted).sum()), len(upward))
-            point = self._find_moves(self.task, bounds)
+            point = self._find_moves(self.problem, bounds)
             if point is not None:
                 return self._publish_safely(point, bounds, self._notes)
             if not attempt:
-                self.refuse_what_is_given_away()
+                self.refuse_disclosing_cells()
         raise self._impossible("add up and meet all levels")
 
     def _find_moves(self, task: ProtectionProblem, bounds: MoveBounds) -> _Point | None:
@@ -102,9 +102,9 @@ class _PerturbationSearch(Numbered):
         if bool(((bounds.least_up > bounds.most_up) | (bounds.least_down > bounds.most_down)).any()):
             return None
         modes, unit = self.model.modes(task, self.cells, bounds)
-        search = ModeSearch(task, modes, backends()[0], self.call, self.listen)
+        search = ModeSearch(task, modes, backends()[0], self.call, self.record)
         self._drawn = bounds, unit, self._notes
-        best = self.found(search, "safe values were", "Allow more time, or a larger reach.")
+        best = self.run_search(search, "safe values were", "Allow more time, or a larger reach.")
         if best is None:
             return None
         return self._point(best, unit, search.bound)
@@ -128,7 +128,7 @@ class _PerturbationSearch(Numbered):
 
     def _publish_safely(self, point: _Point, bounds: MoveBounds, notes: tuple[str, ...]) -> Protection:
         """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
-        task, bound = self.task, point.bound
+        task, bound = self.problem, point.bound
         found: _Point | None = point
         for attempt in range(self.parameters.most_raises):
             if found is None:

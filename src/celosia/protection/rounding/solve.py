@@ -17,7 +17,7 @@ from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.modes.numbered import Numbered
+from celosia.protection.engine.modes.number_search import NumberSearch
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
@@ -55,7 +55,7 @@ def solve(risk: Risk, method: Round, call: Call, parameters: RoundingParameters 
 
 
 @dataclass(eq=False)
-class _RoundingSearch(Numbered):
+class _RoundingSearch(NumberSearch):
     """The search for one rounding, with ever more extra multiples.
 
     Parameters
@@ -79,27 +79,27 @@ class _RoundingSearch(Numbered):
     @cached_property
     def model(self) -> RoundingModel:
         """Variables, costs and slacks."""
-        return RoundingModel(self.risk, self.method, self.call.integer, self.task, self.cells)
+        return RoundingModel(self.risk, self.method, self.call.integer, self.problem, self.cells)
 
     def protection(self) -> Protection:
         """Return a rounded table."""
         given = self.method.extra
         extra = given or 0
-        if bool(self.hopeless.any()) and not self.method.relax_levels:
+        if bool(self.determined.any()) and not self.method.relax_levels:
             self._refuse_frozen()
-        out_of_reach = ~self.model.find_goals_within_reach(extra) | self.hopeless
+        out_of_reach = ~self.model.find_goals_within_reach(extra) | self.determined
         if bool(out_of_reach.any()):
             if not self.method.relax_levels:
                 raise self._too_small_base(out_of_reach, extra)
             return self._relax_levels(extra)
         asked_why = False
         while True:
-            found = self._find_rounding(self.task, extra)
+            found = self._find_rounding(self.problem, extra)
             if found is not None:
                 return self._result(found, extra)
             if given is not None or extra >= self.model.most_extra:
                 return self._relax_or_refuse(extra)
-            if self.method.relax_levels and len(self.task.requirements) and self._adds_up(self.cells, extra):
+            if self.method.relax_levels and len(self.problem.requirements) and self._adds_up(self.cells, extra):
                 return self._relax_levels(extra)
             if not asked_why:
                 self._refuse_frozen()
@@ -121,10 +121,10 @@ class _RoundingSearch(Numbered):
         OutOfTimeError
             Time was up before one was known.
         """
-        search = ModeSearch(task, self.model.modes(task, extra), backends()[0], self.call, self.listen)
+        search = ModeSearch(task, self.model.modes(task, extra), backends()[0], self.call, self.record)
         self._extra = extra
         while True:
-            best = self.found(search, "a safe rounding was", "Allow more time, or a larger base.")
+            best = self.run_search(search, "a safe rounding was", "Allow more time, or a larger base.")
             if best is None:
                 return None
             found = self._publish(best, search.bound, extra)
@@ -159,9 +159,9 @@ class _RoundingSearch(Numbered):
 
     def _relax_levels(self, extra: int) -> Protection:
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
-        requirements = self.task.requirements.take(np.flatnonzero(~self.hopeless))
+        requirements = self.problem.requirements.take(np.flatnonzero(~self.determined))
         for kept in (self.model.lower_levels(requirements), requirements.take(np.zeros(0, np.int64))):
-            task = replace(self.task, requirements=kept)
+            task = replace(self.problem, requirements=kept)
             found = self._find_rounding(task, extra, relaxed=True)
             if found is not None:
                 return self._result(found, extra)
@@ -214,12 +214,12 @@ class _RoundingSearch(Numbered):
                 if len(clash) > 1
                 else "Free it, or freeze cells only on multiples of the base.",
             )
-        self.refuse_what_is_given_away()
+        self.refuse_disclosing_cells()
 
     def _too_small_base(self, missed: NDArray[np.bool_], extra: int) -> CelosiaError:
         """Return that levels are more than the base can give, and which base would do."""
-        requirements = self.task.requirements.take(np.flatnonzero(missed))
-        cells = np.unique(self.task.cells[requirements.columns])
+        requirements = self.problem.requirements.take(np.flatnonzero(missed))
+        cells = np.unique(self.problem.cells[requirements.columns])
         base = self.model.find_larger_base(requirements, extra, self.parameters.tried_bases)
         enough = rounded_up(base * self.model.unit)
         text = Fixed.of_counts(np.array([enough], dtype=object), self.risk.table.decimals).texts()[0]

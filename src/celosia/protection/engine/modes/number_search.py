@@ -26,8 +26,8 @@ from celosia.solve import deadline
 
 
 @dataclass(eq=False)
-class Numbered:
-    """A search for numbers to publish.
+class NumberSearch:
+    """A search for numbers to publish: what rounding and perturbation have in common.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Numbered:
     trace: list[tuple[float, float | None, float, int]] = field(init=False, default_factory=list)
 
     @cached_property
-    def task(self) -> ProtectionProblem:
+    def problem(self) -> ProtectionProblem:
         """The requirements."""
         return problem_of(self.risk, integer=self.call.integer)
 
@@ -52,17 +52,18 @@ class Numbered:
         return np.flatnonzero(self.risk.status != SHOW)
 
     @cached_property
-    def hopeless(self) -> NDArray[np.bool_]:
+    def determined(self) -> NDArray[np.bool_]:
         """Which requirements have a target cell that is a linear combination of frozen cells, ``(q,)``."""
         return np.asarray(
-            decompose(self.task.system(np.arange(len(self.task)))).component[self.task.requirements.columns] < 0
+            decompose(self.problem.system(np.arange(len(self.problem)))).component[self.problem.requirements.columns]
+            < 0
         )
 
-    def found(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
+    def run_search(self, search: ModeSearch, what: str, remedy: str) -> NDArray[np.float64] | None:
         """Run a search and return its incumbent, None where there is none.
 
-        A search also ends without one where an attacker knows so much that nothing which is published makes a
-        difference to him: there is no cut then.
+        A search also ends without one where the bounds of an attacker are so narrow that no publication makes a
+        difference: there is no cut then.
 
         Raises
         ------
@@ -77,7 +78,7 @@ class Numbered:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 
-    def listen(self, search: ModeCuttingPlanes) -> None:
+    def record(self, search: ModeCuttingPlanes) -> None:
         """Note incumbent and bound of a search, and publish a fallback where that is due."""
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
@@ -90,7 +91,7 @@ class Numbered:
     def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
         """Publish and audit the incumbent of a search as a fallback: there may be no time for a better one."""
 
-    def refuse_what_is_given_away(self) -> None:
+    def refuse_disclosing_cells(self) -> None:
         """Refuse frozen cells that disclose sensitive ones, whatever is published about the others.
 
         Raises
@@ -98,7 +99,7 @@ class Numbered:
         InfeasibleError
             With a smallest set of frozen cells that do.
         """
-        if len(self.task.requirements):
+        if len(self.problem.requirements):
             clash = conflict_of(self.risk, None, lambda _: None, integer=self.call.integer)
             if len(clash.unmet):
                 raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)
