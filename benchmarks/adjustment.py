@@ -23,7 +23,7 @@ from benchmarks.measure import timed
 from benchmarks.registry import Row, benchmark
 from celosia.protection.adjustment.formulation import formulate
 from celosia.protection.adjustment.integer import find_whole_moves
-from celosia.protection.adjustment.method import Adjust, kept_totals
+from celosia.protection.adjustment.method import Adjust, find_kept_totals
 from celosia.protection.adjustment.relaxation import solve_relaxation
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.nearest import find_nearest_table
@@ -274,7 +274,7 @@ def _around(problem: Problem) -> Solved:
         attackers=(Attacker.external(risk.table),),
     )
     values = sets_of(risk, base, base - 1).draw(np.random.default_rng(problem.seed))
-    cells, kept, found = np.flatnonzero(risk.sensitive), kept_totals(risk.table, "all"), list[Solved]()
+    cells, kept, found = np.flatnonzero(risk.sensitive), find_kept_totals(risk.table, "all"), list[Solved]()
 
     def step() -> None:
         said = find_nearest_table(risk, cells, values, kept, base - 1, backends()[0], Clock(None))

@@ -18,7 +18,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of
 
 import celosia as cz
 from celosia.pattern.modes.perturbed import Perturbed
-from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.random_rounding.nearest import find_nearest_table
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
@@ -83,7 +83,7 @@ class Example:
         risk = self.risk
         cells = np.array([self.place(number) for number in self.rounded])
         values = np.array(list(self.rounded.values()))
-        kept = kept_totals(risk.table, "all")
+        kept = find_kept_totals(risk.table, "all")
         found = find_nearest_table(risk, cells, values, kept, None, backends()[0], Clock(None))
         assert found is not None
         assert found.bound == found.cost
@@ -236,7 +236,7 @@ def test_set_three_of_example_two_has_no_table() -> None:
     risk = example.risk
     cells = np.array([example.place(number) for number in example.rounded])
     found = find_nearest_table(
-        risk, cells, np.array([14, 14, 28, 14]), kept_totals(risk.table, "all"), None, backends()[0], Clock(None)
+        risk, cells, np.array([14, 14, 28, 14]), find_kept_totals(risk.table, "all"), None, backends()[0], Clock(None)
     )
     assert found is None
 

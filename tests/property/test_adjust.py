@@ -13,7 +13,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
 from celosia.pattern.entries import SHOWN
-from celosia.protection.adjustment.method import Adjust, Totals, kept_totals
+from celosia.protection.adjustment.method import Adjust, Totals, find_kept_totals
 from celosia.risk.risk import Risk
 
 SHAPES = (Shape((3,)), Shape((2, 2)), Shape((2, 3)), Shape((2, 2, 2)))
@@ -43,7 +43,7 @@ def cheapest(shape: Shape, leaves: list[int], risk: Risk, method: Adjust) -> flo
     every = tables(shape, leaves, REACH[len(leaves)])
     known = risk.attackers[0]
     inside = (every >= known.lower.floats) & (every <= known.upper.floats)
-    kept = kept_totals(risk.table, method.totals) | ((truth == 0) & method.keep_zeros)
+    kept = find_kept_totals(risk.table, method.totals) | ((truth == 0) & method.keep_zeros)
     fine = inside.all(axis=1) & (every[:, kept] == truth[kept]).all(axis=1)
     for cell in np.flatnonzero(risk.sensitive):
         down, up = (int(level.counts[cell]) for level in (risk.levels.lower, risk.levels.upper))
@@ -75,7 +75,7 @@ def test_no_table_is_closer(
         result = cz.protect(risk, method)
     except cz.SpecError:  # a total or a zero cannot both be kept and be sensitive
         zero = risk.table.amounts.counts == 0
-        assert bool((risk.sensitive & (kept_totals(risk.table, totals) | (zero & keep_zeros))).any())
+        assert bool((risk.sensitive & (find_kept_totals(risk.table, totals) | (zero & keep_zeros))).any())
         return
     except cz.InfeasibleError:
         assert cheapest(shape, leaves, risk, method) == np.inf
@@ -123,5 +123,5 @@ def test_kept_cells_are_shown_and_all_others_adjusted() -> None:
     shape = Shape((2, 3))
     risk = risk_of(shape.table([10, 20, 30, 40, 50, 60]), {shape.leaves[0]: (3, 3)})
     result = cz.protect(risk, Adjust(totals="all"))
-    totals = kept_totals(risk.table, "all")
+    totals = find_kept_totals(risk.table, "all")
     assert ((cz.publish(result).status == SHOWN) == totals).all()

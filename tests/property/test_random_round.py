@@ -16,7 +16,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.nearest import find_nearest_table
 from celosia.protection.random_rounding.walk import arcs_of, walk
@@ -187,7 +187,7 @@ def test_no_table_is_nearer(sizes: tuple[int, ...], keep: bool, data: st.DataObj
     cells = np.array(data.draw(st.lists(st.sampled_from(shape.leaves), min_size=1, max_size=2, unique=True)))
     shifts = data.draw(st.lists(st.integers(-reach, reach), min_size=len(cells), max_size=len(cells)))
     values = np.maximum(truth[cells] + np.array(shifts), 0)
-    kept = kept_totals(table, "all" if keep else "free")
+    kept = find_kept_totals(table, "all" if keep else "free")
     risk = risk_of(table, {int(cells[0]): (1, 1)})
     found = find_nearest_table(risk, cells, values, kept, reach, backends()[0], Clock(None))
     every = tables(shape, leaves, reach)

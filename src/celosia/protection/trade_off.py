@@ -119,16 +119,18 @@ def trade_off(
     level = max(float(side.floats[risk.sensitive].mean()) for side in (levels.lower, levels.upper, levels.sliding))
     cell_costs = base.cell_costs(asked)
     middle = float(cell_costs.mean()) / max(float(costs[0].mean()) * level, math.ulp(1.0))
-    found, bounds = [_priced(one, cell_costs, 1.0) for one in known], dict[float, float]()
+    found, bounds = [_price_release(one, cell_costs, 1.0) for one in known], dict[float, float]()
     while len(bounds) < points:
-        price = middle * _SPAN ** (2 * len(bounds) - 1) if len(bounds) < _FEWEST else _between(found, sorted(bounds))
+        price = (
+            middle * _SPAN ** (2 * len(bounds) - 1) if len(bounds) < _FEWEST else _choose_price(found, sorted(bounds))
+        )
         scaled = replace(base, lower_cost=costs[0] * price, upper_cost=costs[1] * price)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MidpointWarning)
             result = protect(risk, scaled, time_limit=time_limit, gap=gap, solver=solver, progress=progress)
-        found.append(_priced(result, cell_costs, price))
+        found.append(_price_release(result, cell_costs, price))
         bounds[price] = result.bound
-    return TradeOff(tuple(_cheapest(found, price, bounds[price]) for price in sorted(bounds)))
+    return TradeOff(tuple(_find_cheapest(found, price, bounds[price]) for price in sorted(bounds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +147,14 @@ class _Priced:
         return self.fixed + price * self.widths
 
 
-def _priced(result: Protection, cell_costs: NDArray[np.float64], price: float) -> _Priced:
+def _price_release(result: Protection, cell_costs: NDArray[np.float64], price: float) -> _Priced:
     lower, upper = result.pattern.bounds()
     wide = result.pattern.status == "interval"
     width, fixed = float((upper[wide].floats - lower[wide].floats).sum()), float(cell_costs[wide].sum())
     return _Priced(int(wide.sum()), width, fixed, (result.cost - fixed) / price)
 
 
-def _between(found: Sequence[_Priced], asked: Sequence[float]) -> float:
+def _choose_price(found: Sequence[_Priced], asked: Sequence[float]) -> float:
     """Return the next price: where two neighbouring releases cost the same, the largest step first.
 
     Where all such prices were asked about, the one in the middle of what was not asked about.
@@ -172,7 +174,7 @@ def _between(found: Sequence[_Priced], asked: Sequence[float]) -> float:
     return math.sqrt(left * right)
 
 
-def _cheapest(found: Sequence[_Priced], price: float, bound: float) -> TradeOffPoint:
+def _find_cheapest(found: Sequence[_Priced], price: float, bound: float) -> TradeOffPoint:
     """Return the cheapest release at a price; of those that cost the same, but for rounding, that of fewest cells."""
     least = min(one.cost(price) for one in found)
     same = [one for one in found if one.cost(price) <= least * (1 + SAME_RANGE_COST)]

@@ -14,7 +14,7 @@ from celosia.protection.adjustment.balance import Whose
 from celosia.protection.adjustment.bound import Bound, bound_of
 from celosia.protection.adjustment.formulation import AdjustmentProblem
 from celosia.protection.adjustment.integer import find_whole_moves, is_infeasible, solve_whole
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.quadratic import QuadraticTree
 from celosia.protection.adjustment.relaxation import RelaxationSolution, solve_relaxation
 from celosia.protection.adjustment.steps import Whole
@@ -60,7 +60,7 @@ class AdjustmentSearch:
         clock: Clock,
         listen: Callable[[], None],
         seed: int = 0,
-        parameters: AdjustmentParameters = DEFAULT,
+        parameters: AdjustmentParameters = ADJUSTMENT,
     ) -> None:
         self.problem = problem
         self.moves: NDArray[np.int64] | None = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.errors import InfeasibleError, listed
 from celosia.protection.adjustment.formulation import AdjustmentProblem, formulate
 from celosia.protection.adjustment.method import Adjust
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.steps import linear_steps
 from celosia.protection.run import Call
 from celosia.risk.risk import SAFE, SENSITIVE, SHOW, Risk
@@ -23,7 +23,7 @@ from celosia.tolerance import HALF, LARGEST_MOVE
 
 
 def conflict_of(
-    risk: Risk, method: Adjust, call: Call, solver: Backend, parameters: AdjustmentParameters = DEFAULT
+    risk: Risk, method: Adjust, call: Call, solver: Backend, parameters: AdjustmentParameters = ADJUSTMENT
 ) -> InfeasibleError:
     """Return the error that says what stands in the way of an adjusted table.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Whose, balances_of
 from celosia.protection.adjustment.formulation import AdjustmentProblem
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.relaxation import check_answer, solve_relaxation
 from celosia.protection.adjustment.steps import Steps, Whole, linear_steps, unit_steps
 from celosia.solve.backend import Backend
@@ -44,7 +44,7 @@ class WholeMoves:
 
 
 def find_whole_moves(
-    problem: AdjustmentProblem, solver: Backend, clock: Clock, parameters: AdjustmentParameters = DEFAULT
+    problem: AdjustmentProblem, solver: Backend, clock: Clock, parameters: AdjustmentParameters = ADJUSTMENT
 ) -> WholeMoves | None:
     """Return the cheapest moves, or moves close to them, of a problem without split cells; None where none are found.
 
@@ -152,7 +152,7 @@ def solve_whole(
     gap: float = 0.0,
     time_limit: float | None = None,
     balanced: Whose = "every",
-    parameters: AdjustmentParameters = DEFAULT,
+    parameters: AdjustmentParameters = ADJUSTMENT,
 ) -> tuple[NDArray[np.int64] | None, Solution | None]:
     """Return the cheapest whole moves that a solver finds in time, None for none, and what it said.
 

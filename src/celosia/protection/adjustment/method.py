@@ -104,7 +104,7 @@ class Adjust(Method):
             keep[places_of("keep", self.keep, table)] = True
         for place, cells, remedy in (
             ("keep", keep, "A cell cannot be both."),
-            ("totals", kept_totals(table, self.totals), "Say totals='free', or exempt these cells."),
+            ("totals", find_kept_totals(table, self.totals), "Say totals='free', or exempt these cells."),
         ):
             clash = np.flatnonzero(cells & risk.sensitive)
             if len(clash):
@@ -161,7 +161,7 @@ def weights_of(weight: str | ArrayLike, table: Table) -> NDArray[np.float64]:
     return weights
 
 
-def kept_totals(table: Table, which: str) -> NDArray[np.bool_]:
+def find_kept_totals(table: Table, which: str) -> NDArray[np.bool_]:
     """Return the totals that are kept, ``(n_cells,)``: see `Adjust`."""
     matrix = table.relations.matrix
     total, part = (np.zeros(len(table), dtype=bool) for _ in range(2))

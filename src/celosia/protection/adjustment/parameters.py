@@ -66,4 +66,4 @@ class AdjustmentParameters:
         check_ranges(self, **shares, **dict.fromkeys(whole, (1, None)))
 
 
-DEFAULT = AdjustmentParameters()
+ADJUSTMENT = AdjustmentParameters()

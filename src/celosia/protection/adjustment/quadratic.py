@@ -21,7 +21,7 @@ from celosia.errors import SolverError
 from celosia.protection.adjustment.bound import bound_of
 from celosia.protection.adjustment.formulation import AdjustmentProblem
 from celosia.protection.adjustment.integer import find_whole_moves, is_infeasible, solve_whole
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.relaxation import solve_relaxation
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -58,7 +58,7 @@ class QuadraticTree:
     clock: Clock
     cost: Callable[[], float]
     offer: Callable[[NDArray[np.int64]], bool]
-    parameters: AdjustmentParameters = DEFAULT
+    parameters: AdjustmentParameters = ADJUSTMENT
     _open: list[_Node] = field(default_factory=list)
     _closed: float = math.inf
     _number: int = 0

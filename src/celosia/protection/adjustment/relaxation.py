@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Balances, Whose, balances_of
 from celosia.protection.adjustment.formulation import AdjustmentProblem
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.steps import linear_steps
 from celosia.solve.backend import Capability
 from celosia.solve.clock import Clock
@@ -47,7 +47,7 @@ def solve_relaxation(
     problem: AdjustmentProblem,
     clock: Clock,
     balanced: Whose | None = None,
-    parameters: AdjustmentParameters = DEFAULT,
+    parameters: AdjustmentParameters = ADJUSTMENT,
 ) -> RelaxationSolution | None:
     """Return the solution of the relaxation, None where there is none.
 

@@ -17,7 +17,7 @@ from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
 from celosia.protection.adjustment.formulation import AdjustmentProblem, PublicationGrid, formulate
 from celosia.protection.adjustment.infeasibility import conflict_of
 from celosia.protection.adjustment.method import Adjust
-from celosia.protection.adjustment.parameters import DEFAULT, AdjustmentParameters
+from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.distances import distances_of
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -27,7 +27,7 @@ from celosia.table.fixed import Fixed
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
-def solve(risk: Risk, method: Adjust, call: Call, parameters: AdjustmentParameters = DEFAULT) -> Protection:
+def solve(risk: Risk, method: Adjust, call: Call, parameters: AdjustmentParameters = ADJUSTMENT) -> Protection:
     """Return the closest table in which every sensitive cell left its safety interval; see `celosia.protect`.
 
     Guarantee: the published table was checked outside the solver, in exact arithmetic: it adds up, lies within what

@@ -140,7 +140,7 @@ class PerturbationModel:
             moves if up or not self.risk.table.nonnegative else np.minimum(moves, self.truth[self.sensitive])
         )
 
-    def _needed(self, *, up: bool) -> NDArray[np.int64]:
+    def _find_least_reach(self, *, up: bool) -> NDArray[np.int64]:
         """Return the smallest reach that lets a sensitive cell move to one side and keep its levels."""
         lower, upper, sliding = self._levels
         other = lower if up else upper
@@ -156,7 +156,9 @@ class PerturbationModel:
             With the cells, and a reach that could.
         """
         ups, downs = (np.isin(self.sides, [word, "random"]) for word in ("up", "down"))
-        needed = np.maximum(np.where(ups, self._needed(up=True), 0), np.where(downs, self._needed(up=False), 0))
+        needed = np.maximum(
+            np.where(ups, self._find_least_reach(up=True), 0), np.where(downs, self._find_least_reach(up=False), 0)
+        )
         small = np.flatnonzero(needed > self.reach[self.sensitive])
         if len(small):
             labels = listed([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])

@@ -33,4 +33,4 @@ class PerturbationParameters:
         check_ranges(self, most_draws=(1, None), most_raises=(1, None))
 
 
-DEFAULT = PerturbationParameters()
+PERTURBATION = PerturbationParameters()

@@ -23,7 +23,7 @@ from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.perturbation.formulation import MoveBounds, PerturbationModel
 from celosia.protection.perturbation.method import Perturb
-from celosia.protection.perturbation.parameters import DEFAULT, PerturbationParameters
+from celosia.protection.perturbation.parameters import PERTURBATION, PerturbationParameters
 from celosia.protection.perturbation.sides import draw_sides, refuse_frozen, repair_sides
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -38,7 +38,7 @@ from celosia.tolerance import HALF, INTEGRAL
 _SECRET_BITS = 64
 
 
-def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParameters = DEFAULT) -> Protection:
+def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParameters = PERTURBATION) -> Protection:
     """Return moved values that add up, as near to the truth as time allows.
 
     Guarantee: published values satisfy every relation exactly, on the grid of their decimals, and lie within their

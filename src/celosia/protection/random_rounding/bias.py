@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import counted, rounded_up
 from celosia.protection.random_rounding.formulation import Sets
-from celosia.protection.random_rounding.parameters import DEFAULT, BiasParameters
+from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
 from celosia.solve.clock import Clock
 from celosia.table.table import Table
 
@@ -38,7 +38,7 @@ def bias_notes(
     seed: int,
     failed: int,
     clock: Clock,
-    parameters: BiasParameters = DEFAULT,
+    parameters: BiasParameters = BIAS,
 ) -> tuple[str, ...]:
     """Return what the office must know about the bias of the scheme on a table.
 

@@ -79,7 +79,7 @@ class RandomRound(Method):
             if number is None:
                 continue
             try:
-                said = _fixed(number)
+                said = _read_number(number)
             except ValueError:
                 found.add(name, f"{number!r} is no decimal number.", "Write it as 12.5.")
             else:
@@ -91,7 +91,7 @@ class RandomRound(Method):
             found.add("draws", f"must be one or more, not {self.draws}.")
         found.raise_as(SpecError)
 
-    def counted_base(self, table: Table) -> int:
+    def count_base(self, table: Table) -> int:
         """Return the base in counts of the table's last decimal.
 
         Raises
@@ -99,17 +99,17 @@ class RandomRound(Method):
         SpecError
             It is no whole number of them, or larger than every value.
         """
-        base = _counts("base", _fixed(self.base), table)
+        base = _count_units("base", _read_number(self.base), table)
         if len(table) and base > int(np.abs(table.amounts.counts).max()):
             said = f"{self.base} is larger than every value of the table."
             raise SpecError.one("base", said, "Everything would become zero or the base itself: take a smaller one.")
         return base
 
-    def counted_reaches(self, table: Table) -> NDArray[np.int64]:
+    def count_reaches(self, table: Table) -> NDArray[np.int64]:
         """Return the reach of every cell, in counts of the table's last decimal, ``(n_cells,)``."""
         if self.reach is None:
-            return self.counted_base(table) - grains_of(table)
-        return np.full(len(table), _counts("reach", _fixed(self.reach), table), dtype=np.int64)
+            return self.count_base(table) - grains_of(table)
+        return np.full(len(table), _count_units("reach", _read_number(self.reach), table), dtype=np.int64)
 
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk, if it can be rounded.
@@ -131,11 +131,11 @@ class RandomRound(Method):
         return risk
 
 
-def _fixed(number: float | str | Decimal) -> Fixed:
+def _read_number(number: float | str | Decimal) -> Fixed:
     return Fixed.of_texts([str(number)])
 
 
-def _counts(name: str, number: Fixed, table: Table) -> int:
+def _count_units(name: str, number: Fixed, table: Table) -> int:
     decimals = max(number.decimals, table.decimals)
     unit: int = 10 ** (decimals - table.decimals)
     count = int(number.to(decimals).counts[0])

@@ -31,4 +31,4 @@ class BiasParameters:
         check_ranges(self, most_sets=(1, None), most_named=(1, None))
 
 
-DEFAULT = BiasParameters()
+BIAS = BiasParameters()

@@ -18,13 +18,13 @@ from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.integer import leaves_of
-from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.random_rounding.bias import bias_notes
 from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.random_rounding.parameters import DEFAULT, BiasParameters
+from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
 from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.protection.result import Protection
 from celosia.protection.run import Call
@@ -36,7 +36,7 @@ from celosia.table.units import grains_of, refuse_fractions
 _SEED_BITS = 63
 
 
-def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters = DEFAULT) -> Protection:
+def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters = BIAS) -> Protection:
     """Return a table whose cells were rounded at random; see `celosia.protect` and `RandomRound`.
 
     Guarantee: the published table adds up, exactly; what it says about its own reach is true; it has passed the audit.
@@ -54,7 +54,7 @@ def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameter
 
 def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
     """Return leaves rounded one by one, and totals that follow."""
-    table, base = risk.table, method.counted_base(risk.table)
+    table, base = risk.table, method.count_base(risk.table)
     matrix, right = _relations(table, base)
     kept = np.flatnonzero(risk.status == SHOW)
     if len(kept):
@@ -80,7 +80,7 @@ def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
 
 def _round_network(risk: Risk, method: RandomRound, call: Call) -> Protection:
     """Return every cell rounded to a neighbouring multiple."""
-    table, base = risk.table, method.counted_base(risk.table)
+    table, base = risk.table, method.count_base(risk.table)
     arcs = arcs_of(_relations(table, base)[0])
     if arcs is None:
         said = "'controlled' needs one or two dimensions, of which at most one has a hierarchy: a network."
@@ -97,8 +97,8 @@ def _round_network(risk: Risk, method: RandomRound, call: Call) -> Protection:
 def _round_sensitive(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters) -> Protection:
     """Return sensitive cells rounded, totals kept, and the others as close to the truth as can be."""
     table = risk.table
-    base, reach = method.counted_base(table), method.counted_reaches(table)
-    totals = kept_totals(table, "all" if method.keep_totals else "free")
+    base, reach = method.count_base(table), method.count_reaches(table)
+    totals = find_kept_totals(table, "all" if method.keep_totals else "free")
     clash = np.flatnonzero(totals & risk.sensitive)
     if len(clash):
         said = f"keeps cells that are sensitive: {_labels(table, clash)}."

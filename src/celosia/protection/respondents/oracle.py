@@ -20,7 +20,7 @@ from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.method import Method
 from celosia.protection.respondents.corners import CornerProblem, can_take_corners, drop_corner_cells
-from celosia.protection.respondents.parameters import DEFAULT, RespondentParameters
+from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Protection
 from celosia.protection.run import Call, ViolatedRequirements
 from celosia.risk.risk import Risk
@@ -60,7 +60,7 @@ class RespondentOracle:
     method: Method
     call: Call
     rules: tuple[RespondentRule, ...]
-    parameters: RespondentParameters = DEFAULT
+    parameters: RespondentParameters = RESPONDENTS
     required: Risk = field(init=False)
     corners: dict[str, Corner] = field(default_factory=dict)
     stricter: bool = False
@@ -168,7 +168,7 @@ class RespondentOracle:
         if shown and hidden.tobytes() in self._safe:
             return None
         try:
-            audit = self.attack(pattern, self._exposed(hidden) if shown else None)
+            audit = self.attack(pattern, self._find_exposed(hidden) if shown else None)
         except StoppedError:
             raise TimeUpError from None
         if audit.safe:
@@ -179,7 +179,7 @@ class RespondentOracle:
         risk, method = self.extend_problem(self.required, self.call)
         return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
-    def _exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
+    def _find_exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
         """Return the audit that found everybody who may be exposed in a pattern that hides cells or shows them.
 
         Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again. None

@@ -51,4 +51,4 @@ class RespondentParameters:
         check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), most_rounds=(1, None), coalitions=(1, None))
 
 
-DEFAULT = RespondentParameters()
+RESPONDENTS = RespondentParameters()

@@ -23,7 +23,7 @@ from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
-from celosia.protection.respondents.parameters import DEFAULT, RespondentParameters
+from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
 from celosia.protection.run import Call, RequirementOracle
 from celosia.risk.respondents.rules import criteria_of
@@ -41,7 +41,7 @@ def protect_respondents(
     call: Call,
     engine: Engine,
     rules: tuple[RespondentRule, ...],
-    parameters: RespondentParameters = DEFAULT,
+    parameters: RespondentParameters = RESPONDENTS,
 ) -> Protection:
     """Return a pattern in which no coalition of contributors comes too close to another contributor.
 

@@ -28,4 +28,4 @@ class RoundingParameters:
         check_ranges(self)
 
 
-DEFAULT = RoundingParameters()
+ROUNDING = RoundingParameters()

@@ -25,7 +25,7 @@ from celosia.protection.infeasibility import find_smallest, refuse_unreachable_l
 from celosia.protection.result import Protection
 from celosia.protection.rounding.formulation import RoundingModel
 from celosia.protection.rounding.method import Round
-from celosia.protection.rounding.parameters import DEFAULT, RoundingParameters
+from celosia.protection.rounding.parameters import ROUNDING, RoundingParameters
 from celosia.protection.run import Call
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Capability
@@ -35,7 +35,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.units import refuse_fractions
 
 
-def solve(risk: Risk, method: Round, call: Call, parameters: RoundingParameters = DEFAULT) -> Protection:
+def solve(risk: Risk, method: Round, call: Call, parameters: RoundingParameters = ROUNDING) -> Protection:
     """Return a rounded table that adds up, as near to the truth as time allows, with a bound.
 
     Guarantee: published values are multiples of their bases, satisfy every relation exactly, and lie less than

@@ -12,7 +12,7 @@ from tests.oracles.adjust_oracle import Shape, risk_of
 
 import celosia as cz
 from celosia.pattern.entries import SHOWN
-from celosia.protection.adjustment.method import kept_totals
+from celosia.protection.adjustment.method import find_kept_totals
 
 SHAPE = Shape((3, 4))
 LEAVES = [31, 52, 17, 44, 28, 19, 63, 35, 47, 22, 58, 26]
@@ -101,7 +101,7 @@ def test_totals_are_shown_and_everything_else_has_one_status() -> None:
     """Which cells were sensitive is not to be seen from the statuses."""
     result = cz.protect(risk({1: (2, 2), 6: (3, 3)}), cz.RandomRound(10), seed=3)
     release = cz.publish(result)
-    totals = kept_totals(result.risk.table, "all")
+    totals = find_kept_totals(result.risk.table, "all")
     assert ((release.status == SHOWN) == totals).all()
     assert set(release.status[~totals].tolist()) == {"perturbed"}
     assert (release.upper.counts - release.published.counts)[~totals].tolist() == [9] * int((~totals).sum())
