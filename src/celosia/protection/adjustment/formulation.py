@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError, InfeasibleError, SpecError, listed
 from celosia.pattern.arithmetic import minus, plus
-from celosia.protection.adjustment.method import Adjust
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_MOVE
+
+if TYPE_CHECKING:
+    from celosia.protection.adjustment.method import Adjust
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.adjustment.formulation import AdjustmentProblem
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import LARGEST_MOVE
+
+if TYPE_CHECKING:
+    from celosia.protection.adjustment.formulation import AdjustmentProblem
 
 Whole = Literal["nothing", "sides", "everything"]
 """Which columns of a program take whole numbers: none, the choice of sides, or all steps."""
