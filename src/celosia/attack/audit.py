@@ -7,7 +7,7 @@ tables are not found the verdict is *not shown safe*, whatever a solver says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -100,45 +100,56 @@ def audit(
     if not isinstance(release, Release):
         release = publish(release)
     release.check(risk.table)
-    who, unjudged = tuple(attackers) if attackers is not None else risk.attackers, 0
-    if not who:
-        raise SpecError.one("attackers", "are missing.")
-    if attackers is not None:
-        risk = replace(risk, attackers=who, further=None, respondents=(), unasked=NAMED_WITHOUT)
-    elif risk.respondents and release.criterion != "distance":
-        contributors = audit_respondents(release, risk, solver=solver, progress=progress)
-        risk, unjudged = add_requirements(risk, contributors), contributors.unjudged
-        who = risk.attackers
+    risk, unjudged = _choose_attackers(release, risk, attackers, solver, progress)
     whole = whole_cells(risk.table, integer)
     _check(risk, whole)
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
     judged, seen, systems = [], [], []
-    relations = risk.table.relations.matrix
-    none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(find_implied_rows, relations))
-    for number, attacker in enumerate(who):
-        known = [release.bounds(), (attacker.lower, attacker.upper)]
-        names = ["release", f"attacker {attacker.name!r}"]
-        system, parts = attacker_system(risk.table, known, names=names, whole=whole, redundant=none), None
-        if deadline.left() > 0:
-            system, parts = decompose_into_networks(system, redundant)
+    for number, (system, parts) in enumerate(_attacker_systems(release, risk, whole)):
         systems.append(system)
-        room = _AttackerProblem(system, parts, risk, number, backend, progress, executor)
-        asked = wanted.take(np.flatnonzero(wanted.attackers == number))
+        problem = _AttackerProblem(system, parts, risk, number, backend, progress, executor)
+        own = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
-            needed = (release.status[hidden] == INTERVAL) | np.isin(hidden, asked.cells)
-            seen.append(room.conclude(hidden, endless, endless, needed))
-            judged.append(room.judge_by_intervals(asked, seen[-1]))
+            keep = (release.status[hidden] == INTERVAL) | np.isin(hidden, own.cells)
+            seen.append(problem.conclude(hidden, endless, endless, keep))
+            judged.append(problem.judge_by_intervals(own, seen[-1]))
         else:
-            judged.append(room.judge(asked))
+            judged.append(problem.judge(own))
     found = Conclusions.join(judged)
     verdicts = Verdicts(wanted, found, judge_requirements(wanted, found, by_distance=release.criterion == "distance"))
-    nobody = found.take(np.zeros(0, dtype=np.int64))
-    found = _keep_answered(Conclusions.join(seen)) if seen else nobody
-    name = f"{backend.name} {backend.version}"
-    told = simplify_integer(risk.table, integer)
-    return Audit(risk, release, verdicts, found, tuple(systems), told, name, unjudged)
+    ranges = _keep_answered(Conclusions.join(seen)) if seen else found.take(np.zeros(0, dtype=np.int64))
+    name, known = f"{backend.name} {backend.version}", simplify_integer(risk.table, integer)
+    return Audit(risk, release, verdicts, ranges, tuple(systems), known, name, unjudged)
+
+
+def _choose_attackers(
+    release: Release, risk: Risk, attackers: Sequence[Attacker] | None, solver: str | None, progress: Progress
+) -> tuple[Risk, int]:
+    """Return the risk with those who attack, contributors who come too close among them, and how many were not judged.
+
+    Attackers that are named one by one attack alone.
+    """
+    if not (risk.attackers if attackers is None else attackers):
+        raise SpecError.one("attackers", "are missing.")
+    if attackers is not None:
+        return replace(risk, attackers=tuple(attackers), further=None, respondents=(), unasked=NAMED_WITHOUT), 0
+    if not risk.respondents or release.criterion == "distance":
+        return risk, 0
+    contributors = audit_respondents(release, risk, solver=solver, progress=progress)
+    return add_requirements(risk, contributors), contributors.unjudged
+
+
+def _attacker_systems(release: Release, risk: Risk, whole: NDArray[np.bool_]) -> Iterator[tuple[System, Parts | None]]:
+    """Yield the system of every attacker and its components, None where there is no time to solve anything."""
+    relations = risk.table.relations.matrix
+    none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(find_implied_rows, relations))
+    for attacker in risk.attackers:
+        known = [release.bounds(), (attacker.lower, attacker.upper)]
+        names = ["release", f"attacker {attacker.name!r}"]
+        system = attacker_system(risk.table, known, names=names, whole=whole, redundant=none)
+        yield decompose_into_networks(system, redundant) if deadline.left() > 0 else (system, None)
 
 
 def _keep_answered(seen: Conclusions) -> Conclusions:
