@@ -37,14 +37,16 @@ def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT) -> Protect
     OutOfTimeError
         None was found in time.
     """
+    path = str(plan.source.path)
     try:
         method = plan.method.build(risk)
     except CelosiaError as error:
-        raise error.under(str(plan.source.path)) from None
+        raise error.under(path) from None
     try:
         return run_method(risk, method, plan.limits, progress)
     except CelosiaError as error:
-        raise plan.method.rename_places(error) from None
+        wrong = isinstance(error, SpecError)  # what the table has against an option is said where the job has it
+        raise plan.method.rename_places(error, f"{path}, method." if wrong else "") from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,7 +73,7 @@ class MethodPart(JobPart):
     name: str
 
     def build(self, risk: Risk) -> Method:
-        """Return the method with what its options ask of the cells of a table.
+        """Return the method with what its options ask of the cells of a table; the search applies it to the table.
 
         Raises
         ------
@@ -89,7 +89,6 @@ class MethodPart(JobPart):
         options = self.adapt(options, risk)
         try:
             method = self.kind(**{self.renamed.get(name, name): value for name, value in options.items()})
-            method.apply_to(risk)
         except SpecError as error:
             raise self.rename_places(error, "method.") from None
         return cast("Method", method)

@@ -10,7 +10,10 @@ import pytest
 from tests.oracles.firms_job import JOB, RECORDS, write_inputs
 
 from celosia.errors import CelosiaError
-from celosia.job.pipeline import assess_job
+from celosia.job.pipeline import assess_job, assess_source
+from celosia.job.plan import make_plan
+from celosia.job.protection import protect_risk
+from celosia.job.source import read_source
 from celosia.job.spec import Job, read_job
 from celosia.pattern.csv.file import write_release
 from celosia.pattern.pattern import Pattern
@@ -235,7 +238,10 @@ digits = 3
 
 def test_what_a_method_itself_refuses_has_its_place(folder: Path) -> None:
     more = '[method]\nname = "interval"\nmust_show = [{ region = "N" }]\nleast_width = [{ region = "N", width = 2 }]\n'
-    assert complaints(folder, more)[0].startswith("method.least_width: names cells that must be shown: 'N'.")
+    job_of(folder, more)
+    plan = make_plan(read_source(folder / "job.toml"))
+    with pytest.raises(CelosiaError, match=r"job\.toml, method\.least_width: names cells that must be shown: 'N'\."):
+        protect_risk(assess_source(plan.source), plan)
 
 
 def test_rounding_has_a_base_and_bases_of_single_cells(folder: Path) -> None:
