@@ -72,7 +72,7 @@ def _holds(bounds: tuple[RangeEnds, RangeEnds], numbers: Whole) -> NDArray[np.bo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _MoveBounds:
+class _MoveLimits:
     """How far cells may move, in units; where `ends` says so, there is no further."""
 
     down: Whole
@@ -102,7 +102,9 @@ class WitnessJudge:
         self._sound = np.ones(len(moves), dtype=bool)
         by_cell = _transpose(claim.relations, len(claim.values))
         for some in self._chunks(np.arange(len(moves))):
-            self._sound[some] = self._are_tables(some, by_cell) & self._fit(some, _rooms(claim.values, claim.bounds))
+            self._sound[some] = self._are_tables(some, by_cell) & self._fit(
+                some, _move_limits(claim.values, claim.bounds)
+            )
 
     def _chunks(self, tables: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield tables by and by, as many as have about a million moves."""
@@ -128,15 +130,15 @@ class WitnessJudge:
         good[key[first][np.asarray(unbalanced, dtype=bool)] // max(1, len(self.claim.relations))] = False
         return good
 
-    def _fit(self, tables: NDArray[np.int64], rooms: _MoveBounds) -> NDArray[np.bool_]:
+    def _fit(self, tables: NDArray[np.int64], limits: _MoveLimits) -> NDArray[np.bool_]:
         """Return which tables lie within bounds; cells that do not move do, as the true table does."""
         entry, number = within(self.claim.moves.starts, tables)
         cells = self.claim.moves.cells[entry]
         moves = times(compact(self.claim.moves.numbers[entry]), self.claim.unit)
         denominators = compact(self.claim.denominators[tables])[number]
         good = np.ones(len(tables), dtype=bool)
-        for room, ends, sign in ((rooms.up, rooms.ends_up, 1), (rooms.down, rooms.ends_down, -1)):
-            beyond = np.asarray(sign * moves > times(compact(room[cells]), denominators), dtype=bool) & ends[cells]
+        for limit, ends, sign in ((limits.up, limits.ends_up, 1), (limits.down, limits.ends_down, -1)):
+            beyond = np.asarray(sign * moves > times(compact(limit[cells]), denominators), dtype=bool) & ends[cells]
             good[number[beyond]] = False
         return good
 
@@ -144,9 +146,9 @@ class WitnessJudge:
         """Return which tables, -1 for none, satisfy relations, agree with the release and lie within more bounds."""
         used = np.unique(tables[tables >= 0])
         good = np.zeros(len(self._sound) + 1, dtype=bool)  # the last stands for none
-        rooms = _rooms(self.claim.values, bounds)
+        limits = _move_limits(self.claim.values, bounds)
         for some in self._chunks(used):
-            good[some] = self._sound[some] & self._fit(some, rooms)
+            good[some] = self._sound[some] & self._fit(some, limits)
         return np.asarray(good[tables])
 
     def _move_cells(self, tables: NDArray[np.int64], cells: NDArray[np.int64]) -> tuple[Whole, Whole]:
@@ -225,9 +227,9 @@ def _transpose(terms: Terms, n: int) -> Terms:
     return Terms(starts, relation[order], terms.numbers[order])
 
 
-def _rooms(values: Whole, bounds: tuple[RangeEnds, RangeEnds]) -> _MoveBounds:
+def _move_limits(values: Whole, bounds: tuple[RangeEnds, RangeEnds]) -> _MoveLimits:
     lower, upper = bounds
-    return _MoveBounds(minus(values, lower.counts), lower.given, minus(upper.counts, values), upper.given)
+    return _MoveLimits(minus(values, lower.counts), lower.given, minus(upper.counts, values), upper.given)
 
 
 def _common(claim: Claim) -> tuple[RangeEnds, RangeEnds]:

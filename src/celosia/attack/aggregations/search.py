@@ -40,7 +40,7 @@ Offer = Callable[[dict[int, Fraction], int], Aggregation | None]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Node:
+class _SearchNode:
     """Some attackers against a target whose main cell is given; the largest bound comes first."""
 
     negative_bound: float
@@ -112,7 +112,7 @@ class AggregationSearch:
         """Return the most sensitive aggregation about some targets, by their places, of one attacker or of all."""
         best: Aggregation | None = None
         missed = False
-        waiting: list[_Node] = []
+        waiting: list[_SearchNode] = []
         for target in targets:
             for node in self._first_nodes(target, attacker):
                 heappush(waiting, node)
@@ -139,11 +139,11 @@ class AggregationSearch:
                 missed = True
         return SearchResult(best, settled=not missed)
 
-    def _node(self, bound: float, target: int, main: int, attackers: tuple[int, ...]) -> _Node:
+    def _node(self, bound: float, target: int, main: int, attackers: tuple[int, ...]) -> _SearchNode:
         self._nodes += 1
-        return _Node(-bound, self._nodes, target, main, attackers)
+        return _SearchNode(-bound, self._nodes, target, main, attackers)
 
-    def _first_nodes(self, target: int, attacker: int | None) -> Iterator[_Node]:
+    def _first_nodes(self, target: int, attacker: int | None) -> Iterator[_SearchNode]:
         """Yield all attackers against a target, for every hidden cell that may be his main one."""
         here = self._program(target)
         own = self._holdings(target)
@@ -185,7 +185,7 @@ class AggregationSearch:
             )
         return self._programs[labels]
 
-    def _solve(self, node: _Node) -> tuple[float, dict[int, Fraction] | None] | None:
+    def _solve(self, node: _SearchNode) -> tuple[float, dict[int, Fraction] | None] | None:
         """Return a bound on the excess, in counts of what is known, with leaf cells and coefficients; None if late."""
         here, own, p, q = self._program(node.target), self._holdings(node.target), self._knowledge.p, self._knowledge.q
         rest = self._respondents.totals[here.leaves].astype(object)

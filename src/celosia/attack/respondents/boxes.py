@@ -238,24 +238,26 @@ class _Corners:
         if table is None:
             return None, None
         wished = _less(self._wished, table)
-        room = _left(lower, upper, table)
+        capacity = _left(lower, upper, table)
         steps: dict[int, WitnessMoves] = {}
         for leaf in sorted(tight, key=self._size.__getitem__, reverse=True):
             need, column = max(self._one[leaf, 1][0], -self._one[leaf, -1][1]), int(self._problem.column[leaf])
             if need > min(self._one[leaf, 1][1], -self._one[leaf, -1][0]):
                 return None, leaf
-            step = self._step(leaf, need, room, wished)
+            step = self._step(leaf, need, capacity, wished)
             if step is None:
                 return None, leaf
             steps[leaf] = self._target.known[leaf] = step
-            room, wished = _less(room, step), _less(wished, step)
-            room[column] = 0
+            capacity, wished = _less(capacity, step), _less(wished, step)
+            capacity[column] = 0
         return Cover(signs, table, steps), None
 
-    def _step(self, leaf: int, need: int, room: NDArray[np.int64], wished: NDArray[np.int64]) -> WitnessMoves | None:
+    def _step(
+        self, leaf: int, need: int, capacity: NDArray[np.int64], wished: NDArray[np.int64]
+    ) -> WitnessMoves | None:
         """Return a table that moves a leaf as far as it must."""
         column = int(self._problem.column[leaf])
-        lower, upper = -room, room.copy()
+        lower, upper = -capacity, capacity.copy()
         lower[column] = upper[column] = need
         known = self._target.known.get(leaf)
         if known is not None and known.inside(lower, upper):
@@ -295,8 +297,8 @@ def _left(lower: NDArray[np.int64], upper: NDArray[np.int64], table: WitnessMove
     return np.minimum(above, below)
 
 
-def _less(room: NDArray[np.int64], step: WitnessMoves) -> NDArray[np.int64]:
+def _less(capacity: NDArray[np.int64], step: WitnessMoves) -> NDArray[np.int64]:
     """Return capacities less what a step uses, either way, ``(n,)``."""
-    out = room.copy()
+    out = capacity.copy()
     out[step.columns] -= (-(-np.abs(step.moves) // step.denominator)).astype(np.int64)
-    return np.where(room >= ENDLESS, room, out)
+    return np.where(capacity >= ENDLESS, capacity, out)

@@ -141,11 +141,11 @@ class RespondentProblem:
         up, down = self.system.up.copy(), self.system.down.copy()
         leaves = np.fromiter(taken, dtype=np.int64, count=len(taken))
         sizes = np.fromiter(taken.values(), dtype=np.int64, count=len(taken))
-        column, room = self.column[leaves], self.capacity[leaves] - self.q * sizes
+        column, bound = self.column[leaves], self.capacity[leaves] - self.q * sizes
         open_ = column >= 0
-        column, room = column[open_], room[open_]
-        up[column] = np.minimum(self.published_up[column], room)
-        down[column] = np.minimum(self.published_down[column], room)
+        column, bound = column[open_], bound[open_]
+        up[column] = np.minimum(self.published_up[column], bound)
+        down[column] = np.minimum(self.published_down[column], bound)
         return up, down
 
     @cached_property

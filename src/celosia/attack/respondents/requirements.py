@@ -189,9 +189,9 @@ def _pair_requirements(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Ite
     people, knowledge, sizes = found.respondents, found.knowledge, _Sizes.of(found, pair)
     needs = _needs(found, pair)
     if len(pair.cells) == 1:
-        room = knowledge.q * (sizes.rest + sizes.own)
+        width = knowledge.q * (sizes.rest + sizes.own)
         for level in needs.values():
-            yield _PairRequirement(_who(found, pair), room, room, pair.cells[0], (level, level))
+            yield _PairRequirement(_who(found, pair), width, width, pair.cells[0], (level, level))
         return
     said, down, up = _box(found, pair)
     leaves = np.searchsorted(people.leaves, pair.cells).tolist()
@@ -220,8 +220,8 @@ def _box(found: RuleAudit, pair: OpenPair) -> tuple[str, NDArray[np.object_], ND
     claims = np.asarray(people.protected[:, [pair.target]].sum(axis=1)) > 0
     # Of cells beyond the component every corner must be possible; here one of them is enough.
     errors = np.array([knowledge.error(own) for own in sizes.own.tolist()], dtype=object)
-    room = knowledge.q * sizes.rest + np.where(claims, errors, knowledge.q * sizes.own)
-    down, up = room.copy(), room.copy()
+    width = knowledge.q * sizes.rest + np.where(claims, errors, knowledge.q * sizes.own)
+    down, up = width.copy(), width.copy()
     for leaf, sign in zip(np.searchsorted(people.leaves, pair.cells).tolist(), pair.signs, strict=True):
         spread, middle = knowledge.q * sizes.rest[leaf], sign * errors[leaf]
         down[leaf], up[leaf] = max(spread - middle, 0), max(spread + middle, 0)
@@ -233,8 +233,8 @@ def _attacker(risk: Risk, found: RuleAudit, one: _PairRequirement, decimals: int
     leaves, unit = found.respondents.leaves, found.knowledge.unit
     middle = risk.table.amounts.counts[leaves].astype(object) * unit
     ends = []
-    for sign, room in ((-1, one.down), (1, one.up)):
+    for sign, width in ((-1, one.down), (1, one.up)):
         counts = np.full(len(risk.table), sign * INFINITE, dtype=object)
-        counts[leaves] = middle + sign * room
+        counts[leaves] = middle + sign * width
         ends.append(Fixed.of_counts(counts, decimals))
     return Attacker(one.name, *ends)

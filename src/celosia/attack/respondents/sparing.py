@@ -70,7 +70,7 @@ class SparingModel:
         low[free : free + k] = np.maximum(under, 0)
         low[free + k : free + 2 * k] = np.maximum(-over, 0)
         forced = (under > 0) | (over < 0)
-        within_up, within_down = (np.where(forced, room, np.minimum(room, wish)) for room in (up, down))
+        within_up, within_down = (np.where(forced, bound, np.minimum(bound, wish)) for bound in (up, down))
         high[free:] = np.concatenate(
             [_solver_bounds(within_up), _solver_bounds(within_down), up - within_up, down - within_down]
         )

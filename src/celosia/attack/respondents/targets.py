@@ -80,11 +80,11 @@ class CellProof:
         column = int(self.problem.column[leaf])
         if column < 0:
             return False
-        room = int(self.problem.capacity[leaf]) - self.problem.q * taken
+        bound = int(self.problem.capacity[leaf]) - self.problem.q * taken
         own = int(self.problem.column[self.leaf])
         for table in self.tables:
             move, pushed = abs(table.of(column)), abs(table.of(own))
-            if move and move * level > room * pushed:
+            if move and move * level > bound * pushed:
                 return True
         return False
 
@@ -196,8 +196,8 @@ class CellTarget:
         up, down = problem.bounds(taken)
         tables, reach = [], limit
         for upward in self._directions:
-            room = int(up[column] if upward else down[column])
-            table = problem.pushes.push(column, min(limit, room), up, down, upward=upward)
+            bound = int(up[column] if upward else down[column])
+            table = problem.pushes.push(column, min(limit, bound), up, down, upward=upward)
             reach = min(reach, abs(table.of(column)) // table.denominator)
             tables.append(table)
         return tuple(tables), reach

@@ -202,8 +202,8 @@ def _bounds_of_whole_duals(
     goal = np.zeros(len(blocks.columns), dtype=np.int64)
     goal[asked] = sign
     rest = goal - np.asarray(blocks.matrix.T @ multipliers)
-    room = np.where(rest > 0, blocks.up, blocks.down)
+    bound = np.where(rest > 0, blocks.up, blocks.down)
     used = rest != 0
-    sums = np.add.reduceat(np.where(used, np.abs(rest.astype(np.float64)) * room, 0.0), blocks.starts[:-1])
-    terms = np.where(used, np.abs(rest) * room, 0)
+    sums = np.add.reduceat(np.where(used, np.abs(rest.astype(np.float64)) * bound, 0.0), blocks.starts[:-1])
+    terms = np.where(used, np.abs(rest) * bound, 0)
     return np.where(sums < EXACT_DOUBLE, np.add.reduceat(terms, blocks.starts[:-1]), ENDLESS)

@@ -21,9 +21,9 @@ from celosia.attack.system.decomposition import Parts
 from celosia.attack.system.system import System
 from celosia.solve import deadline
 
-_PIECE = 1 << 14  # about so many questions answer one another
-_ENTRIES = 32  # there is room for witnesses so large; what is not used costs no memory
-_ALONE, _SHARED = 32, 4  # so many pieces at a time, whose witnesses are in memory together; less with an executor
+_PIECE = 1 << 14  # questions of a piece, which answer one another
+_ENTRIES = 32  # of a witness for which memory is set aside; what is not used costs none
+_ALONE, _SHARED = 32, 4  # pieces at a time, whose witnesses are in memory together; less with an executor
 _HURRIED = 1  # and where there is a last moment, which is looked at between two times
 
 
@@ -80,8 +80,8 @@ def _split_by_component(component: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def _follow_flows(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
     """Return the answers to questions whose limits are bounds of the flows."""
-    room = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
-    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *room)
+    space = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
+    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *space)
     return Answers(reach, np.ones(len(asked), dtype=np.int64), np.ones(len(asked), dtype=bool), table, *tables)
 
 

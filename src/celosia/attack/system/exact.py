@@ -90,9 +90,9 @@ def _guess_fractions(numbers: NDArray[np.float64], start: NDArray[np.int64]) -> 
         yield start * denominator + np.rint(fractions * denominator).astype(np.int64), denominator
 
 
-def _keeps_bounds(moves: Whole, room: NDArray[np.int64], denominator: int) -> bool:
+def _keeps_bounds(moves: Whole, bound: NDArray[np.int64], denominator: int) -> bool:
     rounded_up = -(-moves // denominator)
-    return bool(((room >= ENDLESS) | (rounded_up <= room)).all())
+    return bool(((bound >= ENDLESS) | (rounded_up <= bound)).all())
 
 
 def prove_reach(
@@ -172,7 +172,7 @@ def _weak_bound(
 ) -> Fraction | None:
     """Return the largest value of ``rest @ x / denominator`` between the bounds, None where it has no end."""
     used = np.flatnonzero(rest)
-    rooms = np.where(rest[used] > 0, up[used], down[used])
-    if (rooms >= ENDLESS).any():
+    bounds = np.where(rest[used] > 0, up[used], down[used])
+    if (bounds >= ENDLESS).any():
         return None
-    return Fraction(sum(abs(int(r)) * int(room) for r, room in zip(rest[used], rooms, strict=True)), denominator)
+    return Fraction(sum(abs(int(r)) * int(bound) for r, bound in zip(rest[used], bounds, strict=True)), denominator)

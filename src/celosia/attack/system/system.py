@@ -107,15 +107,15 @@ def attacker_system(
     down = np.full(len(table), ENDLESS, dtype=np.int64)
     up = np.full(len(table), ENDLESS, dtype=np.int64)
     for (lower, upper), name in zip(bounds, names, strict=True):
-        room_down, room_up = _rooms(lower, truth, decimals, -1), _rooms(upper, truth, decimals, 1)
-        if min(room_down.min(initial=0), room_up.min(initial=0)) < 0:
-            wrong = np.flatnonzero((room_down < 0) | (room_up < 0))
+        own_down, own_up = _distances_to(lower, truth, decimals, -1), _distances_to(upper, truth, decimals, 1)
+        if min(own_down.min(initial=0), own_up.min(initial=0)) < 0:
+            wrong = np.flatnonzero((own_down < 0) | (own_up < 0))
             message = (
                 f"does not hold the true value of {len(wrong)} cells, the first being {table.label(int(wrong[0]))}."
             )
             raise DataError.one(name, message, "Is it about this table?")
-        np.minimum(down, room_down, out=down)
-        np.minimum(up, room_up, out=up)
+        np.minimum(down, own_down, out=down)
+        np.minimum(up, own_up, out=up)
     known = np.zeros(len(table), dtype=bool) if whole is None else whole
     if decimals and bool(known.any()):
         step = np.where(known, 10**decimals, 1)
@@ -152,12 +152,12 @@ def _in_steps(matrix: sp.csr_array, whole: NDArray[np.bool_], decimals: int) -> 
     return sp.csr_array((matrix.data * weight, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _rooms(ends: Fixed, truth: NDArray[np.int64], decimals: int, sign: int) -> NDArray[np.int64]:
+def _distances_to(ends: Fixed, truth: NDArray[np.int64], decimals: int, sign: int) -> NDArray[np.int64]:
     """Return how far ends of one side are from true counts in a decimal that is fine enough for both."""
-    rooms = _counts(ends, decimals) - truth
-    rooms *= sign
-    rooms[ends.infinite] = ENDLESS
-    return rooms
+    distances = _counts(ends, decimals) - truth
+    distances *= sign
+    distances[ends.infinite] = ENDLESS
+    return distances
 
 
 def _counts(numbers: Fixed, decimals: int) -> NDArray[np.int64]:

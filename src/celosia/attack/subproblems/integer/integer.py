@@ -49,12 +49,12 @@ def solve_in_whole_numbers(
         for number in np.unique(component).tolist():
             columns = parts.members(number)
             everything = bool(system.whole[columns].all())
-            room = (_IntegerComponent if everything else MixedComponent).of(system, columns, backend, clock)
+            solver = (_IntegerComponent if everything else MixedComponent).of(system, columns, backend, clock)
             for place in np.flatnonzero(component == number).tolist():
                 check()
-                target = int(np.flatnonzero(room.columns == questions.columns[place])[0])
+                target = int(np.flatnonzero(solver.columns == questions.columns[place])[0])
                 upward, limit = bool(questions.upward[place]), int(questions.limits[place])
-                answers[place] = room.answer(Question(target, 1 if upward else -1, limit))
+                answers[place] = solver.answer(Question(target, 1 if upward else -1, limit))
     return Answers.of_list(answers)
 
 
