@@ -14,7 +14,7 @@ from celosia.protection.result import Protection
 from celosia.protection.trade_off import TradeOff, trade_off
 from celosia.report.pages.beside import SideBySide
 from celosia.report.pages.content import PageContent
-from celosia.report.seed import seed_of
+from celosia.report.seed import describe_seed
 
 if TYPE_CHECKING:
     from celosia.protection.combined.method import Combined
@@ -50,7 +50,7 @@ def write_result_page(
     # the plots take a second to import, which only those wait for who ask for a page
     from celosia.report.pages.protection import write_protection_page  # noqa: PLC0415
 
-    asked = {"Method": result.method.name} | seed_of(result)
+    asked = {"Method": result.method.name} | describe_seed(result)
     return write_protection_page(PageContent(result, audit_to_ends(result, progress), title, asked), path)
 
 
@@ -83,7 +83,7 @@ def prepare_page(
     left = None if time_limit is None else max(LEAST_SECONDS, time_limit - result.seconds)
     audit = audit_to_ends(result, progress, left)
     curve = _trade_off_curve(result, left, gap, progress)
-    return PageContent(result, audit, title, {**asked, **seed_of(result)}, curve, beside, whys)
+    return PageContent(result, audit, title, {**asked, **describe_seed(result)}, curve, beside, whys)
 
 
 def _trade_off_curve(result: Protection, left: float | None, gap: float | None, progress: Progress) -> TradeOff | None:

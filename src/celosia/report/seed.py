@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.protection.result import Protection
 
 
-def seed_of(result: Protection) -> dict[str, str]:
+def describe_seed(result: Protection) -> dict[str, str]:
     """Return the seed by its name, for the page, which is the office's and may tell a secret one."""
     secret = getattr(result.method, "secret", None)
     name, number = ("secret", secret) if secret is not None else ("seed", result.seed)

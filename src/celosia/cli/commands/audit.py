@@ -244,10 +244,10 @@ def _write(found: Audit, path: Path) -> None:
             verdict = required.get((finding.cell, finding.attacker))
             who = found.risk.attackers[finding.attacker].name
             ends = (_text(finding.lower), _text(finding.upper))
-            lines.writerow([finding.cell, who, *ends, *_required(found, verdict)])
+            lines.writerow([finding.cell, who, *ends, *_write_required(found, verdict)])
 
 
-def _required(found: Audit, verdict: Verdict | None) -> list[str]:
+def _write_required(found: Audit, verdict: Verdict | None) -> list[str]:
     """Return the required ends, the required width, and whether they are there; nothing where nothing is required."""
     if verdict is None:
         return ["", "", "", ""]

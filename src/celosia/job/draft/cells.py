@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from celosia.errors import CelosiaError, DataError, listed
-from celosia.job.draft.toml import inline, key, quoted_text
+from celosia.job.draft.toml import inline, key, quote_text
 from celosia.source.cells.cells import cells
 from celosia.source.cells.columns import STATUSES
 from celosia.source.cells.ready import ReadyDimension, Tree, codes_of, dimensions_of, key_columns, total_names
@@ -170,7 +170,7 @@ def cells_lines(found: CellsGuess, data: str) -> Iterator[str]:
     yield from _cells(found, data)
     yield from chain.from_iterable(map(_dimension, found.dimensions))
     yield "[[tables]]"
-    yield f"by = [{', '.join(map(quoted_text, found.by))}]"
+    yield f"by = [{', '.join(map(quote_text, found.by))}]"
     yield ""
     yield from _rules(found)
 
@@ -179,13 +179,13 @@ def _cells(found: CellsGuess, data: str) -> Iterator[str]:
     if not found.sound:
         yield f"{DECIDE} these cells cannot be read like this yet, or do not add up: celosia assess says why"
     yield "[cells]                         # ready-made cells: one row a cell, totals included"
-    yield f"file = {quoted_text(data)}"
-    yield f"value = {quoted_text(found.value)}"
+    yield f"file = {quote_text(data)}"
+    yield f"value = {quote_text(found.value)}"
     if found.others:
         yield f"# other numbers: {', '.join(map(inline, found.others))}"
     yield from _role("count", found.count, "how many contribute to a cell")
     if found.largest:
-        yield f"largest = [{', '.join(map(quoted_text, found.largest))}]   # the largest contributions, largest first"
+        yield f"largest = [{', '.join(map(quote_text, found.largest))}]   # the largest contributions, largest first"
     else:
         yield '# largest = ["COLUMN"]         # the largest contributions, largest first'
     yield from _role("status", found.status, "safe, sensitive, hide, show or nothing")
@@ -199,7 +199,7 @@ def _cells(found: CellsGuess, data: str) -> Iterator[str]:
 
 
 def _role(role: str, column: str | None, meaning: str) -> Iterator[str]:
-    written = f"{role} = {quoted_text(column)}" if column is not None else f'# {role} = "COLUMN"'
+    written = f"{role} = {quote_text(column)}" if column is not None else f'# {role} = "COLUMN"'
     yield f"{written:<31} # {meaning}"
 
 
@@ -214,11 +214,11 @@ def _dimension(one: ReadyDimension) -> Iterator[str]:
         yield f"[{place}]                # its codes lie flat under Total"
     elif one.flat:
         yield f"[{place}.hierarchy]         # as the values add up"
-        yield f"total = {quoted_text(one.total or 'Total')}"
+        yield f"total = {quote_text(one.total or 'Total')}"
         yield f"flat = {_write_codes(below)}"
     else:
         yield f"[{place}.hierarchy]         # as the values add up; also: hrc, digits, levels, pairs"
-        yield f"total = {quoted_text(one.total or 'Total')}"
+        yield f"total = {quote_text(one.total or 'Total')}"
         yield ""
         yield f"[{place}.hierarchy.tree]"
         yield from (f"{key(code)} = {_branch(deeper)}" for code, deeper in one.tree.items())
@@ -228,15 +228,15 @@ def _dimension(one: ReadyDimension) -> Iterator[str]:
 def _branch(tree: Tree) -> str:
     """Return what lies below a code, on one line as TOML wants it."""
     if not any(tree.values()):
-        return f"[{', '.join(map(quoted_text, tree))}]"
+        return f"[{', '.join(map(quote_text, tree))}]"
     return "{ " + ", ".join(f"{key(code)} = {_branch(deeper)}" for code, deeper in tree.items()) + " }"
 
 
 def _write_codes(codes: Sequence[str]) -> str:
     lines = [codes[start : start + _ON_A_LINE] for start in range(0, len(codes), _ON_A_LINE)]
     if len(lines) <= 1:
-        return f"[{', '.join(map(quoted_text, codes))}]"
-    return "[\n" + "".join(f"  {', '.join(map(quoted_text, line))},\n" for line in lines) + "]"
+        return f"[{', '.join(map(quote_text, codes))}]"
+    return "[\n" + "".join(f"  {', '.join(map(quote_text, line))},\n" for line in lines) + "]"
 
 
 def _rules(found: CellsGuess) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celosia.errors import DataError, listed
 from celosia.job.draft.cells import CODE, COUNT, CellsGuess, cells_lines, guess_cells
-from celosia.job.draft.toml import inline, key, quoted_text
+from celosia.job.draft.toml import inline, key, quote_text
 from celosia.source.duckdb import open_rows
 from celosia.source.profile import FLAG, NUMBER, TEXT, ColumnProfile, profile
 
@@ -184,7 +184,7 @@ def _attackers(found: Guess) -> Iterator[str]:
 
 def _data(found: Guess, data: str) -> Iterator[str]:
     yield "[data]                          # microdata: one record a respondent and cell, or finer"
-    yield f"file = {quoted_text(data)}"
+    yield f"file = {quote_text(data)}"
     roles = {
         "respondent": (found.respondent, "who reports; without it every record is a respondent of its own"),
         "holding": (found.holding, "who owns the respondent: its respondents share what they know"),
@@ -193,7 +193,7 @@ def _data(found: Guess, data: str) -> Iterator[str]:
         "waiver": (found.waiver, "the respondent does without it"),
     }
     for role, (column, meaning) in roles.items():
-        written = f"{role} = {quoted_text(column)}" if column is not None else f'# {role} = "COLUMN"'
+        written = f"{role} = {quote_text(column)}" if column is not None else f'# {role} = "COLUMN"'
         yield f"{written:<31} # {meaning}"
     if found.missing:
         yield 'missing = "category"            # records without a code: also "error", "drop"'
@@ -211,9 +211,9 @@ def _dimensions(found: Guess) -> Iterator[str]:
 
 def _tables(found: Guess) -> Iterator[str]:
     yield "[[tables]]                      # several tables are linked"
-    yield f"by = [{', '.join(map(quoted_text, found.by))}]"
+    yield f"by = [{', '.join(map(quote_text, found.by))}]"
     if found.values:
-        yield f"value = {quoted_text(found.values[0])}"
+        yield f"value = {quote_text(found.values[0])}"
         if len(found.values) > 1:
             yield f"# other numbers: {', '.join(map(inline, found.values[1:]))}"
     else:

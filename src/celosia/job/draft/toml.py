@@ -6,14 +6,14 @@ import json
 import re
 
 
-def quoted_text(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as TOML writes it."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def key(name: str) -> str:
     """Return a key as TOML writes it, bare where that is allowed."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted_text(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quote_text(name)
 
 
 def inline(text: str) -> str:

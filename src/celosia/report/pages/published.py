@@ -126,7 +126,7 @@ class PublishedDrawing(Drawing):
     def _entries(self, cells: NDArray[np.int64]) -> Iterator[SheetCell]:
         """Yield the entries of some cells."""
         kinds, values = self.kinds[cells].tolist(), self.figures.values(cells)
-        required = self._required(cells)
+        required = self._list_levels(cells)
         for cell, kind, value, levels in zip(cells.tolist(), kinds, values, required, strict=True):
             if kind == "s":
                 yield SheetCell(value, "s", "", "")
@@ -177,7 +177,7 @@ class PublishedDrawing(Drawing):
         """Yield cells for a list."""
         table = self.risk.table
         values = self.figures.values(cells)
-        for cell, value, levels in zip(cells.tolist(), values, self._required(cells), strict=True):
+        for cell, value, levels in zip(cells.tolist(), values, self._list_levels(cells), strict=True):
             labels = [axis.labels[table.codes[cell, k]] for k, axis in enumerate(table.axes)] or [str(cell)]
             variable = [table.variables[table.variable[cell]]] if len(table.variables) > 1 else []
             low, high = self.intervals.get(cell, (np.nan, np.nan))

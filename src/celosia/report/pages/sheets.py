@@ -218,7 +218,7 @@ class Drawing:
     def _entries(self, cells: NDArray[np.int64]) -> Iterator[SheetCell]:
         """Yield the entries of some cells; values and levels are written for all of them at once."""
         status = self.risk.status[cells]
-        required = self._required(cells[status != SAFE])
+        required = self._list_levels(cells[status != SAFE])
         for cell, text, letter in zip(cells.tolist(), self.figures.values(cells), status.tolist(), strict=True):
             if letter == SAFE:
                 yield SheetCell(text, letter, "", "")
@@ -229,12 +229,12 @@ class Drawing:
         """Yield cells for a list."""
         table = self.risk.table
         values, status = self.figures.values(cells), self.risk.status[cells].tolist()
-        for cell, value, letter, levels in zip(cells.tolist(), values, status, self._required(cells), strict=True):
+        for cell, value, letter, levels in zip(cells.tolist(), values, status, self._list_levels(cells), strict=True):
             labels = [axis.labels[table.codes[cell, k]] for k, axis in enumerate(table.axes)] or [str(cell)]
             variable = [table.variables[table.variable[cell]]] if len(table.variables) > 1 else []
             yield Line([*variable, *labels], value, letter, _STATUS[letter], self._reasons(cell), levels)
 
-    def _required(self, cells: NDArray[np.int64]) -> Iterator[dict[str, str]]:
+    def _list_levels(self, cells: NDArray[np.int64]) -> Iterator[dict[str, str]]:
         """Return the protection levels of some cells as text, by their kind."""
         columns = [self.figures.levels(levels[cells]) for levels in self.levels.values()]
         return (dict(zip(self.levels, row, strict=True)) for row in zip(*columns, strict=True))

@@ -34,7 +34,7 @@ def protection_panel(result: Protection) -> RenderableType:
     parts += [_verdict(result), _cost(result)]
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
-    parts.append(_hidden(result, lost))
+    parts.append(_describe_hidden(result, lost))
     notes = [note for note in (*result.notes, *result.warnings) if note not in (first, unasked)]
     parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
     parts += [Padding(Text(f"Note: {note}"), (1, 0, 0, 0)) for note in result.notes if note == unasked]
@@ -91,7 +91,7 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
 
 
-def _hidden(result: Protection, lost: Loss) -> Text:
+def _describe_hidden(result: Protection, lost: Loss) -> Text:
     hidden = np.asarray(result.pattern.status != SHOWN)
     sensitive = int((hidden & result.risk.sensitive).sum())
     share = lost.hidden / (lost.cells or 1)
