@@ -49,13 +49,13 @@ class Closing:
 
     def sentence(self, cost: float) -> str:
         """Return what a pattern of some cost did about respondents, in words."""
-        nobody = f"No respondent comes too close to another ({'; '.join(rule.words for rule in self.rules)})"
+        promise = f"No respondent comes too close to another ({'; '.join(rule.words for rule in self.rules)})"
         if not self.pairs:
-            return f"{nobody}; the pattern for cells alone was enough."
+            return f"{promise}; the pattern for cells alone was enough."
         said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
         share = cost / self.cost - 1 if self.cost > 0 else 0.0
         more = f"closing them costs {share:.1%} more" if share > 0 else "closing them costs nothing"
-        return f"{nobody}: {said}, {more}."
+        return f"{promise}: {said}, {more}."
 
 
 @dataclass(frozen=True, eq=False)

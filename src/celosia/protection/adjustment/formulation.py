@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError, InfeasibleError, SpecError, listed
+from celosia.library import OnFirstUse
 from celosia.pattern.arithmetic import minus, plus
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
@@ -30,6 +31,8 @@ from celosia.tolerance import LARGEST_MOVE
 
 if TYPE_CHECKING:
     from celosia.protection.adjustment.method import Adjust
+
+csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +137,17 @@ class AdjustmentProblem:
             self.norm,
         )
 
+    def split_components(self) -> list[NDArray[np.int64]]:
+        """Return the columns of every connected part of the problem."""
+        matrix = self.matrix
+        pattern = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
+        graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
+        number, labels = csgraph.connected_components(graph, directed=False)
+        own = labels[matrix.shape[0] :]
+        order = np.argsort(own, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])
+        return [part for part in parts if len(part)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationGrid:
@@ -201,7 +215,7 @@ def formulate(risk: Risk, method: Adjust, *, integer: bool | None) -> tuple[Adju
     SpecError
         A sensitive cell has no upper or lower level; kept cells, or the relations, do not lie on the grid.
     InfeasibleError
-        Levels lie beyond what everybody knows of a cell.
+        Levels lie beyond what every attacker knows of a cell.
     DataError
         Numbers have too many digits.
     """

@@ -34,7 +34,7 @@ Totals = Literal["free", "grand", "all"]
 class Adjust(Method):
     r"""Move every sensitive cell out of its safety interval, and all cells as little as possible.
 
-    The published table :math:`x` adds up, stays within what everybody knows of the true one, and has
+    The published table :math:`x` adds up, stays within what attackers know of the true one, and has
     :math:`x_s \le a_s - LPL_s` or :math:`x_s \ge a_s + UPL_s` for every sensitive cell (Baena, Castro and González,
     section 2.2). It minimises :math:`\sum_i w_i |x_i - a_i|^k`. A side whose level is zero is no way out. Sliding
     levels mean nothing here.

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import OutOfTimeError, SolverError
-from celosia.library import OnFirstUse
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
@@ -23,8 +21,6 @@ from celosia.protection.result import Protection
 from celosia.protection.run import Call
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 def solve(risk: Risk, method: Adjust, call: Call, parameters: AdjustmentParameters = ADJUSTMENT) -> Protection:
@@ -53,7 +49,7 @@ class _Adjustment:
 
     def protection(self) -> Protection:
         """Return the best table that passes the check."""
-        self.searches = [(self._search(columns), columns) for columns in components_of(self.problem)]
+        self.searches = [(self._search(columns), columns) for columns in self.problem.split_components()]
         try:
             for search, _ in self.searches:
                 search.run(self.call.gap)
@@ -109,17 +105,3 @@ class _Adjustment:
         known = cost if math.isfinite(cost) else None
         self.trace.append((self.call.clock.seconds, known, bound, 0))
         self.call.progress.search(known, bound, 0)
-
-
-def components_of(problem: AdjustmentProblem) -> list[NDArray[np.int64]]:
-    """Return the columns of every connected part of a problem."""
-    pattern = sp.csr_array(
-        (np.ones(problem.matrix.nnz, dtype=np.int8), problem.matrix.indices, problem.matrix.indptr),
-        shape=problem.matrix.shape,
-    )
-    graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
-    number, labels = csgraph.connected_components(graph, directed=False)
-    own = labels[problem.matrix.shape[0] :]
-    order = np.argsort(own, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])
-    return [part for part in parts if len(part)]

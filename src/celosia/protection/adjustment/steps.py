@@ -91,8 +91,8 @@ class Steps:
     def sizes(self) -> tuple[sp.csr_array, NDArray[np.float64]]:
         """How far every cell is from its grid point: factors of the steps, ``(n, s)``, and what they leave, ``(n,)``.
 
-        Nobody climbs and descends at a time, nor goes beyond a side on the wrong side of the jump, in a whole solution
-        that is any good.
+        In an optimal whole solution no cell climbs and descends at a time, nor goes beyond a side on the wrong side of
+        the jump.
         """
         problem = self.problem
         factor = np.where(

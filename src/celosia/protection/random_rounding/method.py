@@ -1,4 +1,4 @@
-"""Random rounding: cells go up or down to a base at random, so that nobody is wrong on average."""
+"""Random rounding: cells go up or down to a base at random, so that published values are right on average."""
 
 from __future__ import annotations
 

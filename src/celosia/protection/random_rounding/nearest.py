@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
 from celosia.protection.adjustment.formulation import AdjustmentProblem, PublicationGrid
-from celosia.protection.adjustment.solve import components_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
@@ -74,7 +73,7 @@ def find_nearest_table(
     fixed = counts[cells] - risk.table.amounts.counts[cells]
     own = math.fsum((fixed**2 * _weights(risk)[cells]).tolist())
     cost = bound = own
-    for columns in components_of(problem):
+    for columns in problem.split_components():
         search = AdjustmentSearch(problem.restrict_to(columns), solver, clock, lambda: None)
         search.run(0.0)
         if search.moves is None:

@@ -180,7 +180,7 @@ class RespondentOracle:
         return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
     def _find_exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
-        """Return the audit that found everybody who may be exposed in a pattern that hides cells or shows them.
+        """Return the audit that found all respondents who may be exposed in a pattern that hides cells or shows them.
 
         Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again. None
         where anybody may be exposed.
