@@ -10,24 +10,31 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from celosia.errors import InfeasibleError, OutOfTimeError, SolverError, SpecError
-from celosia.formats.jj import read_jj
+from celosia import (
+    Adjust,
+    Combined,
+    Dominance,
+    Hierarchy,
+    InfeasibleError,
+    Intervals,
+    MinFrequency,
+    Mixed,
+    OutOfTimeError,
+    Perturb,
+    PPercent,
+    Risk,
+    Round,
+    SolverError,
+    SpecError,
+    Suppress,
+    assess,
+    cells,
+    protect,
+    read_jj,
+    tabulate,
+)
 from celosia.progress import Silent
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.protect import protect
-from celosia.protection.rounding.method import Round
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TABLES = ("hier13", "hier16", "jjtabeltest3", "nine12", "ninenew", "table3", "two5in6")

@@ -10,17 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, Hierarchy, PPercent, SpecError, Table, assess, cells, link, tabulate
 from celosia.job.draft.cells import CellsGuess
 from celosia.job.draft.microdata import draft
 from celosia.job.pipeline import assess_file
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import PPercent
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.links.link import link
-from celosia.table.table import Table
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TAU, FRENCH = DATA / "tau-argus", DATA / "rtauargus"

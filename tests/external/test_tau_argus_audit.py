@@ -9,17 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.audit import audit
+from celosia import Attacker, Hierarchy, Pattern, PPercent, Release, Table, assess, audit, publish, tabulate
 from celosia.attack.findings import MISSED
 from celosia.attack.result import Audit
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
-from celosia.risk.rules.contributor_rules import PPercent
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.table import Table
 
 TAU = Path(__file__).parents[3] / "shared" / "data" / "tau-argus"
 PRIMARY, SECONDARY, EMPTY = "3", "11", "14"

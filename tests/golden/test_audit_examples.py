@@ -8,15 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.audit import audit
+from celosia import Attacker, Pattern, Risk, Table, audit, contributors, tabulate
 from celosia.attack.result import Audit
-from celosia.pattern.pattern import Pattern
-from celosia.risk.attacker import Attacker
-from celosia.risk.respondents.contributions import contributors
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
-from celosia.source.tabulate import tabulate
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 Code = tuple[str, str]
 

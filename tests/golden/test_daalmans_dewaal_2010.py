@@ -15,18 +15,21 @@ import pytest
 from tests.oracles.aggregation_oracle import sensitivity
 from tests.oracles.single_contributions import every_pair, open_attacks
 
+from celosia import (
+    Attacker,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    Table,
+    assess,
+    audit,
+    audit_respondents,
+    contributors,
+    tabulate,
+    worst_aggregation,
+)
 from celosia.attack.aggregations.criterion import absolute_contributions
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.audit import audit
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.pattern.pattern import Pattern
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
-from celosia.risk.respondents.contributions import contributors
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
 
 Code = tuple[str, str]
 TWENTY, TEN = PPercent(20), PPercent(10)

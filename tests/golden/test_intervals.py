@@ -12,15 +12,9 @@ from tests.oracles.first_model import least_loss
 from tests.oracles.suppression_cases import lattice
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.attack.audit import audit
+from celosia import Attacker, Intervals, Pattern, Risk, audit, loss, protect
 from celosia.attack.result import Audit
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.protect import protect
-from celosia.report.loss import loss
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")

@@ -8,18 +8,23 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from celosia.attack.audit import audit
-from celosia.pattern.pattern import Pattern
-from celosia.report.loss import loss
-from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia import (
+    Dominance,
+    Hierarchy,
+    MinFrequency,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    Risk,
+    Table,
+    assess,
+    audit,
+    cells,
+    link,
+    loss,
+    tabulate,
+)
 from celosia.risk.rules.finding import Rule
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.links.link import link
-from celosia.table.table import Table
 
 FIGURE_2_4 = {
     ("A", "1"): [120, 80, 40, 10],

@@ -9,12 +9,9 @@ from tests.oracles.moving_oracle import Case, distance, nearest_rounding, roundi
 from tests.oracles.suppression_cases import lattice
 
 import celosia as cz
-from celosia.attack.audit import audit
-from celosia.errors import InfeasibleError
+from celosia import InfeasibleError, Pattern, Risk, audit
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
-from celosia.pattern.pattern import Pattern
-from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 
 FIGURE_8 = [20, 50, 10, 80, 10, 20, 20, 50, 20, 30, 10, 60, 50, 100, 40, 190]

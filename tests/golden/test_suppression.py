@@ -17,16 +17,11 @@ from benchmarks.instances import OPTIMA, instance
 from tests.oracles import suppression_oracle as oracle
 from tests.oracles.suppression_cases import lattice
 
-from celosia.attack.audit import audit
+from celosia import Attacker, Pattern, Protection, Risk, Table, audit, protect
 from celosia.attack.result import Audit
-from celosia.pattern.pattern import Pattern
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 SOLVERS = [
     "highs",

@@ -6,9 +6,7 @@ from fractions import Fraction
 
 import polars as pl
 
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
-from celosia.source.tabulate import tabulate
+from celosia import Dominance, MinFrequency, PPercent, assess, tabulate
 
 HOLDINGS = pl.DataFrame(
     {

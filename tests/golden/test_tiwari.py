@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from tests.oracles.adjust_oracle import Shape, risk_of
 
 import celosia as cz
+from celosia import Risk
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.random_rounding.nearest import find_nearest_table
-from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed

@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia import Attacker, Risk, Table
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 
 @dataclass(frozen=True)

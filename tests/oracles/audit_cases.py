@@ -14,19 +14,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from tests.oracles import attack_oracle as oracle
 
-from celosia.attack.audit import audit
+from celosia import Attacker, Pattern, Risk, Table, audit
 from celosia.attack.result import Audit
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Levels, Risk
+from celosia.risk.risk import Levels
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 MOST_UNKNOWN = 8
 FINE = 2  # decimals of bounds and levels beyond the table's

@@ -11,9 +11,8 @@ import polars as pl
 from hypothesis import strategies as st
 from tests.oracles import brute_force
 
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Classification, Digits, Hierarchy
-from celosia.table.table import Table
+from celosia import Digits, Hierarchy, Table, tabulate
+from celosia.table.hierarchy import Classification
 
 CODES = ["1", "2", "A", "B", "Total", "é x", "o'k", 'q"t', "a.b,c", " 7"]
 """Codes are opaque: blanks, quotes, commas, accents, even the word of the total."""

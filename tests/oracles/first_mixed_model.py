@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from celosia.risk.risk import Risk
+from celosia import Risk
 
 FAR = 1e4
 """Completions lie no further from the truth."""

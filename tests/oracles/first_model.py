@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from celosia.risk.risk import Risk
+from celosia import Risk
 
 
 def least_loss(risk: Risk, lower_cost: np.ndarray | None = None, upper_cost: np.ndarray | None = None) -> float:

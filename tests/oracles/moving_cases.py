@@ -9,11 +9,10 @@ import scipy.sparse as sp
 from tests.oracles.moving_oracle import Case
 from tests.oracles.suppression_cases import drawn_rows, drawn_values
 
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia import Attacker, Risk, Table
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 KINDS = ("flat", "tree", "cube", "linked")
 

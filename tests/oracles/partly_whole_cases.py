@@ -11,9 +11,8 @@ from tests.oracles import attack_oracle as oracle
 from tests.oracles.audit_cases import Case, Entry, drawn_case, joined, pattern_of, risk_of, table_of
 from tests.oracles.partly_whole_oracle import partly_whole_ends
 
-from celosia.attack.audit import audit
+from celosia import Table, audit
 from celosia.attack.result import Audit
-from celosia.table.table import Table
 
 
 @dataclass(frozen=True)

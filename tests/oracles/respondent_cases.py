@@ -10,21 +10,26 @@ import polars as pl
 from hypothesis import reject
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError
+from celosia import (
+    Hierarchy,
+    InfeasibleError,
+    MidpointWarning,
+    OutOfTimeError,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    Protection,
+    Risk,
+    Table,
+    assess,
+    protect,
+    tabulate,
+)
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
-from celosia.source.tabulate import tabulate
 from celosia.table.fixed import Fixed
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.table import Table
 
 MOST_SECONDS = 20
 

@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.audit import audit
-from celosia.pattern.pattern import Pattern
-from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia import Pattern, PPercent, PriorPosterior, Risk, audit
 
 Rule = PPercent | PriorPosterior
 

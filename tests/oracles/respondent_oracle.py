@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, RespondentRule
-from celosia.table.table import Table
+from celosia import Pattern, PPercent, PriorPosterior, Table, publish
+from celosia.risk.rules.contributor_rules import RespondentRule
 
 Leaf = tuple[str, ...]
 

@@ -18,16 +18,12 @@ from itertools import combinations, product
 import numpy as np
 import scipy.sparse as sp
 
-from celosia.attack.respondents.findings import RespondentAudit
-from celosia.errors import SolverError, SpecError
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, RespondentRule
+from celosia import Pattern, PPercent, PriorPosterior, Release, RespondentAudit, SolverError, SpecError, Table, publish
+from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Status
-from celosia.table.table import Table
 
 _BEYOND = 1.0001  # times p where a tie is too close
 

@@ -11,13 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from tests.oracles.suppression_oracle import Ends, Levels, Wishes
 
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Risk
+from celosia import Attacker, Risk, Suppress, Table
+from celosia.risk.risk import SAFE, SENSITIVE
 from celosia.risk.risk import Levels as RiskLevels
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 DECIMALS = 3
 """Everything that is drawn is a multiple of a thousandth."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tests.oracles.adjust_oracle import Shape, risk_of, tables
 
 import celosia as cz
+from celosia import Adjust, Risk
 from celosia.pattern.entries import SHOWN
-from celosia.protection.adjustment.method import Adjust, Totals, find_kept_totals
-from celosia.risk.risk import Risk
+from celosia.protection.adjustment.method import Totals, find_kept_totals
 
 SHAPES = (Shape((3,)), Shape((2, 2)), Shape((2, 3)), Shape((2, 2, 2)))
 REACH = {3: 12, 4: 6, 6: 2, 8: 1}

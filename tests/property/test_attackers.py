@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from tests.oracles import drawn
 
-from celosia.risk.attacker import Attacker
-from celosia.risk.respondents.contributions import contributors
+from celosia import Attacker, contributors
 
 
 @settings(max_examples=40, deadline=None)

@@ -31,11 +31,9 @@ from tests.oracles.audit_cases import (
 )
 
 import celosia as cz
+from celosia import DataError, publish, verify
 from celosia.certificate.canonical import digests
 from celosia.certificate.columns import column, read_column
-from celosia.certificate.verify import verify
-from celosia.errors import DataError
-from celosia.pattern.release import publish
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["decimals", "whole"])

@@ -10,7 +10,8 @@ import pytest
 from tests.oracles import attack_oracle as oracle
 from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
 
-from celosia.attack.explain import SIDES, Explanation, explain
+from celosia import Explanation, explain
+from celosia.attack.explain import SIDES
 
 
 def added_up(case: Case, said: Explanation, number: int) -> Fraction:

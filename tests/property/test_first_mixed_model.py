@@ -10,12 +10,7 @@ from tests.oracles.first_mixed_model import Ways, least_cost, mask
 from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protection.conftest import make_risk
 
-from celosia.errors import InfeasibleError, SpecError
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.risk.risk import Risk
+from celosia import Combined, InfeasibleError, Intervals, Mixed, Risk, SpecError, protect
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 

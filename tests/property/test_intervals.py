@@ -10,16 +10,7 @@ import pytest
 from benchmarks.instances import drawn
 from tests.oracles.first_model import least_loss
 
-from celosia.attack.audit import audit
-from celosia.certificate.certificate import certify
-from celosia.certificate.verify import verify
-from celosia.pattern.pattern import Pattern
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
+from celosia import Attacker, Intervals, Pattern, Protection, Risk, Suppress, audit, certify, protect, verify
 from celosia.table.fixed import INFINITE, Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")

@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import DataError
-from celosia.formats.jj import read_jj, write_jj
-from celosia.risk.risk import Levels, Risk
+from celosia import DataError, Risk, read_jj, write_jj
+from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 
 

@@ -14,9 +14,7 @@ from tests.oracles import brute_force
 from tests.oracles.brute_force import Classification, Node, Record
 from tests.oracles.drawn import Dimension, dimensions, records
 
-from celosia.source.tabulate import tabulate
-from celosia.table.links.link import link
-from celosia.table.table import Table
+from celosia import Table, link, tabulate
 
 NAMES = ("dim", "region", "size")
 Name = tuple[str, tuple[Node, ...]]

@@ -15,27 +15,19 @@ from tests.oracles.mode_oracle import cheapest
 from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.attack.audit import audit
+from celosia import Attacker, InfeasibleError, Intervals, Mixed, Pattern, Perturb, Risk, audit, protect
 from celosia.attack.system.decomposition import decompose
-from celosia.errors import InfeasibleError
 from celosia.pattern.entries import WITH_VALUE, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.consistency import adds_up
 from celosia.protection.mixed.formulation import HidingPrices, MixedModes, NumberPrices
-from celosia.protection.mixed.method import Mixed
 from celosia.protection.mixed.numbers import Numbers, Roundings, perturbations_of, steps_of
 from celosia.protection.perturbation.formulation import PerturbationModel
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.protect import protect
 from celosia.protection.run import Call
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed

@@ -14,7 +14,7 @@ from tests.oracles.moving_oracle import Case
 from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
-from celosia.errors import InfeasibleError, SpecError
+from celosia import InfeasibleError, SpecError
 from celosia.protection.method import Method
 
 _ROUNDS, _MANY = 4, 40

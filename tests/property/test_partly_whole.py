@@ -11,7 +11,7 @@ from tests.oracles.audit_cases import KINDS, drawn_case, seeded
 from tests.oracles.partly_whole_cases import PartlyWhole, drawn_partly_whole, side_by_side
 from tests.oracles.partly_whole_oracle import partly_whole_ends
 
-from celosia.attack.explain import explain
+from celosia import explain
 from celosia.attack.subproblems.questions import Answer
 from celosia.attack.system.system import System
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import DataError
-from celosia.pattern.csv.file import read_release, write_release
+from celosia import DataError, Pattern, Release, Table, publish, read_release, write_release
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
@@ -22,12 +21,9 @@ from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.shown import Shown
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
 from celosia.table.dimension import Axis
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 NAMES = ["region", "status", "cell", "sensitive", "variable", 'q"t', "a,b", "lower_", " lower", "é\n"]
 LABELS = ["Total", "", "x", "a,b", 'q"t', "line\nend", "\r", " 7", "é", "shown"]

@@ -11,10 +11,8 @@ from tests.oracles.moving_oracle import Case, distance, moves, safe
 from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
-from celosia.errors import InfeasibleError
+from celosia import InfeasibleError, Perturb, Protection
 from celosia.pattern.modes.perturbed import Perturbed
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.result import Protection
 from celosia.solve.registry import backends
 
 _ROUNDS, _MANY = 8, 40

@@ -16,9 +16,7 @@ import pytest
 from tests.oracles import suppression_oracle as oracle
 from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 
-from celosia.errors import InfeasibleError, OutOfTimeError
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
+from celosia import InfeasibleError, OutOfTimeError, Protection, protect
 
 BOTH, CASES, MANY = range(7), range(26), range(26, 200)
 """Tables of each kind that every solver gets, that one of them gets, and that are left to a long run."""

@@ -13,12 +13,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.oracles.audit_cases import seeded
 
 import celosia as cz
-from celosia.errors import InfeasibleError
-from celosia.pattern.release import Release
+from celosia import InfeasibleError, Release, Risk, Table
 from celosia.protection.method import Method
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 METHODS: dict[str, Callable[[], Method]] = {
     "interval": lambda: cz.Intervals(secret=1),

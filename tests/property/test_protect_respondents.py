@@ -14,18 +14,20 @@ from tests.oracles.respondent_cases import case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
 from tests.oracles.single_contributions import every_pair, open_attacks
 
-from celosia.attack.audit import audit
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.errors import OutOfTimeError
-from celosia.pattern.pattern import Pattern
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
+from celosia import (
+    Attacker,
+    Combined,
+    Intervals,
+    Mixed,
+    OutOfTimeError,
+    Pattern,
+    Suppress,
+    assess,
+    audit,
+    audit_respondents,
+    protect,
+)
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
 
 MOST_CELLS, FEW_CELLS = 16, 12
 

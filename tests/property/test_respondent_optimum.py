@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from tests.oracles.respondent_cases import MOST_SECONDS, Case, case_of, protected
 from tests.oracles.respondent_optimum import cheaper_pattern, cheapest_ranges
 
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
+from celosia import Combined, Intervals, Risk, Suppress, assess
 from celosia.protection.method import Method
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
 
 MOST_CELLS, MOST_CORNERS = 12, 5
 HOLDINGS = (9, 51)  # seeds in which a holding must move several of its cells together

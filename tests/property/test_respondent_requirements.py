@@ -9,14 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.respondent_cases import case_of
 
-from celosia.attack.audit import audit
+from celosia import Pattern, Risk, assess, audit, audit_respondents
 from celosia.attack.findings import MISSED
-from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import add_requirements
-from celosia.pattern.pattern import Pattern
-from celosia.risk.assess import assess
 from celosia.risk.respondents.knowledge import respondents_of
-from celosia.risk.risk import Risk
 
 
 def told(risk: Risk, pattern: Pattern) -> dict[tuple[str, int], bool]:

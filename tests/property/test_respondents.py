@@ -12,8 +12,7 @@ from tests.oracles.aggregation_oracle import sensitivity
 from tests.oracles.respondent_cases import Case, case_of
 from tests.oracles.single_contributions import OpenAttack, every_pair, open_attacks
 
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
+from celosia import RespondentAudit, audit_respondents, worst_aggregation
 from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
 
 MOST_CELLS = 12

@@ -11,9 +11,8 @@ from tests.oracles.moving_oracle import Case, distance, nearest_rounding, roundi
 from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
-from celosia.errors import InfeasibleError
+from celosia import InfeasibleError, Protection
 from celosia.pattern.modes.rounded import Rounded
-from celosia.protection.result import Protection
 from celosia.solve.registry import backends
 
 _ROUNDS, _MANY = 12, 60

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from tests.oracles import brute_force
 from tests.oracles.brute_force import Contributor, Record
 
-from celosia.risk.assess import assess
-from celosia.risk.rules.cell_rules import Requests
-from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia import Dominance, MinFrequency, PPercent, PriorPosterior, Requests, Table, assess, tabulate
+from celosia.risk.rules.contributor_rules import By
 from celosia.risk.rules.finding import Rule
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
 from celosia.tolerance import LEVEL_DECIMALS
 
 PERCENTAGES = ["1", "5", "10", "12.5", "20", "25", "33.3", "50", "66.67", "90"]

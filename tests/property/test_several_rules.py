@@ -14,16 +14,22 @@ from tests.oracles.respondent_cases import Case, case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
 from tests.oracles.single_contributions import every_pair, open_attacks
 
-from celosia.attack.audit import audit
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.pattern.pattern import Pattern
-from celosia.protection.intervals.method import Intervals
+from celosia import (
+    Dominance,
+    Intervals,
+    MinFrequency,
+    Mixed,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    Suppress,
+    assess,
+    audit,
+    audit_respondents,
+)
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
 from celosia.risk.respondents.rules import criteria_of
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
+from celosia.risk.rules.contributor_rules import RespondentRule
 
 SETS: list[tuple[RespondentRule, ...]] = [
     (PPercent(11), PPercent(10, coalition=2)),

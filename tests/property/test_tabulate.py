@@ -18,13 +18,12 @@ from tests.oracles import brute_force
 from tests.oracles.brute_force import Cell, Contributor, Record
 from tests.oracles.drawn import Dimension, Draw, draws
 
+from celosia import Digits, Hierarchy, Table
 from celosia.source.tabulation.enter import Rows, enter
 from celosia.source.tabulation.grouping import Groups
 from celosia.table.dimension import Dimension as NodeDimension
-from celosia.table.hierarchy import Digits, Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.statistics import Contributors, Statistics
-from celosia.table.table import Table
 
 
 def cell_of(table: Table, place: int, dimensions: Sequence[brute_force.Classification]) -> Cell:

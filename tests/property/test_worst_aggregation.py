@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from tests.oracles.aggregation_oracle import largest_excess
 from tests.oracles.respondent_cases import Case, case_of
 
+from celosia import OutOfTimeError, audit_respondents, publish, worst_aggregation
 from celosia.attack.aggregations import worst as module
 from celosia.attack.aggregations.criterion import Aggregation
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import HIDDEN
-from celosia.pattern.release import publish
 from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends

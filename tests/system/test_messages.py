@@ -19,11 +19,10 @@ import polars as pl
 import pytest
 
 import celosia as cz
+from celosia import Risk, Table
 from celosia.cli.bars import describe_search
 from celosia.cli.main import status
-from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 SINGLE = 7654321
 RECORDS = [

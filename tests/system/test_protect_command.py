@@ -16,9 +16,9 @@ from benchmarks.instances import instance
 from tests.oracles.firms_job import INPUTS, OUTPUTS, PROBLEM, names, told
 
 import celosia
+from celosia import write_jj
 from celosia.cli import bars
 from celosia.cli.main import status
-from celosia.formats.jj import write_jj
 
 COMMAND = [sys.executable, "-c", "from celosia.cli.main import run; run()"]
 

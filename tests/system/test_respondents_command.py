@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.job.test_respondents import job
 
-from celosia.attack.respondents.audit import audit_respondents
+from celosia import audit_respondents
 from celosia.cli.main import status
 from celosia.protection.respondents import oracle as watching
 

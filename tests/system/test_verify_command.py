@@ -12,12 +12,8 @@ import numpy as np
 import pytest
 
 import celosia as cz
-from celosia.attack.audit import audit
-from celosia.certificate.certificate import certify
+from celosia import Pattern, audit, certify, publish, write_release
 from celosia.cli.main import status
-from celosia.pattern.csv.file import write_release
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
 
 COMMAND = str(Path(sys.executable).with_name("celosia"))
 

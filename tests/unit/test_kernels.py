@@ -24,13 +24,11 @@ from numba.core import config, event
 from numpy.typing import NDArray
 
 import celosia as cz
-from celosia import kernels
+from celosia import CelosiaError, Risk, kernels
 from celosia.arrays import longer, ordered, taken
-from celosia.errors import CelosiaError
 from celosia.kernels import COMPILING, compile_kernels, inner, kernel
 from celosia.progress import Silent
 from celosia.protection.protect import load_engines
-from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 

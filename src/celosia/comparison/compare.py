@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia.arguments import takes, unexpected
+from celosia.comparison.audit_to_ends import audit_to_ends
 from celosia.comparison.round_figures import candidate_bases, candidate_reaches
 from celosia.errors import (
     CelosiaError,
@@ -26,7 +27,6 @@ from celosia.errors import (
     nearest,
 )
 from celosia.progress import SILENT, Progress
-from celosia.protection.audit_to_ends import audit_to_ends
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.protect import protect

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from celosia.arguments import takes
+from celosia.comparison.audit_to_ends import audit_to_ends
 from celosia.progress import SILENT, Progress
-from celosia.protection.audit_to_ends import audit_to_ends
 from celosia.protection.result import Protection
 from celosia.protection.trade_off import TradeOff, trade_off
 from celosia.report.pages.beside import SideBySide

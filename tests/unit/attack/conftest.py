@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from celosia import Attacker, Risk, Table
 from celosia.attack.system.system import System, attacker_system
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Levels, Risk
+from celosia.risk.risk import Levels
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 Ends = Sequence[int | None]
 

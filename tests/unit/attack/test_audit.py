@@ -6,14 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.attack.audit import audit
+from celosia import Attacker, DataError, Pattern, SolverError, SpecError, audit, publish
 from celosia.attack.result import Audit
-from celosia.errors import DataError, SolverError, SpecError
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 

@@ -10,13 +10,9 @@ import pytest
 from benchmarks.instances import instance
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TWENTY
 
-from celosia.attack.audit import audit
+from celosia import Pattern, Risk, SpecError, assess, audit
 from celosia.attack.findings import MET, MISSED, OPEN
 from celosia.attack.result import Audit
-from celosia.errors import SpecError
-from celosia.pattern.pattern import Pattern
-from celosia.risk.assess import assess
-from celosia.risk.risk import Risk
 from celosia.solve.deadline import DeadlineError, Until, before
 
 

@@ -14,20 +14,15 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import celosia as cz
+from celosia import DataError, Pattern, Protection, Release, Risk, Table, certify, verify
 from celosia.attack.system.system import attacker_system
 from celosia.certificate.canonical import digests
-from celosia.certificate.certificate import Certificate, certify
-from celosia.certificate.verify import verify
-from celosia.errors import DataError
+from celosia.certificate.certificate import Certificate
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release
 from celosia.protection.method import Method
-from celosia.protection.result import Protection
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 from celosia.table.whole_cells import simplify_integer, whole_cells
 
 GROUPS: list[dict[str, list[str]]] = [

@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.attack.audit import audit
+from celosia import Pattern, Risk, audit
 from celosia.attack.findings import Conclusions, Verdicts
 from celosia.attack.result import Audit
 from celosia.attack.subproblems import lp as programs
 from celosia.attack.subproblems import network as networks
 from celosia.attack.subproblems.questions import Answers
-from celosia.pattern.pattern import Pattern
-from celosia.risk.risk import Risk
 
 from .conftest import MakeRisk, MakeTable
 

@@ -6,11 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from celosia.attack.audit import audit
-from celosia.attack.explain import explain
+from celosia import Pattern, SpecError, audit, explain
 from celosia.attack.result import Audit
-from celosia.errors import SpecError
-from celosia.pattern.pattern import Pattern
 
 from .conftest import MakeAttacker, MakeRisk, MakeTable
 

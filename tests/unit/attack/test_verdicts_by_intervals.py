@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.instances import instance
 
-from celosia.attack.audit import audit
-from celosia.certificate.certificate import certify
-from celosia.pattern.pattern import Pattern
-from celosia.risk.attacker import Attacker
+from celosia import Attacker, Pattern, audit, certify
 
 
 @pytest.mark.parametrize("name", ["t20x10", "d3a"])

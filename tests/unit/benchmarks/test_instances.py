@@ -10,7 +10,7 @@ import pytest
 from benchmarks.instances import FAMILIES, OPTIMA, drawn, instance
 
 import celosia as cz
-from celosia.risk.risk import Risk
+from celosia import Risk
 
 # SHA-256 of the JJ files that the generator wrote with which the known optima were found.
 _DRAWS = {

@@ -13,14 +13,12 @@ import pandas as pd
 import pytest
 
 import celosia as cz
-from celosia.attack.audit import audit
+from celosia import Pattern, Release, audit, publish, verify
 from celosia.certificate.canonical import digests
 from celosia.certificate.certificate import Certificate
 from celosia.certificate.columns import column, read_column
-from celosia.certificate.verify import Verification, verify
+from celosia.certificate.verify import Verification
 from celosia.pattern.modes.mode import Mode
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
 
 FIGURE_2 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 """Salazar (2002), Figure 1: investment of enterprises by activity (I, II, III) and region (A, B, C)."""

@@ -13,17 +13,13 @@ import numpy as np
 import pytest
 
 import celosia as cz
-from celosia.attack.audit import audit
+from celosia import DataError, Pattern, SpecError, __version__, audit, certify
 from celosia.attack.subproblems.questions import Answer
-from celosia.certificate.certificate import certify
-from celosia.errors import DataError, SpecError
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
 from celosia.solve.registry import backend, backends
 from celosia.table.fixed import Fixed
 from celosia.tolerance import ENDLESS
-from celosia.version import __version__
 
 MakeCase = Callable[..., Any]
 MakeTable = Callable[..., cz.Table]

@@ -12,12 +12,7 @@ import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TWENTY
 
 import celosia as cz
-from celosia.attack.audit import audit
-from celosia.certificate.certificate import certify
-from celosia.certificate.verify import verify
-from celosia.pattern.csv.file import write_release
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
+from celosia import Pattern, Release, audit, certify, publish, verify, write_release
 from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import celosia as cz
-from celosia.errors import DataError
+from celosia import DataError
 from celosia.pattern.modes.interval import Interval
 from celosia.table.fixed import Fixed
 

@@ -17,12 +17,8 @@ import pandas as pd
 import pytest
 
 import celosia as cz
-from celosia.certificate.verify import verify
-from celosia.errors import DataError
-from celosia.pattern.csv.file import read_release, write_release
+from celosia import DataError, Pattern, publish, read_release, verify, write_release
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
 from celosia.table.fixed import Fixed
 
 MakeCase = Callable[..., Any]

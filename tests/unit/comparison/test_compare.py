@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import celosia as cz
+from celosia import CelosiaError, DataError, InfeasibleError, OutOfTimeError, SolverError, SpecError
 from celosia.comparison.compare import compare_method
 from celosia.comparison.round_figures import candidate_bases, candidate_reaches
-from celosia.errors import CelosiaError, DataError, InfeasibleError, OutOfTimeError, SolverError, SpecError, rounded_up
+from celosia.errors import rounded_up
 from celosia.protection.methods import METHODS
 
 RECOGNISABLE = 7654321

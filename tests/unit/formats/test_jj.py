@@ -7,11 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.formats.jj import read_jj, write_jj
-from celosia.risk.attacker import Attacker
-from celosia.risk.requirement import Requirement
-from celosia.risk.risk import Levels, Risk
+from celosia import Attacker, DataError, Requirement, Risk, SpecError, read_jj, write_jj
+from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 
 LINES = (

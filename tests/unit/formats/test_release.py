@@ -12,24 +12,18 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, Hierarchy, Pattern, Release, SpecError, Table, publish, read_release, write
 from celosia.files import all_or_nothing, check_writable
 from celosia.formats import release_excel
-from celosia.formats.release import write
-from celosia.pattern.csv.file import read_release
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.hierarchy import Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.relations import Relations, sums_of
-from celosia.table.table import Table
 
 NAMES = {"n": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 HIDDEN = [4, 5, 7, 8]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.oracles.firms_job import INPUTS, OUTPUT, write_inputs
 
+from celosia import OutOfTimeError
 from celosia.cli.main import status
-from celosia.errors import OutOfTimeError
 from celosia.job.methods.sections import SECTIONS
 
 MORE = """

@@ -7,10 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from celosia.errors import CelosiaError, DataError, SpecError
+from celosia import CelosiaError, DataError, Risk, SpecError
 from celosia.job.pipeline import assess_file
 from celosia.job.source import read_source
-from celosia.risk.risk import Risk
 
 RECORDS = """firm,nace,section,region,turnover,domestic,export
 f1,10,C,N,90,60,30

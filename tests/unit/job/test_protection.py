@@ -12,24 +12,29 @@ import numpy as np
 import pytest
 from tests.oracles.firms_job import INPUTS, JOB, OUTPUT, OUTPUTS, write_inputs
 
-from celosia.attack.audit import audit
-from celosia.certificate.verify import verify
+from celosia import (
+    CelosiaError,
+    InfeasibleError,
+    OutOfTimeError,
+    Pattern,
+    Protection,
+    Risk,
+    SpecError,
+    Suppress,
+    audit,
+    read_release,
+    verify,
+)
 from celosia.cli.main import status
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
+from celosia.comparison import audit_to_ends
 from celosia.job import protection
 from celosia.job.pipeline import assess_source
 from celosia.job.plan import Plan, make_plan
 from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.source import read_source
-from celosia.pattern.csv.file import read_release
-from celosia.pattern.pattern import Pattern
 from celosia.progress import Progress
-from celosia.protection import audit_to_ends
-from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
 from celosia.report.pages import protection as protection_page
-from celosia.risk.risk import Risk
 
 LIMITS = """
 [limits]

@@ -8,18 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from celosia.attack.respondents.audit import audit_respondents
+from celosia import CelosiaError, MinFrequency, PPercent, PriorPosterior, SpecError, audit_respondents, protect
 from celosia.cli.commands.protect import summary_of
-from celosia.errors import CelosiaError, SpecError
 from celosia.job.pipeline import assess_file
 from celosia.job.plan import make_plan
 from celosia.job.protection import protect_risk
 from celosia.job.source import read_source
-from celosia.protection.protect import protect
 from celosia.report.pages.content import PageContent
 from celosia.report.pages.protection import render
 from celosia.report.terminal.protection import protection_panel
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent, PriorPosterior
 
 FIRMS = [
     *[("A", "I", 100), ("A", "II", 60), ("A", "II", 60), ("A", "II", 60), ("A", "II", 20), ("A", "III", 150)],

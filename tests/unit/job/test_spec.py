@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, Digits, Hierarchy, MinFrequency, PPercent, SpecError
 from celosia.job.sections.hierarchies import classification_of
 from celosia.job.spec import Job, read_job
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
-from celosia.table.hierarchy import Digits, Hierarchy
 
 GOOD = """
 [data]

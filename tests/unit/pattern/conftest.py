@@ -8,12 +8,11 @@ from typing import Protocol
 import numpy as np
 import pytest
 
+from celosia import Hierarchy, Table
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
-from celosia.table.hierarchy import Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.relations import Relations, sums_of
-from celosia.table.table import Table
 
 
 class MakeTable(Protocol):

@@ -5,15 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, Pattern, SpecError, Table
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 Maker = Callable[[Sequence[object]], Table]
 

@@ -11,18 +11,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, Pattern, Release, SpecError, Table, publish
 from celosia.pattern.labels import Labels
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 Maker = Callable[[Sequence[object]], Table]
 

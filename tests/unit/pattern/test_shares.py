@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import GRID, make_risk
 
+from celosia import Pattern, Table
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
 from celosia.pattern.shares import Shares
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 N = len(GRID)
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia import Attacker, Risk, Table
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 GRID = [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190]
 """Three rows and three columns with their totals (Salazar 2002, Figure 1)."""

@@ -16,11 +16,9 @@ from pathlib import Path
 import pytest
 from benchmarks.instances import OPTIMA, instance
 
-from celosia.errors import InfeasibleError, OutOfTimeError
+from celosia import InfeasibleError, OutOfTimeError, Suppress, protect
 from celosia.presses import answered
 from celosia.progress import Silent
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
 
 ROOT = Path(__file__).parents[3]
 SOLVERS = [

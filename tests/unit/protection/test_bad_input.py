@@ -9,11 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Levels, Risk
+from celosia import Attacker, CelosiaError, InfeasibleError, Risk, SolverError, SpecError, Suppress, protect
+from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import celosia as cz
-from celosia.errors import SpecError
+from celosia import Risk, SpecError
 from celosia.protection.method import Method
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 
 BOTH = {"turnover": (1, 2), "count": (1, 1)}

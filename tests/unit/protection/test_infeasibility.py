@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 from tests.oracles import suppression_oracle as oracle
 from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 
-from celosia.attack.audit import audit
-from celosia.errors import InfeasibleError, roughly
-from celosia.pattern.pattern import Pattern
+from celosia import InfeasibleError, Pattern, Risk, Suppress, audit, protect
+from celosia.errors import roughly
 from celosia.protection.infeasibility import Conflict, conflict_of
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.risk import Risk
 
 
 def in_the_way(wishes: oracle.Wishes) -> Conflict:

@@ -19,32 +19,35 @@ from benchmarks.instances import counts, instance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.attack.audit import audit
-from celosia.attack.respondents.audit import audit_respondents
+from celosia import (
+    Adjust,
+    Attacker,
+    Combined,
+    Intervals,
+    MinFrequency,
+    Mixed,
+    OutOfTimeError,
+    Pattern,
+    Perturb,
+    PPercent,
+    Protection,
+    RandomRound,
+    Risk,
+    Round,
+    Suppress,
+    assess,
+    audit,
+    audit_respondents,
+    protect,
+    tabulate,
+)
 from celosia.attack.result import Audit
-from celosia.errors import OutOfTimeError
-from celosia.pattern.pattern import Pattern
 from celosia.progress import Silent
 from celosia.protection import protect as verb
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.combined.method import Combined
 from celosia.protection.fallback import Fallback, FallbackParameters
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import Method
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.protect import protect
-from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.result import Protection
-from celosia.protection.rounding.method import Round
 from celosia.protection.suppression import solve as engine
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
 from celosia.solve import deadline
-from celosia.source.tabulate import tabulate
 
 LIMIT = 1.0
 LATEST = 1.1 * LIMIT + 2.0

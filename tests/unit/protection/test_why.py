@@ -12,20 +12,10 @@ from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
 from tests.unit.protection.conftest import GRID, make_risk
 
 import celosia as cz
-from celosia.attack.audit import audit
+from celosia import Combined, Intervals, Mixed, Pattern, Risk, Round, SpecError, Suppress, audit, protect, why, whys
 from celosia.attack.findings import MET
-from celosia.errors import SpecError
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.protection.rounding.method import Round
-from celosia.protection.suppression.method import Suppress
-from celosia.protection.why import why, whys
-from celosia.risk.risk import Risk
 
 
 @pytest.mark.parametrize("kind", KINDS)

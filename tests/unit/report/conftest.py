@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
+from celosia import Attacker, Hierarchy, Risk, Table
+from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed
-from celosia.table.hierarchy import Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.relations import Relations, sums_of
 from celosia.table.statistics import Contributors, Statistics
-from celosia.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

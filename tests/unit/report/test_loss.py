@@ -6,13 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.attack.audit import audit
-from celosia.errors import SpecError
+from celosia import Pattern, Risk, SpecError, audit, loss, publish
 from celosia.pattern.modes.rounded import Rounded
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.report.loss import loss
-from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 
 

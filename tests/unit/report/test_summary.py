@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from celosia import Attacker, Risk, Table
 from celosia.report.summary import GIVEN, LevelCount, RuleCount, summary
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
-from celosia.table.table import Table
 
 
 def test_counts_cells_by_status(two_way: Risk) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
+from celosia import Table, tabulate
 
 
 @pytest.fixture

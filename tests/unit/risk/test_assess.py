@@ -9,17 +9,25 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from celosia.errors import CelosiaError, DataError, SpecError
-from celosia.risk.assess import LevelShape, assess
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
-from celosia.risk.rules.cell_rules import GivenStatus, ZeroCells
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
+from celosia import (
+    Attacker,
+    CelosiaError,
+    DataError,
+    Dominance,
+    GivenStatus,
+    Hierarchy,
+    LevelShape,
+    MinFrequency,
+    PPercent,
+    Risk,
+    SpecError,
+    Table,
+    ZeroCells,
+    assess,
+    cells,
+    tabulate,
+)
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.table import Table
 
 Make = Callable[..., Table]
 

@@ -6,11 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from celosia.errors import CelosiaError, DataError, SpecError
-from celosia.risk.attacker import Attacker
+from celosia import Attacker, CelosiaError, DataError, SpecError, Table, link
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.links.link import link
-from celosia.table.table import Table
 
 Make = Callable[..., Table]
 

@@ -6,12 +6,7 @@ from math import log
 import polars as pl
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.risk.assess import assess
-from celosia.risk.cost import Cost
-from celosia.risk.rules.contributor_rules import MinFrequency
-from celosia.source.cells.cells import cells
-from celosia.table.table import Table
+from celosia import Cost, DataError, MinFrequency, SpecError, Table, assess, cells
 
 Make = Callable[..., Table]
 

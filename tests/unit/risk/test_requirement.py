@@ -5,12 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
-from celosia.risk.requirement import Requirement, Requirements
-from celosia.risk.rules.contributor_rules import PPercent
+from celosia import Attacker, PPercent, Requirement, Table, assess
+from celosia.risk.requirement import Requirements
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 Make = Callable[..., Table]
 

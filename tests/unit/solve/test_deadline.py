@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from tests.oracles.solver_programs import cheapest_cover, cover, cover_program
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.solve import deadline
 from celosia.solve.backend import Backend, Row
 from celosia.solve.clock import Clock

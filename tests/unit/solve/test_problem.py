@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from tests.oracles.solver_programs import INF, program
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.solve.problem import LinearProgram
 
 

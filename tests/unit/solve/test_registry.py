@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.registry import backend as named
 from celosia.solve.registry import backends

@@ -8,9 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from celosia.errors import DataError
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
+from celosia import DataError, Hierarchy, tabulate
 
 SECRETS = ("Meier", "Huber", "4711", "4712", "secret")
 

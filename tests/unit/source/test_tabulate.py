@@ -12,13 +12,20 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from celosia.errors import CelosiaError, DataError, SpecError
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Digits, Hierarchy
+from celosia import (
+    CelosiaError,
+    DataError,
+    Digits,
+    Dominance,
+    Hierarchy,
+    MinFrequency,
+    PPercent,
+    SpecError,
+    Table,
+    assess,
+    tabulate,
+)
 from celosia.table.statistics import Statistics
-from celosia.table.table import Table
 
 FIRMS = pl.DataFrame(
     {

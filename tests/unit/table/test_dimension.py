@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from celosia.errors import DataError
+from celosia import DataError, Hierarchy
 from celosia.table.dimension import Dimension
-from celosia.table.hierarchy import Hierarchy
 
 
 def names(dimension: Dimension) -> list[tuple[str, ...]]:

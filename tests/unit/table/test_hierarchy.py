@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.table.hierarchy import Digits, Hierarchy, classify
+from celosia import DataError, Digits, Hierarchy, SpecError
+from celosia.table.hierarchy import classify
 
 TREE = ("Total", "C", "10", "11", "G", "45", "451")
 PARENTS = (-1, 0, 1, 1, 0, 4, 5)

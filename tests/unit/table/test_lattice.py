@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from celosia import Hierarchy
 from celosia.table.dimension import Dimension
-from celosia.table.hierarchy import Hierarchy
 from celosia.table.lattice import Lattice
 
 REGION = Dimension.of("region", [Hierarchy.from_dict({"N": ["N1", "N2"], "S": None})])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia import Hierarchy
 from celosia.table.dimension import Dimension
-from celosia.table.hierarchy import Hierarchy
 from celosia.table.lattice import Lattice
 from celosia.table.relations import Relations, missing_totals, sums_of
 

@@ -8,15 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.errors import OutOfTimeError
-from celosia.pattern.pattern import Pattern
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Digits
-from celosia.table.table import Table
+from celosia import (
+    Digits,
+    MinFrequency,
+    OutOfTimeError,
+    Pattern,
+    PPercent,
+    Table,
+    assess,
+    audit_respondents,
+    tabulate,
+    worst_aggregation,
+)
 
 RULE = PPercent(15)
 SECONDS = 10  # of the processor: an ordinary table takes one or two

@@ -6,19 +6,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.errors import DataError, SpecError
+from celosia import (
+    DataError,
+    Dominance,
+    MinFrequency,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    SpecError,
+    Table,
+    ZeroCells,
+    audit_respondents,
+    cells,
+    publish,
+    with_contributions,
+    worst_aggregation,
+)
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.risk.respondents.given import with_contributions
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
-from celosia.risk.rules.cell_rules import ZeroCells
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
-from celosia.source.cells.cells import cells
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 RULE = PPercent(20)
 

@@ -8,15 +8,10 @@ import polars as pl
 import pytest
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.aggregations.worst import worst_aggregation
+from celosia import Pattern, PPercent, Table, audit_respondents, tabulate, worst_aggregation
 from celosia.attack.respondents import push as pushes
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.pattern.pattern import Pattern
 from celosia.risk.respondents.knowledge import respondents_of
-from celosia.risk.rules.contributor_rules import PPercent
 from celosia.solve.clock import Clock
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
 
 RULE = PPercent(10)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.unit.attack.conftest import MakeAttacker, MakeTable
 
+from celosia import DataError
 from celosia.attack.system.system import attacker_system
-from celosia.errors import DataError
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.tolerance import ENDLESS
 

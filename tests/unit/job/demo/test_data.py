@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.job.demo.data import SIZE_CLASSES, firms, industry, region, size
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, SpecError
 from celosia.job.draft.cells import CellsGuess
 from celosia.job.draft.microdata import Guess, draft
 from celosia.job.pipeline import assess_file

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from celosia.errors import DataError
+from celosia import DataError
 from celosia.job.demo.data import firms
 from celosia.job.draft.microdata import Guess, draft
 from celosia.job.pipeline import assess_file

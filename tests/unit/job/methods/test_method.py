@@ -9,21 +9,12 @@ import numpy as np
 import pytest
 from tests.oracles.firms_job import JOB, RECORDS, write_inputs
 
-from celosia.errors import CelosiaError
+from celosia import Adjust, CelosiaError, Intervals, Pattern, Perturb, Risk, Round, Suppress, publish, write_release
 from celosia.job.pipeline import assess_job, assess_source
 from celosia.job.plan import make_plan
 from celosia.job.protection import protect_risk
 from celosia.job.source import read_source
 from celosia.job.spec import Job, read_job
-from celosia.pattern.csv.file import write_release
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.rounding.method import Round
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.risk import Risk
 
 
 @pytest.fixture

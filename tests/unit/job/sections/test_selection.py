@@ -9,12 +9,9 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from celosia.errors import SpecError
+from celosia import Hierarchy, SpecError, Table, tabulate
 from celosia.job.sections.part import faults_of, place_of
 from celosia.job.sections.selection import Bounds, Cells, Factors, Selection, Widths
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.table import Table
 
 ROWS = [("C10", "N", 5, 1), ("C11", "N", 6, 2), ("C11", "S", 7, 3), ("F", "S", 8, 4)]
 

@@ -7,17 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.pattern.csv.file import read_release, write_release
+from celosia import DataError, Pattern, Release, SpecError, Table, publish, read_release, write_release
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import Release, publish
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.table import Table
 
 Maker = Callable[[Sequence[object]], Table]
 

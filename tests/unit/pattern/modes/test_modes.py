@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from celosia.errors import DataError, SpecError
+from celosia import DataError, SpecError, Table
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
@@ -16,7 +16,6 @@ from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.shown import Shown
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 Maker = Callable[[Sequence[object]], Table]
 REGIONS = ["31", "13.5", "17.5", "11", "3.5", "7.5", "20", "10", "10"]

@@ -11,14 +11,13 @@ import scipy.sparse as sp
 from tests.oracles.adjust_oracle import Shape, risk_of
 
 import celosia as cz
+from celosia import Adjust, Pattern
 from celosia.pattern.modes.adjusted import Adjusted
-from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.balance import balances_of
 from celosia.protection.adjustment.bound import bound_of
 from celosia.protection.adjustment.branch_and_bound import AdjustmentSearch
 from celosia.protection.adjustment.formulation import formulate
 from celosia.protection.adjustment.integer import leaves_of
-from celosia.protection.adjustment.method import Adjust
 from celosia.protection.distances import distances_of
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends

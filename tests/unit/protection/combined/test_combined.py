@@ -13,18 +13,22 @@ from tests.golden.test_intervals import SQUARE
 from tests.oracles.suppression_cases import drawn, put, seeded
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.attack.audit import audit
-from celosia.certificate.certificate import certify
-from celosia.certificate.verify import verify
-from celosia.errors import CelosiaError, InfeasibleError, SpecError
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
-from celosia.protection.trade_off import trade_off
-from celosia.risk.risk import Risk
+from celosia import (
+    CelosiaError,
+    Combined,
+    InfeasibleError,
+    Intervals,
+    Mixed,
+    Protection,
+    Risk,
+    SpecError,
+    Suppress,
+    audit,
+    certify,
+    protect,
+    trade_off,
+    verify,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 

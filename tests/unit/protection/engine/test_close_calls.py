@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tests.oracles.suppression_cases import lattice
 
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
+from celosia import Protection, protect
 
 if TYPE_CHECKING:
     from tests.unit.protection.conftest import MakeRisk

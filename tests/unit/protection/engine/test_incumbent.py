@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_6, TWENTY
 
+from celosia import assess
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.stop import Stop, TimeUpError
-from celosia.risk.assess import assess
 from celosia.solve.clock import Clock
 
 

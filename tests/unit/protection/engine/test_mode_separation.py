@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.oracles.suppression_cases import lattice
 
-from celosia.errors import SolverError
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.protect import protect
+from celosia import Perturb, SolverError, protect
 from celosia.solve.highs.backend import HighsModel
 from celosia.solve.solution import Solution
 

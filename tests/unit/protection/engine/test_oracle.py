@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import make_risk
 
-from celosia.attack.audit import audit
+from celosia import Attacker, OutOfTimeError, Pattern, Risk, Suppress, audit
 from celosia.attack.findings import MET
-from celosia.errors import OutOfTimeError
 from celosia.pattern.entries import SHOWN
-from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.oracle import Extension
@@ -21,10 +19,8 @@ from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.run import Call, ViolatedRequirements
-from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.solve import solve as suppress
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SAFE, Risk
+from celosia.risk.risk import SAFE
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend, backends
 from celosia.table.fixed import Fixed

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_6, TWENTY
 
+from celosia import assess
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import WarmStart
-from celosia.risk.assess import assess
 
 
 def small_task() -> ProtectionProblem:

@@ -13,17 +13,22 @@ from benchmarks.instances import drawn, instance
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.errors import MidpointWarning, OutOfTimeError, SpecError
-from celosia.pattern.midpoint import midpoint_share, midpoints
+from celosia import (
+    Attacker,
+    Combined,
+    Intervals,
+    MidpointWarning,
+    Mixed,
+    OutOfTimeError,
+    Protection,
+    Risk,
+    SpecError,
+    midpoint_share,
+    midpoints,
+    protect,
+)
 from celosia.progress import Silent
-from celosia.protection.combined.method import Combined
 from celosia.protection.intervals.admm.product import gather, product_of, project, relations_of
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import Risk
 
 SENSITIVE = 6
 FEW_VALUES = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia.pattern.midpoint import midpoint_share
+from celosia import Intervals, Mixed, Protection, Risk, midpoint_share, protect
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.admm.blocks import blocks_of
 from celosia.protection.intervals.admm.model import SplittingModel
@@ -23,14 +23,9 @@ from celosia.protection.intervals.admm.projection import ProductProjector
 from celosia.protection.intervals.admm.search import SplittingRun, SplittingSearch, cut_bound, scaled_bound
 from celosia.protection.intervals.admm.splitting import AlternatingDirections
 from celosia.protection.intervals.formulation import Prices
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish import publication
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.publish.shift import shift_ranges
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed

@@ -10,12 +10,7 @@ import pytest
 from tests.oracles.suppression_cases import lattice
 from tests.unit.protection.conftest import GRID, MakeRisk
 
-from celosia.errors import CelosiaError, DataError, InfeasibleError, SpecError
-from celosia.pattern.release import publish
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.protect import protect
-from celosia.protection.result import Protection
-from celosia.risk.risk import Risk
+from celosia import CelosiaError, DataError, InfeasibleError, Perturb, Protection, Risk, SpecError, protect, publish
 from celosia.table.fixed import Fixed
 
 

@@ -11,23 +11,27 @@ import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_4, TABLE_6, TABLE_7, TWENTY
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.audit import audit
+from celosia import (
+    DataError,
+    InfeasibleError,
+    Intervals,
+    Pattern,
+    PPercent,
+    SpecError,
+    Suppress,
+    Table,
+    assess,
+    audit,
+    audit_respondents,
+    certify,
+    protect,
+    publish,
+    tabulate,
+    verify,
+)
 from celosia.attack.findings import MISSED
-from celosia.attack.respondents.audit import audit_respondents
 from celosia.certificate.canonical import digests
-from celosia.certificate.certificate import certify
-from celosia.certificate.verify import verify
-from celosia.errors import DataError, InfeasibleError, SpecError
-from celosia.pattern.pattern import Pattern
-from celosia.pattern.release import publish
-from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import Method
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import PPercent
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
 
 
 @pytest.mark.parametrize(("table", "printed"), [(TABLE_3, TABLE_4), (TABLE_6, TABLE_7)], ids=["4", "7"])

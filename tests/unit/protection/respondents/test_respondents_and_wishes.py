@@ -11,16 +11,10 @@ from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TWENTY
 from tests.oracles.respondent_cases import case_of
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.errors import InfeasibleError
+from celosia import Attacker, InfeasibleError, MinFrequency, PPercent, Suppress, assess, protect, tabulate
 from celosia.pattern.entries import SHOWN
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.protect import protect
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
-from celosia.source.tabulate import tabulate
 from celosia.table.fixed import Fixed
 
 

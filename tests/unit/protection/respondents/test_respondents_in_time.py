@@ -9,16 +9,19 @@ import pytest
 from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_6, TWENTY
 from tests.oracles.single_contributions import open_attacks
 
-from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
-from celosia.errors import OutOfTimeError
+from celosia import (
+    Intervals,
+    OutOfTimeError,
+    PPercent,
+    Protection,
+    RespondentAudit,
+    Suppress,
+    assess,
+    audit_respondents,
+    protect,
+)
 from celosia.pattern.entries import SHOWN
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.protect import protect
 from celosia.protection.respondents import oracle as watching
-from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import PPercent
 from celosia.solve.clock import Clock
 
 Attacks = Callable[..., RespondentAudit]

@@ -11,13 +11,8 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import GRID, MakeRisk
 
-from celosia.attack.audit import audit
-from celosia.errors import CelosiaError, DataError, InfeasibleError, SpecError
-from celosia.pattern.release import publish
-from celosia.protection.protect import protect
-from celosia.protection.rounding.method import Round
-from celosia.risk.attacker import Attacker
-from celosia.risk.risk import SHOW, Risk
+from celosia import Attacker, CelosiaError, DataError, InfeasibleError, Risk, Round, SpecError, audit, protect, publish
+from celosia.risk.risk import SHOW
 from celosia.table.fixed import Fixed
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.report.pages import assessment as page
 from celosia.report.pages.assessment import render, write_page
 from celosia.report.pages.limits import PageLimits

@@ -11,14 +11,10 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from celosia.attack.audit import audit
+from celosia import Adjust, Pattern, Protection, Risk, Suppress, audit
 from celosia.pattern.modes.adjusted import Adjusted
 from celosia.pattern.modes.interval import Interval
-from celosia.pattern.pattern import Pattern
-from celosia.protection.adjustment.method import Adjust
 from celosia.protection.distances import Distances
-from celosia.protection.result import Protection
-from celosia.protection.suppression.method import Suppress
 from celosia.report.margins import margins
 from celosia.report.pages.content import PageContent
 from celosia.report.pages.limits import PageLimits
@@ -26,7 +22,7 @@ from celosia.report.pages.protection import render, write_protection_page
 from celosia.report.pages.published import MARK
 from celosia.report.plots.search import Trace, margins_plot, progress_plot
 from celosia.report.terminal.protection import protection_panel
-from celosia.risk.risk import SENSITIVE, Levels, Risk
+from celosia.risk.risk import SENSITIVE, Levels
 from celosia.table.fixed import Fixed
 
 TRACE: Trace = ((0.1, None, 1_000.0, 3), (0.5, 9_000.0, 6_000.0, 12), (1.0, 8_000.0, 7_000.0, 40))

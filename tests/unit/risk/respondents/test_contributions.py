@@ -9,13 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.risk.attacker import Attacker
-from celosia.risk.respondents.contributions import contributors
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
-from celosia.table.links.link import link
-from celosia.table.table import Table
+from celosia import Attacker, DataError, SpecError, Table, cells, contributors, link, tabulate
 
 FIRMS = [
     ("a", "x", "f1", "g", 10), ("a", "x", "f2", "h", 3), ("a", "y", "f1", "g", 4), ("b", "x", "f3", "g", 7),

@@ -7,20 +7,27 @@ import polars as pl
 import pytest
 from tests.oracles.single_contributions import every_pair, open_attacks
 
-from celosia.attack.aggregations.worst import worst_aggregation
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.certificate.certificate import certify
-from celosia.errors import DataError, SpecError
-from celosia.pattern.pattern import Pattern
-from celosia.protection.protect import protect
-from celosia.risk.assess import assess
-from celosia.risk.attacker import Attacker
+from celosia import (
+    Attacker,
+    DataError,
+    Dominance,
+    MinFrequency,
+    OwnRule,
+    Pattern,
+    PPercent,
+    PriorPosterior,
+    SpecError,
+    Table,
+    ZeroCells,
+    assess,
+    audit_respondents,
+    certify,
+    protect,
+    tabulate,
+    worst_aggregation,
+)
 from celosia.risk.respondents.knowledge import respondents_of
-from celosia.risk.rules.cell_rules import OwnRule, ZeroCells
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
 from celosia.risk.rules.finding import Rule
-from celosia.source.tabulate import tabulate
-from celosia.table.table import Table
 
 RULE = PPercent(20)
 LINES = [

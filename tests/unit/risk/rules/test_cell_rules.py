@@ -8,13 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.errors import SpecError
-from celosia.risk.assess import assess
-from celosia.risk.rules.cell_rules import GivenStatus, OwnRule, Requests, ZeroCells
-from celosia.risk.rules.finding import Finding, Rule
-from celosia.source.cells.cells import cells
+from celosia import Finding, GivenStatus, OwnRule, Requests, SpecError, Table, ZeroCells, assess, cells
+from celosia.risk.rules.finding import Rule
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
 
 Make = Callable[..., Table]
 

@@ -6,11 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from celosia.errors import SpecError
-from celosia.risk.assess import assess
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
+from celosia import Dominance, MinFrequency, PPercent, PriorPosterior, SpecError, Table, assess
 from celosia.risk.rules.finding import Rule
-from celosia.table.table import Table
 
 Make = Callable[..., Table]
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from tests.oracles.solver_programs import INF, Opened, cover, cover_program, program, random_program
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.solve.backend import Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status

@@ -8,7 +8,7 @@ import pytest
 from highspy import HighsModelStatus
 from tests.oracles.solver_programs import program
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve.highs import engine as highs_engine
 from celosia.solve.highs.backend import HighsBackend
 from celosia.solve.highs.engine import HighsEngine

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve import interrupt
 from celosia.solve.backend import Backend
 from celosia.solve.interrupt import Interruptible

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.oracles.solver_programs import INF, Opened, cheapest_cover, cover, cover_program, program, uncovered
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve.backend import Backend, Capability, Row
 from celosia.solve.registry import backend as named
 from celosia.solve.solution import Status

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles.solver_programs import Opened, cheapest_cover, cover, cover_program, program
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve.backend import Backend
 from celosia.solve.solution import Status
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles.solver_programs import INF, Opened, program
 
-from celosia.errors import SolverError
+from celosia import SolverError
 from celosia.solve.backend import Backend, Capability
 from celosia.solve.highs.engine import HighsEngine
 from celosia.solve.solution import Status

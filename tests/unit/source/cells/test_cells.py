@@ -8,13 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.risk.assess import assess
-from celosia.risk.rules.cell_rules import GivenStatus
-from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent
-from celosia.source.cells.cells import cells
-from celosia.table.hierarchy import Digits, Hierarchy
-from celosia.table.table import Table
+from celosia import (
+    DataError,
+    Digits,
+    Dominance,
+    GivenStatus,
+    Hierarchy,
+    MinFrequency,
+    PPercent,
+    SpecError,
+    Table,
+    assess,
+    cells,
+)
 
 TREE = Hierarchy.from_dict({"A": ["A1"], "B": ["B1", "B2"]})
 

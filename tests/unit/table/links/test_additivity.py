@@ -4,10 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.errors import DataError
-from celosia.source.cells.cells import cells
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.table import Table
+from celosia import DataError, Hierarchy, Table, cells
 
 SIZES = {"size": Hierarchy.flat(["x", "y"])}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.errors import SpecError
+from celosia import SpecError
 from celosia.table.lattice import Lattice
 from celosia.table.links.equations import parse_equation, variable_relations
 

@@ -6,15 +6,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.errors import DataError, SpecError
-from celosia.risk.assess import assess
-from celosia.risk.rules.cell_rules import GivenStatus, Requests
-from celosia.risk.rules.contributor_rules import MinFrequency, PPercent
-from celosia.source.cells.cells import cells
-from celosia.source.tabulate import tabulate
-from celosia.table.hierarchy import Hierarchy
-from celosia.table.links.link import link
-from celosia.table.table import Table
+from celosia import (
+    DataError,
+    GivenStatus,
+    Hierarchy,
+    MinFrequency,
+    PPercent,
+    Requests,
+    SpecError,
+    Table,
+    assess,
+    cells,
+    link,
+    tabulate,
+)
 
 RECORDS = pl.DataFrame(
     {
