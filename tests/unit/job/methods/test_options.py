@@ -54,9 +54,8 @@ def test_an_option_has_its_default_and_its_description_everywhere(method: str, o
 def test_the_reference_has_every_option_with_its_default_and_its_description(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("sphinx")
     monkeypatch.syspath_prepend(Path(__file__).parents[4] / "docs" / "_ext")
-    rows = {row.option: row for row in import_module("method_options").rows_of(method)}
+    rows = {row.option: row for row in import_module("option_rows").rows_of(method)}
     for name, field in SECTIONS[method].model_fields.items():
         if name != "name":
             assert rows[name].meaning == describe_options(SECTIONS[method])[name]
