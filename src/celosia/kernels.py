@@ -100,7 +100,7 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
     return decorated
 
 
-def compile_kernels(progress: Progress = SILENT, *rooms: str) -> int:
+def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, ...] = ()) -> int:
     """Compile the kernels of all modules that are loaded, as far as this installation has not; return how many.
 
     Parameters
@@ -109,8 +109,11 @@ def compile_kernels(progress: Progress = SILENT, *rooms: str) -> int:
         Hears of it where there is something to compile: that takes a while, once per installation.
     *rooms
         Only those of these packages, such as ``celosia.source``.
+    spare
+        Packages whose kernels are not needed now.
     """
-    asked = [one for one in _WAITING if not rooms or one.dispatcher.py_func.__module__.startswith(rooms)]
+    homes = [(one, one.dispatcher.py_func.__module__) for one in _WAITING]
+    asked = [one for one, home in homes if (not rooms or home.startswith(rooms)) and not home.startswith(spare)]
     missing = [one for one in asked if one.missing]
     _WAITING[:] = [one for one in _WAITING if one not in asked or one in missing]
     if missing:

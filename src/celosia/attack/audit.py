@@ -22,7 +22,7 @@ from celosia.attack.protected import Protected
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.result import Audit
-from celosia.attack.subproblems.dispatch import solve_questions
+from celosia.attack.subproblems.dispatch import INTEGER_KERNELS, solve_questions
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import Parts, decompose_into_networks
 from celosia.attack.system.redundancy import find_implied_rows
@@ -92,7 +92,6 @@ def audit(
     DataError
         The release does not belong to the table, or an attacker believes what is not true.
     """
-    compile_kernels(progress, "celosia.attack")
     if not isinstance(release, Release | Pattern):
         risk = risk if risk is not None else release.risk
     if risk is None:
@@ -100,8 +99,9 @@ def audit(
     if not isinstance(release, Release):
         release = publish(release)
     release.check(risk.table)
-    risk, unjudged = _choose_attackers(release, risk, attackers, solver, progress)
     whole = whole_cells(risk.table, integer)
+    compile_kernels(progress, "celosia.attack", spare=() if whole.any() else (INTEGER_KERNELS,))
+    risk, unjudged = _choose_attackers(release, risk, attackers, solver, progress)
     _check(risk, whole)
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)

@@ -25,7 +25,6 @@ from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.source.cells.cells import cells
 from celosia.source.duckdb import RowSource, database, quote
-from celosia.source.tabulate import tabulate
 from celosia.table.hierarchy import Classification
 from celosia.table.links.link import link
 from celosia.table.table import Table
@@ -196,6 +195,8 @@ def _tabulate_microdata(
     job: Job, part: DataPart, hierarchies: Mapping[str, Classification], progress: Progress
 ) -> Table:
     """Return the table that microdata make: tables of the same variables in one pass, all of them linked."""
+    from celosia.source.tabulate import tabulate  # noqa: PLC0415 - jobs on problems and cells need none of it
+
     groups: dict[tuple[str, ...], list[TablePart]] = {}
     for table in job.tables:
         groups.setdefault(tuple(table.value or ()), []).append(table)

@@ -11,18 +11,17 @@ from celosia.certificate.certificate import Certificate, certify
 from celosia.errors import CelosiaError, SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release import write
-from celosia.job.page import prepare_page
 from celosia.job.run import run_method
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
 from celosia.protection.result import Protection
-from celosia.report.pages.beside import SideBySide
-from celosia.report.pages.content import PageContent
 from celosia.risk.risk import Risk
 
 if TYPE_CHECKING:
     from celosia.job.plan import Plan
     from celosia.protection.why import Why
+    from celosia.report.pages.beside import SideBySide
+    from celosia.report.pages.content import PageContent
 
 
 def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT) -> Protection:
@@ -102,6 +101,8 @@ def prepare_outputs(
         progress.start("proving the release safe")
         certificate = certify(result, progress=progress)
     if "report" in plan.outputs:
+        from celosia.job.page import prepare_page  # noqa: PLC0415 - only pages need what it loads
+
         page = prepare_page(
             result,
             plan.source.path.name,

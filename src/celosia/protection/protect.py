@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from celosia.arguments import takes, unexpected
+from celosia.attack.subproblems.dispatch import INTEGER_KERNELS
 from celosia.errors import OutOfTimeError, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
@@ -109,7 +110,8 @@ def protect(
     # Of a method that takes no requirements the audit asks respondents: what they come too close to is refused.
     if rules and how.takes_requirements:
         engine = _against_respondents(engine)
-    compile_kernels(progress, "celosia.attack", "celosia.protection")
+    spare = (INTEGER_KERNELS,) if whole is False else ()
+    compile_kernels(progress, "celosia.attack", "celosia.protection", spare=spare)
     clock = Clock(time_limit)
     call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answered(clock.stop):

@@ -19,6 +19,9 @@ from celosia.progress import Progress
 from celosia.solve.backend import Backend
 from celosia.solve.deadline import DeadlineError
 
+INTEGER_KERNELS = "celosia.attack.subproblems.integer"
+"""Where the kernels are that only attackers need who know that some values are whole numbers."""
+
 
 def solve_questions(
     system: System,
