@@ -354,7 +354,7 @@ def test_the_first_run_says_that_it_compiles_and_does_not_count_it(folder: Path,
 
 
 def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
-    first = run(tmp_path, "demo", "--rows", "2000")
+    first = run(tmp_path, "demo", "--rows", "150")
     assert first.returncode == 0
     assert "turnover by industry \N{MULTIPLICATION SIGN} region" in first.stdout
     assert "Safe: all of " in first.stdout
