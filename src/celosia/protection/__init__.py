@@ -23,5 +23,6 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
     cost_step           of which all costs are multiples
 
 Every method has the same three files: `method.py` says what users may ask, `formulation.py` has the variables and
-constraints with the paper's equation numbers, `solve.py` runs it; numbers that divide effort are in `parameters.py`.
+constraints with the paper's equation numbers (suppression's is `engine/problem.py`), `solve.py` runs it; numbers that
+divide effort are in `parameters.py`.
 """
