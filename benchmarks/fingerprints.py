@@ -88,7 +88,11 @@ def fingerprints(*, smoke: bool) -> list[Row]:
     every = {run.name: run for run in runs()}
     asked = [*every.values()][:: 8 if smoke else 1]
     found = {run.name: fingerprint_of(run) for run in asked}
-    rows = [row for run in asked for row in _compared(run, found[run.name], known.get(run.name), same_processor)]
+    rows = [
+        row
+        for run in asked
+        for row in _compared(run, found[run.name], known.get(run.name), same_processor=same_processor)
+    ]
     if not smoke:
         rows += [Row(name, _WANTED, "is not run any more", met=False) for name in known if name not in every]
         if found != known:
@@ -244,7 +248,7 @@ def _rounded(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
-def _compared(run: Run, now: Fingerprint, before: Fingerprint | None, same_processor: bool) -> Iterator[Row]:  # noqa: FBT001
+def _compared(run: Run, now: Fingerprint, before: Fingerprint | None, *, same_processor: bool) -> Iterator[Row]:
     """Give a row where a fingerprint is not the committed one; it is met where only the release may and does differ."""
     if before is None:
         yield Row(run.name, _WANTED, "is new", met=False)

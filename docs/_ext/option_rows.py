@@ -46,7 +46,7 @@ def rows_of(method: str) -> list[Row]:
     ]
 
 
-def _default(default: object, annotation: Any) -> str:  # noqa: ANN401
+def _default(default: object, annotation: Any) -> str:  # noqa: ANN401  (any type of an option)
     """Return the default as a job file writes it, and what an option without one takes."""
     if default is None:
         return next((words for kind, words in _VALUES if kind in get_args(annotation)), "whole number")
