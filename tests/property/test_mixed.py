@@ -27,7 +27,7 @@ from celosia.protection.intervals.publish.consistency import adds_up
 from celosia.protection.mixed.formulation import HidingPrices, MixedModes, NumberPrices
 from celosia.protection.mixed.numbers import Numbers, Roundings, perturbations_of, steps_of
 from celosia.protection.perturbation.formulation import PerturbationModel
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
@@ -77,10 +77,10 @@ def compare(name: str, kind: str, solver: int) -> None:
         return
     risk, mixed, _ = made
     problem = problem_of(risk, integer=False)
-    call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
-    search = ModeSearch(problem, mixed.modes, backends()[0], call, lambda _: None)
+    run = Run(Clock(None), 0.0, backends()[solver], 0, integer=False)
+    search = ModeSearch(problem, mixed.modes, backends()[0], run, lambda _: None)
     search.suggest(mixed.widest)
-    search.run()
+    search.solve()
     wanted = cheapest(problem, mixed.modes)
     if np.isnan(wanted):
         return

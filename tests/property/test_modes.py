@@ -17,7 +17,7 @@ from celosia.protection.engine.modes.offer_changes import price_ranges
 from celosia.protection.engine.modes.relaxation import FurtherRequirements, PointOracle
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.tolerance import LEVEL_REACHED
@@ -81,10 +81,10 @@ def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False)
     levels = np.maximum(problem.requirements.sliding, np.maximum(problem.requirements.up, problem.requirements.down))
     unit = float(np.median(levels))
     modes = Modes.of(problem, offered(chance, problem, mix, unit), unit)
-    call = Call(Clock(None), 0.0, backends()[solver], 0, integer=False)
+    run = Run(Clock(None), 0.0, backends()[solver], 0, integer=False)
     first, grow = told_later(problem) if later else (problem, None)
-    search = ModeSearch(first, modes, backends()[0], call, lambda _: None, grow)
-    search.run()
+    search = ModeSearch(first, modes, backends()[0], run, lambda _: None, grow)
+    search.solve()
     wanted = cheapest(problem, modes)
     if np.isnan(wanted):
         return

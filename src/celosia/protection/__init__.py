@@ -16,7 +16,7 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
     adjustment          one plausible table close to the true one
     engine              branch and cut: problem, master, cuts, subproblems, heuristics, incumbent, oracle;
                         `modes` is the same search over any variables that a method offers
-    run, fallback       what a call asks for; the best audited result so far
+    run, fallback       clock, gap, solver, seed of a run; its best audited result so far
     infeasibility       which cells stand in the way
     result, distances   what comes out
     method, named_cells what a method states about itself, and how its wishes name cells

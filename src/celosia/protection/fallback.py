@@ -1,4 +1,4 @@
-"""The best result that has been audited so far: what a call returns that has no time left for a better one.
+"""The best result that has been audited so far: what a run returns that has no time left for a better one.
 
 An audit at the end of a search may take longer than there is time for. So patterns are audited while the search goes
 on, now and then, and the search leaves as much time for the last audit as the others took.
@@ -64,7 +64,7 @@ class Fallback:
     Parameters
     ----------
     clock
-        Of the call.
+        Of the run.
     parameters
         When patterns are audited.
 

@@ -40,7 +40,7 @@ class Method(Protocol):
     takes_requirements
         The search meets requirements with attackers of their own, so that respondents can be protected.
     seed_is_secret
-        Published values are drawn by the seed of the call: whoever knows it knows more than the release says.
+        Published values are drawn by the seed of the run: whoever knows it knows more than the release says.
     has_fixed_costs
         A cell that is not shown costs something whatever the width of its range, and every unit of that width, too:
         there is a curve between the two (`celosia.trade_off`).

@@ -20,7 +20,7 @@ from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.respondents.rules import as_rules
 from celosia.risk.risk import Risk
@@ -32,7 +32,7 @@ from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.whole_cells import simplify_integer
 
-Engine = Callable[[Risk, Any, Call], Protection]
+Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
@@ -113,11 +113,11 @@ def protect(
     spare = (INTEGER_KERNELS,) if whole is False else ()
     compile_kernels(progress, "celosia.attack", "celosia.protection", spare=spare)
     clock = Clock(time_limit)
-    call = Call(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
+    run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answered(clock.stop):
         try:
             progress.start("protecting")
-            return _add_first_note(_protect_in_time(replace(risk, respondents=rules), how, call, engine))
+            return _add_first_note(_protect_in_time(replace(risk, respondents=rules), how, run, engine))
         finally:
             progress.done()
 
@@ -141,36 +141,36 @@ def load_engines() -> None:
 def _against_respondents(engine: Engine) -> Engine:
     """Return an engine that protects against respondents, too, by the one of a method; it is loaded now as well."""
     protect_respondents = import_module("celosia.protection.respondents.solve").protect_respondents
-    return lambda risk, method, call: protect_respondents(risk, method, call, engine, risk.respondents)
+    return lambda risk, method, run: protect_respondents(risk, method, run, engine, risk.respondents)
 
 
-def _protect_in_time(risk: Risk, method: Method, call: Call, engine: Engine) -> Protection:
+def _protect_in_time(risk: Risk, method: Method, run: Run, engine: Engine) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    found = _run_in_time(lambda timed: engine(method.apply_to(risk), method, timed), call)
-    return replace(found, notes=(*found.notes, *risk.respondent_notes(call.integer)))
+    found = _run_in_time(lambda timed: engine(method.apply_to(risk), method, timed), run)
+    return replace(found, notes=(*found.notes, *risk.respondent_notes(run.integer)))
 
 
-def _run_in_time(work: Callable[[Call], Protection], call: Call) -> Protection:
-    """Return the result of a call, or the best that it has had audited when the last moment comes.
+def _run_in_time(work: Callable[[Run], Protection], run: Run) -> Protection:
+    """Return the result of a run, or the best that it has had audited when the last moment comes.
 
     Raises
     ------
     OutOfTimeError
         Nothing was shown to be safe by then.
     """
-    fallback = Fallback(call.clock)
+    fallback = Fallback(run.clock)
     try:
-        with deadline.before(call.clock):
-            return work(replace(call, fallback=fallback))
+        with deadline.before(run.clock):
+            return work(replace(run, fallback=fallback))
     except (deadline.DeadlineError, OutOfTimeError) as late:
         if fallback.best is not None:
             warn_of_midpoints(fallback.best.pattern)
-            return replace(fallback.best, seconds=call.clock.seconds)
-        if isinstance(late, OutOfTimeError) and not (call.clock.stopped and late.problems[0].place == "time_limit"):
+            return replace(fallback.best, seconds=run.clock.seconds)
+        if isinstance(late, OutOfTimeError) and not (run.clock.stopped and late.problems[0].place == "time_limit"):
             raise
-        if call.clock.stopped:
+        if run.clock.stopped:
             message, remedy = "was ended before a pattern was shown to be safe.", "Let it run longer."
             raise OutOfTimeError.one("protection", message, remedy) from None
         message = "was reached before a pattern was shown to be safe."

@@ -1,4 +1,4 @@
-"""How a protection is asked for: when to stop, with what to solve, and who listens."""
+"""A run of a method: when it stops, what it solves with, from which seed it draws, and who listens."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class RequirementOracle(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """What holds for every method of protection.
+class Run:
+    """One run of a method of protection: what every method is handed beside its problem and its options.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Call:
         """The solver and its version."""
         return f"{self.solver.name} {self.solver.version}"
 
-    def shortly(self, seconds: float) -> Call:
-        """Return a call for a short search on the side: alone, silent, to the end, for at most so many seconds."""
+    def shortly(self, seconds: float) -> Run:
+        """Return a run for a short search on the side: alone, silent, to the end, for at most so many seconds."""
         alone = replace(self, executor=None, progress=SILENT, warm_start=None, oracle=None, fallback=None)
         return replace(alone, clock=Clock(seconds), gap=0.0)

@@ -18,7 +18,7 @@ from celosia.protection.perturbation.parameters import PerturbationParameters
 from celosia.protection.random_rounding.parameters import BiasParameters
 from celosia.protection.respondents.parameters import RespondentParameters
 from celosia.protection.rounding.parameters import RoundingParameters
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
@@ -113,7 +113,7 @@ def test_parameters_change_the_effort_and_not_the_table(grid: cz.Risk) -> None:
     risk = method.apply_to(grid)
     blocks = AdjustmentParameters(many_sides=0, block_sides=1, fruitless_blocks=1, balance_rounds=1)
     plain, other = (
-        adjust(risk, method, Call(Clock(None), 0.0, backends()[0], 0, None), parameters)
+        adjust(risk, method, Run(Clock(None), 0.0, backends()[0], 0, None), parameters)
         for parameters in (AdjustmentParameters(), blocks)
     )
     assert other.cost == plain.cost == plain.bound

@@ -13,7 +13,7 @@ from celosia.protection.adjustment.formulation import AdjustmentProblem, formula
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.steps import linear_steps
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import SAFE, SENSITIVE, SHOW, Risk
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
@@ -23,7 +23,7 @@ from celosia.tolerance import HALF, LARGEST_MOVE
 
 
 def conflict_of(
-    risk: Risk, method: Adjust, call: Call, solver: Backend, parameters: AdjustmentParameters = ADJUSTMENT
+    risk: Risk, method: Adjust, run: Run, solver: Backend, parameters: AdjustmentParameters = ADJUSTMENT
 ) -> InfeasibleError:
     """Return the error that says what stands in the way of an adjusted table.
 
@@ -31,7 +31,7 @@ def conflict_of(
     ----------
     risk
         With the method applied: cells to be kept are to be shown.
-    method, call
+    method, run
         What was asked for.
     solver
         Solves programs with whole numbers.
@@ -41,7 +41,7 @@ def conflict_of(
     seconds = parameters.conflict_seconds
     keeps = np.flatnonzero(method.frozen(risk))
     freed = replace(risk, status=np.where(risk.status == SHOW, SAFE, risk.status))
-    problem, _ = formulate(freed, replace(method, keep_zeros=False, norm=1), integer=call.integer)
+    problem, _ = formulate(freed, replace(method, keep_zeros=False, norm=1), integer=run.integer)
     cells = _find_fewest(problem, np.isin(problem.cells, keeps), solver, seconds, to_zero=True)
     if cells is not None and len(cells):
         labels = _labels(risk.table, cells)

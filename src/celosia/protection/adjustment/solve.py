@@ -18,20 +18,20 @@ from celosia.protection.adjustment.method import Adjust
 from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.distances import distances_of
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 
 
-def solve(risk: Risk, method: Adjust, call: Call, parameters: AdjustmentParameters = ADJUSTMENT) -> Protection:
+def solve(risk: Risk, method: Adjust, run: Run, parameters: AdjustmentParameters = ADJUSTMENT) -> Protection:
     """Return the closest table in which every sensitive cell left its safety interval; see `celosia.protect`.
 
     Guarantee: the published table was checked outside the solver, in exact arithmetic: it adds up, lies within what
     attackers know, keeps what was to be kept, and every sensitive cell left its safety interval. The bound is proved by
     weak duality, or by a tree where that says more.
     """
-    problem, grid = formulate(risk, method, integer=call.integer)
-    return _Adjustment(risk, method, call, problem, grid, parameters).protection()
+    problem, grid = formulate(risk, method, integer=run.integer)
+    return _Adjustment(risk, method, run, problem, grid, parameters).protection()
 
 
 @dataclass(eq=False)
@@ -40,7 +40,7 @@ class _Adjustment:
 
     risk: Risk
     method: Adjust
-    call: Call
+    run: Run
     problem: AdjustmentProblem
     grid: PublicationGrid
     parameters: AdjustmentParameters
@@ -52,21 +52,21 @@ class _Adjustment:
         self.searches = [(self._search(columns), columns) for columns in self.problem.split_components()]
         try:
             for search, _ in self.searches:
-                search.run(self.call.gap)
+                search.run(self.run.gap)
                 if search.infeasible:
                     break
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
         if any(search.infeasible for search, _ in self.searches):
-            raise conflict_of(self.risk, self.method, self.call, self.call.solver, self.parameters)
+            raise conflict_of(self.risk, self.method, self.run, self.run.solver, self.parameters)
         if any(search.moves is None for search, _ in self.searches):
             raise OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
         return self._result()
 
     def _search(self, columns: NDArray[np.int64]) -> AdjustmentSearch:
         """Return the search for the table of one component."""
-        call, part = self.call, self.problem.restrict_to(columns)
-        return AdjustmentSearch(part, call.solver, call.clock, self._listen, call.seed, self.parameters)
+        run, part = self.run, self.problem.restrict_to(columns)
+        return AdjustmentSearch(part, run.solver, run.clock, self._listen, run.seed, self.parameters)
 
     def _result(self) -> Protection:
         counts = self.grid.floor.copy()
@@ -89,10 +89,10 @@ class _Adjustment:
             cost=cost,
             bound=cost if all(search.done for search, _ in self.searches) else min(bound, cost),
             found=found,
-            seconds=self.call.clock.seconds,
-            solver=self.call.solver_name,
+            seconds=self.run.clock.seconds,
+            solver=self.run.solver_name,
             trace=tuple(self.trace),
-            seed=self.call.seed,
+            seed=self.run.seed,
         )
 
     def _sums(self) -> tuple[float, float]:
@@ -103,5 +103,5 @@ class _Adjustment:
         """Note how far all searches together have come."""
         cost, bound = self._sums()
         known = cost if math.isfinite(cost) else None
-        self.trace.append((self.call.clock.seconds, known, bound, 0))
-        self.call.progress.search(known, bound, 0)
+        self.trace.append((self.run.clock.seconds, known, bound, 0))
+        self.run.progress.search(known, bound, 0)

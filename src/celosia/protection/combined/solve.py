@@ -30,16 +30,16 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.solve import IntervalSearch
 from celosia.protection.intervals.solve import solve as solve_intervals
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 from celosia.tolerance import LEVEL_REACHED
 
 
-def solve(risk: Risk, method: Combined, call: Call, parameters: CombinedParameters = COMBINED) -> Protection:
+def solve(risk: Risk, method: Combined, run: Run, parameters: CombinedParameters = COMBINED) -> Protection:
     """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
-    return solve_intervals(risk, method, call, _CombinedSearch, parameters)
+    return solve_intervals(risk, method, run, _CombinedSearch, parameters)
 
 
 class MixedIntegerIntervals(IntervalSearch):
@@ -59,18 +59,18 @@ class MixedIntegerIntervals(IntervalSearch):
             raise self._failure()
         return self._read(search)
 
-    def _shorten(self, call: Call, share: float) -> Call:
-        """Return a call with a share of the time that is left, and with all of it where that is little."""
-        left = call.clock.left
+    def _shorten(self, run: Run, share: float) -> Run:
+        """Return a run with a share of the time that is left, and with all of it where that is little."""
+        left = run.clock.left
         seconds = None if math.isinf(left) else max(share * left, min(left, self.parameters.least_seconds))
-        return replace(call, clock=Clock(seconds))
+        return replace(run, clock=Clock(seconds))
 
     def _run_from_ranges(self, search: ModeSearch) -> None:
         """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find."""
         ranges = formulate_ranges(self.problem, self.prices, self.most)
         parameters = self.parameters
-        share = parameters.first_share if self.call.oracle is None else parameters.first_share_with_oracle
-        first = self._search(ranges, self._shorten(search.call, share), lambda _: None)
+        share = parameters.first_share if self.run.oracle is None else parameters.first_share_with_oracle
+        first = self._search(ranges, self._shorten(search.run, share), lambda _: None)
         self._run_to_end(first)
         self._suggest(search, first.best)
         self._run_to_end(search)
@@ -88,11 +88,11 @@ class MixedIntegerIntervals(IntervalSearch):
         try:
             search.suggest(point)
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
 
     def _failure(self) -> CelosiaError:
         """Return the error of a search without an incumbent, with the cells that the widest ranges leave unsafe."""
-        if self.call.clock.left <= 0:
+        if self.run.clock.left <= 0:
             return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
         modes = self._formulate_by_ends()
         separator = CapacitySeparator(self.problem, modes, backends()[0], self.parameters.search.separation)
@@ -164,11 +164,11 @@ class _CombinedSearch(MixedIntegerIntervals):
         self, problem: ProtectionProblem, modes: Modes, start: NDArray[np.float64] | None = None, bound: float = -np.inf
     ) -> ModeSearch:
         """Return a search at its end; it may start from the whole numbers of a point and a valid bound."""
-        search = ModeSearch(problem, modes, backends()[0], self.call, self._hear, parameters=self.parameters.search)
+        search = ModeSearch(problem, modes, backends()[0], self.run, self._hear, parameters=self.parameters.search)
         try:
             if start is not None:
                 search.begin(start, bound)
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
         self._run_to_end(search)
         return search

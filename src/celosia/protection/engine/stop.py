@@ -27,7 +27,7 @@ class Stop:
     incumbent
         What has been found.
     clock
-        The clock of the whole call.
+        The clock of the whole run.
     audit_if_due
         Is called whenever the time is looked at: the best pattern so far may be audited then.
     grace

@@ -33,7 +33,7 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.widen import widen_ranges
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.result import Protection
-from celosia.protection.run import Call, NewColumnsError, ViolatedRequirements
+from celosia.protection.run import NewColumnsError, Run, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.registry import backends
@@ -43,7 +43,7 @@ from celosia.tolerance import LEVEL_REACHED
 def solve(
     risk: Risk,
     method: Intervals,
-    call: Call,
+    run: Run,
     kind: type[IntervalSearch] | None = None,
     parameters: IntervalParameters = INTERVALS,
 ) -> Protection:
@@ -54,7 +54,7 @@ def solve(
 
     Parameters
     ----------
-    risk, method, call
+    risk, method, run
         What to protect, how, and when to stop.
     kind
         The search of a method that publishes more than ranges; by default that of ranges alone.
@@ -63,19 +63,19 @@ def solve(
     """
     if method.shift and method.secret is None:
         method = replace(method, secret=secrets.randbits(parameters.secret_bits))
-    method.refuse_base(risk, integer=call.integer)
+    method.refuse_base(risk, integer=run.integer)
     required = method.require_widths(risk)
     refuse_widths(required, method)
     refuse_unreachable_levels(required)
     refuse_hidden(required, method)
-    searching = replace(call, clock=call.clock.share(parameters.search_share))
+    searching = replace(run, clock=run.clock.share(parameters.search_share))
     search = (kind or IntervalSearch)(risk, required, method, searching, parameters)
     try:
         return search.protection()
     except NewColumnsError:
         told = search.told
         assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
-        return solve(told.risk, replace(told.method, secret=method.secret), call, kind, parameters)
+        return solve(told.risk, replace(told.method, secret=method.secret), run, kind, parameters)
 
 
 @dataclass(eq=False)
@@ -125,19 +125,19 @@ class IntervalSearch(RangePublication):
         if how == "cuts" or not can_split(self.problem) or bool(np.isfinite(self.most).any()):
             return None
         product = product_of(self.asked.table.relations.matrix)
-        large = n > self.parameters.splitting_size or self.call.gap >= self.parameters.splitting.best_gap
+        large = n > self.parameters.splitting_size or self.run.gap >= self.parameters.splitting.best_gap
         deep = product is not None and len(product.sizes) > self.parameters.splitting_dimensions
         suits = product is not None and (how == "splitting" or (deep and large))
         return product if suits else None
 
     def _solve_by_splitting(self, product: Product) -> tuple[RangeSlacks, float]:
         """Return ranges by the splitting method, and a bound."""
-        clock, splitting = self.call.clock, self.parameters.splitting
+        clock, splitting = self.run.clock, self.parameters.splitting
         search = SplittingSearch(self.problem, self.prices, product, backends()[0], clock, self._listen, splitting)
         try:
-            search.run(self.call.gap)
+            search.run(self.run.gap)
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
         if search.ends is None:
             return self._widen_one_by_one(), search.bound
         slacks = self._slacks_of_splitting(search.ends)
@@ -165,7 +165,7 @@ class IntervalSearch(RangePublication):
             return self._slacks(modes, ends_of(modes_of_widths, v))
 
         hear = partial(self._hear, bound=bound, slacks_of=slacks_of)
-        width = ModeSearch(*widths, backends()[0], self.call, hear, parameters=self.parameters.search)
+        width = ModeSearch(*widths, backends()[0], self.run, hear, parameters=self.parameters.search)
         self._run_to_end(width)
         start, same = None, width.modes.unit / modes.unit
         if width.best is not None:
@@ -198,12 +198,12 @@ class IntervalSearch(RangePublication):
         return self._read(search)
 
     def _search(
-        self, modes: Modes, call: Call | None = None, hear: Callable[[ModeCuttingPlanes], None] | None = None
+        self, modes: Modes, run: Run | None = None, hear: Callable[[ModeCuttingPlanes], None] | None = None
     ) -> ModeSearch:
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
-        oracle = None if self.call.oracle is None else self._ask_respondents
+        oracle = None if self.run.oracle is None else self._ask_respondents
         parameters = self.parameters.search
-        return ModeSearch(self.problem, modes, backends()[0], call or self.call, hear or self._hear, oracle, parameters)
+        return ModeSearch(self.problem, modes, backends()[0], run or self.run, hear or self._hear, oracle, parameters)
 
     def _read(self, search: ModeSearch) -> tuple[RangeSlacks, float]:
         """Return the ranges of the incumbent, and the bound; without an incumbent, ranges widened one by one."""
@@ -214,9 +214,9 @@ class IntervalSearch(RangePublication):
         """Run a search to its end, or until Ctrl-C stops the clock."""
         self._update_requirements(search)
         try:
-            search.run()
+            search.solve()
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
 
     def _slacks(self, modes: Modes, v: NDArray[np.float64]) -> RangeSlacks:
         """Return the ranges of a point whose variables are both ends of every range."""
@@ -236,9 +236,7 @@ class IntervalSearch(RangePublication):
             No ranges would have stopped the attack.
         """
         told = (
-            None
-            if self.call.oracle is None
-            else self.call.oracle.violated(self._placement.draft(self._slacks(modes, v)))
+            None if self.run.oracle is None else self.run.oracle.violated(self._placement.draft(self._slacks(modes, v)))
         )
         if told is None:
             return None
@@ -246,7 +244,7 @@ class IntervalSearch(RangePublication):
         if len(told.risk) > len(self.asked):
             raise NewColumnsError
         required = self.method.require_widths(told.risk)
-        problem = problem_of(required, integer=self.call.integer)
+        problem = problem_of(required, integer=self.run.integer)
         if len(problem.requirements) == len(self.problem.requirements):
             return None
         if problem.decimals != self.problem.decimals or not np.array_equal(
@@ -288,7 +286,7 @@ class IntervalSearch(RangePublication):
                     (down, up),
                     prices,
                     self.most,
-                    self.call,
+                    self.run,
                     parameters.least_cost,
                 )
             except InfeasibleError:
@@ -313,15 +311,15 @@ class IntervalSearch(RangePublication):
         """Note incumbent and bound of a search; another bound is given where its own does not hold for all ranges."""
         cost = search.cost if search.confirmed else None
         cuts, least = len(search.pool.cuts), search.bound if bound is None else bound
-        self.trace.append((self.call.clock.seconds, cost, least, cuts))
-        self.call.progress.search(cost, least, cuts)
+        self.trace.append((self.run.clock.seconds, cost, least, cuts))
+        self.run.progress.search(cost, least, cuts)
         if search.best is not None and search.confirmed:
             best = search.best
             self._insure(lambda: (slacks_of or self._slacks)(search.modes, best), least)
 
     def _insure(self, slacks: Callable[[], RangeSlacks], bound: float) -> None:
         """Publish and audit ranges as a fallback, where that is due: there may be no time for better ones."""
-        fallback = self.call.fallback
+        fallback = self.run.fallback
         if fallback is None or not fallback.due:
             return
         with fallback.measure_audit(), deadline.in_all():
@@ -344,8 +342,8 @@ class IntervalSearch(RangePublication):
     def _listen(self, search: SplittingSearch) -> None:
         """Note how far splitting has come, and in how many steps."""
         cost = search.cost if np.isfinite(search.cost) else None
-        self.trace.append((self.call.clock.seconds, cost, search.bound, search.steps))
-        self.call.progress.search(cost, search.bound, search.steps)
+        self.trace.append((self.run.clock.seconds, cost, search.bound, search.steps))
+        self.run.progress.search(cost, search.bound, search.steps)
         if search.ends is not None and search.safe:
             ends = search.ends
             self._insure(lambda: self._slacks_of_splitting(ends), search.bound)

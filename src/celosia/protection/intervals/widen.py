@@ -21,7 +21,7 @@ from celosia.errors import InfeasibleError
 from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.tolerance import ENDLESS, LEAST_WIDENING
@@ -38,7 +38,7 @@ def widen_ranges(
     slacks: DownUp,
     costs: DownUp,
     most: NDArray[np.float64],
-    call: Call,
+    run: Run,
     least_cost: float = INTERVALS.least_cost,
 ) -> DownUp:
     """Return slacks down and up that meet a requirement, never smaller than before, ``(n,)`` each.
@@ -53,7 +53,7 @@ def widen_ranges(
         How far ranges reach down and up, in counts, and what a count more costs.
     most
         The greatest widths, in counts.
-    call
+    run
         The solver.
     least_cost
         Widening costs at least this share of the dearest; see `IntervalParameters`.
@@ -107,7 +107,7 @@ def widen_ranges(
         * step,
         integer=whole if bool(whole.any()) else None,
     )
-    solver = call.solver if bool(whole.any()) else backends()[0]
+    solver = run.solver if bool(whole.any()) else backends()[0]
     x = solver.open(program).solve(duals=False, gap=0.0).x
     if x is None:
         raise InfeasibleError.one(

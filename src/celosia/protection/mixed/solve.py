@@ -34,7 +34,7 @@ from celosia.protection.mixed.parameters import MIXED, MixedParameters
 from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.protection.perturbation.method import Perturb
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.units import grains_of
@@ -44,7 +44,7 @@ _WITHOUT_NUMBERS = 3
 """Where the variables of modes begin and end that have only ranges and hidden cells: so many places."""
 
 
-def solve(risk: Risk, method: Mixed, call: Call, parameters: MixedParameters = MIXED) -> Protection:
+def solve(risk: Risk, method: Mixed, run: Run, parameters: MixedParameters = MIXED) -> Protection:
     """Return a safe release in which every cell is published in one of its ways, with a bound; see `celosia.protect`.
 
     Guarantee: published numbers add up, exactly where a relation has nothing else, and elsewhere with values within
@@ -52,7 +52,7 @@ def solve(risk: Risk, method: Mixed, call: Call, parameters: MixedParameters = M
     """
     if method.reach is not None and method.secret is None:
         method = replace(method, secret=secrets.randbits(parameters.secret_bits))
-    return solve_intervals(risk, method, call, _MixedSearch, parameters)
+    return solve_intervals(risk, method, run, _MixedSearch, parameters)
 
 
 class _MixedSearch(MixedIntegerIntervals):
@@ -100,7 +100,7 @@ class _MixedSearch(MixedIntegerIntervals):
     def numbers(self) -> Numbers:
         """The columns that may be rounded or perturbed."""
         problem, table = self.problem, self.asked.table
-        units, step = steps_of(problem, self.asked, integer=self.call.integer)
+        units, step = steps_of(problem, self.asked, integer=self.run.integer)
         free = self.asked.status[problem.cells] != HIDE
         base = self.method.bases(table)
         if bool((base % units).any()):
@@ -116,7 +116,7 @@ class _MixedSearch(MixedIntegerIntervals):
         """Return which of the columns that need not be hidden may be perturbed, and how far."""
         reach = self.method.reaches(self.asked.table)[self.problem.cells]
         room = PerturbationModel(
-            self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.call.integer
+            self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.run.integer
         )
         return perturbations_of(room, self.problem, np.flatnonzero((reach > 0) & free), self.method.secret)
 
@@ -135,7 +135,7 @@ class _MixedSearch(MixedIntegerIntervals):
             self._suggest(search, mixed.widest)
             self._run_to_end(search)
             if search.best is None:
-                raise self._failure() if self.call.clock.left <= 0 else _no_choice()
+                raise self._failure() if self.run.clock.left <= 0 else _no_choice()
             placed = self._publish_additive(self._slacks(search.modes, search.best))
             if placed is not None:
                 return self._result(placed, min(search.bound, ceiling))
@@ -170,7 +170,7 @@ class _MixedSearch(MixedIntegerIntervals):
     def _start_without_numbers(self, search: ModeSearch) -> None:
         """Suggest the best release without rounded and perturbed cells as the incumbent."""
         modes, hear = self._formulate_by_ends(), partial(self._hear, bound=search.bound)
-        without = self._search(modes, self._shorten(self.call, self.parameters.numberless_share), hear)
+        without = self._search(modes, self._shorten(self.run, self.parameters.numberless_share), hear)
         self._run_from_ranges(without)
         self._suggest(search, without.best)
 
@@ -191,7 +191,7 @@ class _MixedSearch(MixedIntegerIntervals):
         """Return what a point chose as ranges, hidden cells and modes of numbers."""
         numbers: list[Mode] = []
         table, cells = self.asked.table, self.problem.cells
-        units = steps_of(self.problem, self.asked, integer=self.call.integer)[0]
+        units = steps_of(self.problem, self.asked, integer=self.run.integer)[0]
         if len(choice.rounded):
             own = cells[choice.rounded]
             base = self.method.bases(table)[own]

@@ -26,7 +26,7 @@ from celosia.protection.perturbation.method import Perturb
 from celosia.protection.perturbation.parameters import PERTURBATION, PerturbationParameters
 from celosia.protection.perturbation.sides import draw_sides, refuse_frozen, repair_sides
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
@@ -38,19 +38,19 @@ from celosia.tolerance import HALF, INTEGRAL
 _SECRET_BITS = 64
 
 
-def solve(risk: Risk, method: Perturb, call: Call, parameters: PerturbationParameters = PERTURBATION) -> Protection:
+def solve(risk: Risk, method: Perturb, run: Run, parameters: PerturbationParameters = PERTURBATION) -> Protection:
     """Return moved values that add up, as near to the truth as time allows.
 
     Guarantee: published values satisfy every relation exactly, on the grid of their decimals, and lie within their
     reach of the truth; sensitive cells have moved as far as was asked for; everything has passed `celosia.audit`. The
     bound holds for the sides that were taken.
     """
-    if call.integer:
+    if run.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     refuse_unreachable_levels(risk)
     if method.secret is None:
         method = replace(method, secret=secrets.randbits(_SECRET_BITS))
-    return _PerturbationSearch(risk, call, method, parameters).protection()
+    return _PerturbationSearch(risk, run, method, parameters).protection()
 
 
 @dataclass(eq=False)
@@ -65,7 +65,7 @@ class _PerturbationSearch(NumberSearch):
     @cached_property
     def model(self) -> PerturbationModel:
         """How far values must and may move."""
-        return PerturbationModel(self.risk, self.method, self.call.integer)
+        return PerturbationModel(self.risk, self.method, self.run.integer)
 
     def protection(self) -> Protection:
         """Return moved values that are safe."""
@@ -77,10 +77,10 @@ class _PerturbationSearch(NumberSearch):
         fixed = not bool((model.sides == "random").any())
         for attempt in range(1 if fixed else self.parameters.most_draws):
             wanted = draw_sides(model, random)
-            upward = repair_sides(model, wanted, random, self.call.clock)
+            upward = repair_sides(model, wanted, random, self.run.clock)
             if upward is None:
                 self.refuse_disclosing_cells()
-                refuse_frozen(model, wanted, self.call.clock)
+                refuse_frozen(model, wanted, self.run.clock)
                 raise self._impossible("add up")
             bounds = model.bound_moves(upward).take(self.cells)
             self._notes = _note(int((upward != wanted).sum()), len(upward))
@@ -102,7 +102,7 @@ class _PerturbationSearch(NumberSearch):
         if bool(((bounds.least_up > bounds.most_up) | (bounds.least_down > bounds.most_down)).any()):
             return None
         modes, unit = self.model.modes(task, self.cells, bounds)
-        search = ModeSearch(task, modes, backends()[0], self.call, self.record)
+        search = ModeSearch(task, modes, backends()[0], self.run, self.record)
         self._drawn = bounds, unit, self._notes
         best = self.run_search(search, "safe values were", "Allow more time, or a larger reach.")
         if best is None:
@@ -121,7 +121,7 @@ class _PerturbationSearch(NumberSearch):
         if search.best is not None and self._drawn is not None:
             bounds, unit, notes = self._drawn
             pattern = self._publish(self._round_to_grid(self._point(search.best, unit, search.bound), bounds))
-            checked = audit(pattern, self.risk, integer=self.call.integer)
+            checked = audit(pattern, self.risk, integer=self.run.integer)
             if checked.safe:
                 cost = pattern.loss(self.risk.cost)
                 fallback.offer(self.result(self.method, pattern, checked, cost, search.bound, notes))
@@ -134,7 +134,7 @@ class _PerturbationSearch(NumberSearch):
             if found is None:
                 break
             pattern = self._publish(self._round_to_grid(found, bounds))
-            checked = audit(pattern, self.risk, integer=self.call.integer)
+            checked = audit(pattern, self.risk, integer=self.run.integer)
             if checked.safe:
                 return self.result(self.method, pattern, checked, pattern.loss(self.risk.cost), bound, notes)
             missed = np.array([verdict.result != MET for verdict in checked.verdicts])
@@ -154,7 +154,7 @@ class _PerturbationSearch(NumberSearch):
 
     def _round_to_grid(self, point: _Point, bounds: MoveBounds) -> NDArray[np.int64]:
         """Return moves in whole steps that add up, next to those of a point."""
-        if self.call.integer:
+        if self.run.integer:
             return np.rint(point.moved).astype(np.int64)
         grain = self.model.grain[self.cells]
         wanted = point.moved / grain
@@ -175,7 +175,7 @@ class _PerturbationSearch(NumberSearch):
             problem = LinearProgram(
                 matrix, right, right, lower, upper, slope, integer=np.ones(len(self.cells), dtype=bool)
             )
-            limit = max(self.parameters.least_seconds, self.call.clock.left)
+            limit = max(self.parameters.least_seconds, self.run.clock.left)
             solution = backends()[0].open(problem).solve(time_limit=limit)
             if solution.x is not None:
                 return np.rint(solution.x).astype(np.int64) * grain

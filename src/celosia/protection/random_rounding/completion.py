@@ -13,7 +13,7 @@ from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.random_rounding.formulation import Sets
 from celosia.protection.random_rounding.nearest import NearestTable, find_nearest_table
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
@@ -45,7 +45,7 @@ class TableCompleter:
 
     Parameters
     ----------
-    risk, call
+    risk, run
         The table, and how it is protected.
     sets
         The sensitive cells.
@@ -56,7 +56,7 @@ class TableCompleter:
     """
 
     risk: Risk
-    call: Call
+    run: Run
     sets: Sets
     kept: NDArray[np.bool_]
     reach: NDArray[np.int64]
@@ -69,7 +69,7 @@ class TableCompleter:
         TimeoutError
             The time is up.
         """
-        nearest = find_nearest_table(self.risk, self.sets.cells, values, self.kept, self.reach, self.call.solver, clock)
+        nearest = find_nearest_table(self.risk, self.sets.cells, values, self.kept, self.reach, self.run.solver, clock)
         if nearest is None and clock.left <= 0:
             raise TimeoutError
         if nearest is None:
@@ -77,7 +77,7 @@ class TableCompleter:
         table, cells = self.risk.table, np.flatnonzero(~self.kept)
         far = Fixed(self.reach[cells], table.decimals)
         pattern = Pattern.of(table, Perturbed(cells, Fixed(nearest.values[cells], table.decimals), far, table=table))
-        return CompletedTable(pattern, audit(pattern, self.risk, integer=self.call.integer), nearest)
+        return CompletedTable(pattern, audit(pattern, self.risk, integer=self.run.integer), nearest)
 
     def complete_safely(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
         """Return the values of the nearest table, if it is safe, ``(n_cells,)``.
@@ -85,9 +85,9 @@ class TableCompleter:
         Raises
         ------
         TimeoutError
-            The time is up, or the call was stopped.
+            The time is up, or the run was stopped.
         """
-        if self.call.clock.stopped:
+        if self.run.clock.stopped:
             raise TimeoutError
         try:
             with deadline.before(deadline.Until(lambda: clock.left)):

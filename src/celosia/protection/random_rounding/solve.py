@@ -27,7 +27,7 @@ from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
 from celosia.protection.random_rounding.walk import arcs_of, walk
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
@@ -36,15 +36,15 @@ from celosia.table.units import grains_of, refuse_fractions
 _SEED_BITS = 63
 
 
-def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters = BIAS) -> Protection:
+def solve(risk: Risk, method: RandomRound, run: Run, parameters: BiasParameters = BIAS) -> Protection:
     """Return a table whose cells were rounded at random; see `celosia.protect` and `RandomRound`.
 
     Guarantee: the published table adds up, exactly; what it says about its own reach is true; it has passed the audit.
     """
-    if call.integer:
+    if run.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     refuse_unreachable_levels(risk)
-    seeded = replace(call, seed=call.seed or secrets.randbits(_SEED_BITS) or 1)
+    seeded = replace(run, seed=run.seed or secrets.randbits(_SEED_BITS) or 1)
     if method.scheme == "plain":
         return _round_leaves(risk, method, seeded)
     if method.scheme == "controlled":
@@ -52,7 +52,7 @@ def solve(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameter
     return _round_sensitive(risk, method, seeded, parameters)
 
 
-def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def _round_leaves(risk: Risk, method: RandomRound, run: Run) -> Protection:
     """Return leaves rounded one by one, and totals that follow."""
     table, base = risk.table, method.count_base(risk.table)
     matrix, right = _relations(table, base)
@@ -63,7 +63,7 @@ def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
     leaves = leaves_of(matrix)
     truth = np.asarray(table.amounts.counts, dtype=np.int64)
     over = truth % base
-    random = np.random.default_rng(call.seed)
+    random = np.random.default_rng(run.seed)
     values = truth - over + base * (random.integers(base, size=len(truth)) < over)
     parts = np.ones(len(truth), dtype=np.int64)
     for rows, totals in leaves.layers:
@@ -75,10 +75,10 @@ def _round_leaves(risk: Risk, method: RandomRound, call: Call) -> Protection:
         raise SpecError.one("scheme", "the relations are no sums of cells.", "Say scheme='sensitive'.")
     grain = grains_of(table)
     extra = -(-(parts * (base - grain) + grain) // base) - 1
-    return _audit_pattern(risk, method, call, _make_pattern(table, values, base, extra))
+    return _audit_pattern(risk, method, run, _make_pattern(table, values, base, extra))
 
 
-def _round_network(risk: Risk, method: RandomRound, call: Call) -> Protection:
+def _round_network(risk: Risk, method: RandomRound, run: Run) -> Protection:
     """Return every cell rounded to a neighbouring multiple."""
     table, base = risk.table, method.count_base(risk.table)
     arcs = arcs_of(_relations(table, base)[0])
@@ -90,11 +90,11 @@ def _round_network(risk: Risk, method: RandomRound, call: Call) -> Protection:
     if len(kept):
         said = f"rounds cells that must be shown and are no multiples of the base: {_labels(table, kept)}."
         raise SpecError.one("scheme", said, "Say scheme='sensitive'.")
-    values = walk(truth, base, arcs, np.random.default_rng(call.seed))
-    return _audit_pattern(risk, method, call, _make_pattern(table, values, base, np.zeros(len(truth), dtype=np.int64)))
+    values = walk(truth, base, arcs, np.random.default_rng(run.seed))
+    return _audit_pattern(risk, method, run, _make_pattern(table, values, base, np.zeros(len(truth), dtype=np.int64)))
 
 
-def _round_sensitive(risk: Risk, method: RandomRound, call: Call, parameters: BiasParameters) -> Protection:
+def _round_sensitive(risk: Risk, method: RandomRound, run: Run, parameters: BiasParameters) -> Protection:
     """Return sensitive cells rounded, totals kept, and the others as close to the truth as can be."""
     table = risk.table
     base, reach = method.count_base(table), method.count_reaches(table)
@@ -106,19 +106,19 @@ def _round_sensitive(risk: Risk, method: RandomRound, call: Call, parameters: Bi
     sets = sets_of(risk, base, reach)
     kept = totals | (risk.status == SHOW)
 
-    completer = TableCompleter(risk, call, sets, kept, reach)
-    random = np.random.default_rng(call.seed)
+    completer = TableCompleter(risk, run, sets, kept, reach)
+    random = np.random.default_rng(run.seed)
     failed, reason = 0, ""
     while failed < method.draws:
         try:
-            made = completer.complete(sets.draw(random), call.clock)
+            made = completer.complete(sets.draw(random), run.clock)
         except TimeoutError:
             late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
             raise late from None
         if made is not None and made.checked.safe:
-            seconds = call.clock.seconds
-            notes = bias_notes(table, sets, completer.complete_safely, call.seed, failed, call.clock, parameters)
-            return _protection(risk, method, call, made, seconds, notes)
+            seconds = run.clock.seconds
+            notes = bias_notes(table, sets, completer.complete_safely, run.seed, failed, run.clock, parameters)
+            return _protection(risk, method, run, made, seconds, notes)
         reason = "the other cells could not make up for it"
         reason = reason if made is None else f"attackers came too close to {_unmet(made.checked)}"
         failed += 1
@@ -143,24 +143,24 @@ def _make_pattern(table: Table, values: NDArray[np.int64], base: int, extra: NDA
     return Pattern(table, tuple(modes))
 
 
-def _audit_pattern(risk: Risk, method: RandomRound, call: Call, pattern: Pattern) -> Protection:
+def _audit_pattern(risk: Risk, method: RandomRound, run: Run, pattern: Pattern) -> Protection:
     """Return the result for a pattern, if it is safe.
 
     Drawing again until it is would bias what is published, cell by cell.
     """
-    checked = audit(pattern, risk, integer=call.integer)
+    checked = audit(pattern, risk, integer=run.integer)
     if not checked.safe:
         said = f"does not protect {_unmet(checked)} with the base {method.base}."
         raise InfeasibleError.one("random-round", said, "Take a larger base, or scheme='sensitive'.")
     away = np.abs(pattern.published().to(risk.table.decimals).counts - risk.table.amounts.counts)
     cost = math.fsum((away / 10.0**risk.table.decimals).tolist())
-    return Protection(risk, method, pattern, cost, cost, checked, call.clock.seconds, "none", (), call.seed)
+    return Protection(risk, method, pattern, cost, cost, checked, run.clock.seconds, "none", (), run.seed)
 
 
 def _protection(
     risk: Risk,
     method: RandomRound,
-    call: Call,
+    run: Run,
     made: CompletedTable,
     seconds: float,
     notes: tuple[str, ...],
@@ -173,9 +173,9 @@ def _protection(
         bound=made.nearest.bound,
         found=made.checked,
         seconds=seconds,
-        solver=call.solver_name,
+        solver=run.solver_name,
         trace=(),
-        seed=call.seed,
+        seed=run.seed,
         notes=notes,
     )
 

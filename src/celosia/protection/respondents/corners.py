@@ -33,7 +33,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, Levels, Risk
@@ -42,9 +42,9 @@ from celosia.table.relations import Relations
 from celosia.table.table import Table
 
 
-def can_take_corners(method: Method, call: Call) -> bool:
+def can_take_corners(method: Method, run: Run) -> bool:
     """Return whether a method can protect corners: further cells must be free to move, and count for nothing."""
-    return call.integer is False and method.takes_free_cells
+    return run.integer is False and method.takes_free_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,20 +168,20 @@ class CornerProblem:
         )
         return new if asked.further is None else asked.further.join(new)
 
-    def extend_method(self, call: Call) -> Method:
+    def extend_method(self, run: Run) -> Method:
         """Return the method for the risk with further cells: they cost nothing."""
         method = self.method.add_free_cells(self.plain, len(self._owner))
-        width = self._widest(call) if method.has_fixed_costs else None
+        width = self._widest(run) if method.has_fixed_costs else None
         return method if width is None else method.limit_widths(width, len(self.plain))
 
-    def _widest(self, call: Call) -> Fraction | None:
+    def _widest(self, run: Run) -> Fraction | None:
         """Return a width that no range of an optimal pattern exceeds; None where cells form no network.
 
         A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no
         cell moves further than all of them together.
         """
         nothing = np.zeros(len(self.plain), dtype=bool)
-        task = problem_of(self.method.require_widths(self.plain, nothing), integer=call.integer)
+        task = problem_of(self.method.require_widths(self.plain, nothing), integer=run.integer)
         if not bool(decompose(task.system(np.arange(len(task)))).network.all()):
             return None
         requirements = task.requirements
@@ -191,10 +191,10 @@ class CornerProblem:
             far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))
         return 2 * far
 
-    def drop_corners(self, found: Protection, call: Call) -> Protection:
+    def drop_corners(self, found: Protection, run: Run) -> Protection:
         """Return a protection of the extended problem as one of the plain problem, audited."""
         pattern = drop_corner_cells(found.pattern, self.plain.table)
-        checked = audit(pattern, self.plain, integer=call.integer)
+        checked = audit(pattern, self.plain, integer=run.integer)
         return replace(found, risk=self.plain, method=self.method, pattern=pattern, found=checked)
 
 

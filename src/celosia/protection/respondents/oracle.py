@@ -22,7 +22,7 @@ from celosia.protection.method import Method
 from celosia.protection.respondents.corners import CornerProblem, can_take_corners, drop_corner_cells
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Protection
-from celosia.protection.run import Call, ViolatedRequirements
+from celosia.protection.run import Run, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 
@@ -37,7 +37,7 @@ class RespondentOracle:
 
     Parameters
     ----------
-    risk, method, call
+    risk, method, run
         The problem, with the wishes of the method.
     rules
         What respondents know, and how close they may come; all of these hold.
@@ -58,7 +58,7 @@ class RespondentOracle:
 
     risk: Risk
     method: Method
-    call: Call
+    run: Run
     rules: tuple[RespondentRule, ...]
     parameters: RespondentParameters = RESPONDENTS
     required: Risk = field(init=False)
@@ -89,7 +89,7 @@ class RespondentOracle:
         StoppedError
             Ctrl-C was pressed.
         """
-        clock = self.call.clock.extend(grace) if share is None else self.call.clock.share(share)
+        clock = self.run.clock.extend(grace) if share is None else self.run.clock.share(share)
         with shielded():
             audit = audit_respondents(
                 pattern,
@@ -98,9 +98,9 @@ class RespondentOracle:
                 again=again,
                 most=self.parameters.coalitions if self.judged else None,
                 clock=clock,
-                progress=self.call.progress,
+                progress=self.run.progress,
             )
-        self.call.progress.start("protecting")
+        self.run.progress.start("protecting")
         if clock.stopped:
             raise StoppedError
         self.judged += 1
@@ -119,7 +119,7 @@ class RespondentOracle:
         before = self.required
         self.required = self._with_requirements(audit, enough=False)
         self.stricter |= self._attackers_know_more and self.required is not before
-        new, exact = {}, can_take_corners(self.method, self.call) and not self._without_corners
+        new, exact = {}, can_take_corners(self.method, self.run) and not self._without_corners
         if exact and (self.corners or self.required is before):
             new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
             self.corners |= new
@@ -137,8 +137,8 @@ class RespondentOracle:
     @property
     def _attackers_know_more(self) -> bool:
         """Whether attackers of the engine know what those of `attack` do not: whole numbers, filled zeros."""
-        if self.call.integer is not False or not getattr(self.method, "zeros_known", False):
-            return self.call.integer is not False
+        if self.run.integer is not False or not getattr(self.method, "zeros_known", False):
+            return self.run.integer is not False
         said = self.risk.table.contributions
         return said is not None and bool((said.amount < 0).any())
 
@@ -146,19 +146,19 @@ class RespondentOracle:
         """Replace corners by sufficient requirements from now on: there is no time for them."""
         self.corners, self._without_corners = {}, True
 
-    def extend_problem(self, risk: Risk, call: Call) -> tuple[Risk, Method]:
+    def extend_problem(self, risk: Risk, run: Run) -> tuple[Risk, Method]:
         """Return the problem that a search solves: the risk and the method, with corners as further cells."""
         if not self.corners:
             return risk, self.method
         wider = CornerProblem(risk, self.method, tuple(self.corners.values()))
-        method = wider.extend_method(call)
+        method = wider.extend_method(run)
         return method.apply_to(wider.risk), method
 
-    def drop_corners(self, found: Protection, risk: Risk, call: Call) -> Protection:
+    def drop_corners(self, found: Protection, risk: Risk, run: Run) -> Protection:
         """Return what a search found without the cells of corners."""
         if not self.corners:
             return found
-        return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, call)
+        return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, run)
 
     def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
         """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
@@ -176,7 +176,7 @@ class RespondentOracle:
         if not audit.open:
             raise TimeUpError
         self.require(audit)
-        risk, method = self.extend_problem(self.required, self.call)
+        risk, method = self.extend_problem(self.required, self.run)
         return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
     def _find_exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:

@@ -25,20 +25,20 @@ from celosia.protection.method import Method
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
-from celosia.protection.run import Call, RequirementOracle
+from celosia.protection.run import RequirementOracle, Run
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError
 
-Engine = Callable[[Risk, Method, Call], Protection]
+Engine = Callable[[Risk, Method, Run], Protection]
 
 
 def protect_respondents(
     risk: Risk,
     method: Method,
-    call: Call,
+    run: Run,
     engine: Engine,
     rules: tuple[RespondentRule, ...],
     parameters: RespondentParameters = RESPONDENTS,
@@ -52,7 +52,7 @@ def protect_respondents(
     ----------
     risk
         The table with single contributions, and against whom its cells are protected.
-    method, call
+    method, run
         How to protect, and for how long.
     engine
         Does what the method says.
@@ -73,8 +73,8 @@ def protect_respondents(
     criteria_of(risk.table, rules)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     cells = replace(risk, respondents=())
-    oracle = RespondentOracle(cells, method, call, rules, parameters)
-    found = _RespondentSearch(cells, method, call, engine, oracle, parameters).protection()
+    oracle = RespondentOracle(cells, method, run, rules, parameters)
+    found = _RespondentSearch(cells, method, run, engine, oracle, parameters).protection()
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
     return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
@@ -113,7 +113,7 @@ class _RespondentSearch:
 
     risk: Risk
     method: Method
-    call: Call
+    run: Run
     engine: Engine
     oracle: RespondentOracle
     parameters: RespondentParameters
@@ -139,23 +139,23 @@ class _RespondentSearch:
         self.bound = min(self.bound, self.best.cost)
         closing = None if self.closing is None else replace(self.closing, rounds=self.oracle.judged)
         self._trace_progress()
-        seconds, trace = self.call.clock.seconds, tuple(self.trace)
+        seconds, trace = self.run.clock.seconds, tuple(self.trace)
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
         first = self._find_pattern(
-            self.risk, max(self.call.gap, self.parameters.first_gap), self.parameters.first_share, self.warm_start
+            self.risk, max(self.run.gap, self.parameters.first_gap), self.parameters.first_share, self.warm_start
         )
-        self.bound, began = first.bound, self.call.clock.seconds
+        self.bound, began = first.bound, self.run.clock.seconds
         # Where all may be hidden in the end, time is left for that.
         share = self.parameters.judged_share if self.method.hides else None
         audit = self.oracle.attack(first.pattern, share=share)
-        self._last_steps = self.parameters.last_steps * (self.call.clock.seconds - began)
+        self._last_steps = self.parameters.last_steps * (self.run.clock.seconds - began)
         if not audit.unjudged:  # otherwise it is not known how many pairs the pattern for cells alone leaves open
             self.closing = Closing(len(audit.open), first.cost, 0, self.oracle.rules)
         if audit.safe:
             self._keep(first)
-            if first.gap <= self.call.gap:
+            if first.gap <= self.run.gap:
                 return
         if self.method.only_hides:
             self._search_with_oracle(first, audit)
@@ -166,7 +166,7 @@ class _RespondentSearch:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
         if not audit.unjudged:
             self.oracle.require(audit)
-            found = self._try_pattern(self.call.gap, self._oracle_share, self.oracle)
+            found = self._try_pattern(self.run.gap, self._oracle_share, self.oracle)
             if found is not None:
                 self._keep(found)
         if self.best is None:
@@ -176,9 +176,9 @@ class _RespondentSearch:
         """Search with the oracle until what is published of the ranges is safe, too, or there is no more time."""
         last = first
         while self.rounds < self.parameters.most_rounds and not audit.unjudged:
-            if not audit.safe and (self.call.clock.left == 0 or not self.oracle.require(audit)):
+            if not audit.safe and (self.run.clock.left == 0 or not self.oracle.require(audit)):
                 break
-            found = self._try_pattern(self.call.gap, self._oracle_share, self.oracle)
+            found = self._try_pattern(self.run.gap, self._oracle_share, self.oracle)
             if found is None:
                 break
             last, audit = found, self.oracle.attack(found.pattern)
@@ -216,7 +216,7 @@ class _RespondentSearch:
         asked = False
         while not audit.safe:
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
-            late = audit.unjudged > 0 or (self.call.clock.left == 0 and self.method.hides_everything)
+            late = audit.unjudged > 0 or (self.run.clock.left == 0 and self.method.hides_everything)
             if late or (not self.oracle.require(audit) and asked):
                 self._hide_everything()
                 return
@@ -247,9 +247,9 @@ class _RespondentSearch:
         OutOfTimeError
             There is no time for that.
         """
-        late = self.call.clock.left == 0
+        late = self.run.clock.left == 0
         limited = not self.method.hides or (self.method.only_hides and not self.method.hides_everything)
-        if self.call.clock.stopped or (late and limited):
+        if self.run.clock.stopped or (late and limited):
             raise self._out_of_time()
         if not self.method.hides:
             message = "could not be protected by ranges: holdings have several cells that hang together."
@@ -272,7 +272,7 @@ class _RespondentSearch:
         self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
 
     def _out_of_time(self) -> OutOfTimeError:
-        if self.call.clock.stopped:
+        if self.run.clock.stopped:
             message = "were still attacking when the search was ended: no pattern is shown to be safe against them."
             return OutOfTimeError.one("respondents", message, "Let it run longer.")
         message = "was reached before a pattern was shown to be safe against respondents."
@@ -292,21 +292,21 @@ class _RespondentSearch:
         oracle: RequirementOracle | None = None,
     ) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
-        left, began = self._seconds_left(share), self.call.clock.seconds
-        clock = _PartOfClock(self.call.clock, left if np.isfinite(left) else None)
+        left, began = self._seconds_left(share), self.run.clock.seconds
+        clock = _PartOfClock(self.run.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         needed = not self.oracle.stricter
-        call = replace(self.call, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
+        run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
-            call = replace(
-                call, fallback=_AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, call)))
+            run = replace(
+                run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, run)))
             )
         try:
-            found = self.engine(*self.oracle.extend_problem(risk, call), call)
-            found = self.oracle.drop_corners(found, risk, call) if oracle is None else self._drop_corners(found, call)
+            found = self.engine(*self.oracle.extend_problem(risk, run), run)
+            found = self.oracle.drop_corners(found, risk, run) if oracle is None else self._drop_corners(found, run)
         finally:
             if clock.stopped:  # Ctrl-C was pressed
-                self.call.clock.stop()
+                self.run.clock.stop()
         best = np.inf if self.best is None else self.best.cost
         for seconds, cost, bound, cuts in found.trace:
             # costs of patterns that were not attacked say nothing
@@ -315,14 +315,14 @@ class _RespondentSearch:
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
 
-    def _drop_corners(self, found: Protection, call: Call) -> Protection:
+    def _drop_corners(self, found: Protection, run: Run) -> Protection:
         """Return what a search with the oracle found, without the cells of corners."""
-        return self.oracle.drop_corners(found, self.oracle.required, call)
+        return self.oracle.drop_corners(found, self.oracle.required, run)
 
     @property
     def _oracle_share(self) -> float:
         """The share of the time for searches with the oracle: it leaves enough to hide more and have that attacked."""
-        whole = self.call.clock.seconds + self.call.clock.left
+        whole = self.run.clock.seconds + self.run.clock.left
         return (
             min(
                 self.parameters.oracle_share,
@@ -335,17 +335,17 @@ class _RespondentSearch:
     def _trace_progress(self) -> None:
         """Note how far the search has come: the best pattern that no attack succeeds on, and the bound."""
         cuts = self.trace[-1][3] if self.trace else 0
-        self.trace.append((self.call.clock.seconds, None if self.best is None else self.best.cost, self.bound, cuts))
+        self.trace.append((self.run.clock.seconds, None if self.best is None else self.best.cost, self.bound, cuts))
 
     def _seconds_left(self, share: float) -> float:
-        clock = self.call.clock
+        clock = self.run.clock
         if not np.isfinite(clock.left):
             return float("inf")
         whole = clock.seconds + clock.left
         return max(share * whole - clock.seconds, self.parameters.least_share * whole)
 
     def _share_used(self) -> float:
-        clock = self.call.clock
+        clock = self.run.clock
         return clock.seconds / (clock.seconds + clock.left) if np.isfinite(clock.left) else 0.0
 
     def _keep(self, found: Protection) -> None:

@@ -26,7 +26,7 @@ from celosia.protection.result import Protection
 from celosia.protection.rounding.formulation import RoundingModel
 from celosia.protection.rounding.method import Round
 from celosia.protection.rounding.parameters import ROUNDING, RoundingParameters
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Capability
 from celosia.solve.registry import backends
@@ -35,23 +35,23 @@ from celosia.table.fixed import Fixed
 from celosia.table.units import refuse_fractions
 
 
-def solve(risk: Risk, method: Round, call: Call, parameters: RoundingParameters = ROUNDING) -> Protection:
+def solve(risk: Risk, method: Round, run: Run, parameters: RoundingParameters = ROUNDING) -> Protection:
     """Return a rounded table that adds up, as near to the truth as time allows, with a bound.
 
     Guarantee: published values are multiples of their bases, satisfy every relation exactly, and lie less than
     (K + 1) bases from the truth. They have passed `celosia.audit`, unless levels were relaxed on request; then the
     result is not called safe.
     """
-    if call.integer:
+    if run.integer:
         refuse_fractions(risk.table, np.ones(len(risk), dtype=bool))
     try:
         refuse_unreachable_levels(risk)
     except InfeasibleError:
         if not method.relax_levels:
             raise
-    if not call.named and not bool(risk.sensitive.any()):  # no tree is cut: the faster one at plain programs
-        call = replace(call, solver=backends(Capability.MIP)[0])
-    return _RoundingSearch(risk, call, method, parameters).protection()
+    if not run.named and not bool(risk.sensitive.any()):  # no tree is cut: the faster one at plain programs
+        run = replace(run, solver=backends(Capability.MIP)[0])
+    return _RoundingSearch(risk, run, method, parameters).protection()
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class _RoundingSearch(NumberSearch):
     @cached_property
     def model(self) -> RoundingModel:
         """Variables, costs and slacks."""
-        return RoundingModel(self.risk, self.method, self.call.integer, self.problem, self.cells)
+        return RoundingModel(self.risk, self.method, self.run.integer, self.problem, self.cells)
 
     def protection(self) -> Protection:
         """Return a rounded table."""
@@ -121,7 +121,7 @@ class _RoundingSearch(NumberSearch):
         OutOfTimeError
             Time was up before one was known.
         """
-        search = ModeSearch(task, self.model.modes(task, extra), backends()[0], self.call, self.record)
+        search = ModeSearch(task, self.model.modes(task, extra), backends()[0], self.run, self.record)
         self._extra = extra
         while True:
             best = self.run_search(search, "a safe rounding was", "Allow more time, or a larger base.")
@@ -155,7 +155,7 @@ class _RoundingSearch(NumberSearch):
                 np.full(len(self.cells), extra),
             ),
         )
-        return _Candidate(pattern, audit(pattern, self.risk, integer=self.call.integer), bound)
+        return _Candidate(pattern, audit(pattern, self.risk, integer=self.run.integer), bound)
 
     def _relax_levels(self, extra: int) -> Protection:
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
@@ -184,7 +184,7 @@ class _RoundingSearch(NumberSearch):
         program = self.model.program(cells, extra)
         if program is None:
             return False
-        limit = min(self.parameters.most_seconds, max(self.parameters.least_seconds, self.call.clock.left))
+        limit = min(self.parameters.most_seconds, max(self.parameters.least_seconds, self.run.clock.left))
         solution = backends()[0].open(program).solve(time_limit=limit)
         return solution.status is not Status.INFEASIBLE
 

@@ -18,7 +18,7 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.parameters import EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -38,7 +38,7 @@ class ComponentSearch:
     time_limit
         Seconds, infinite for no limit.
     gap, seed, parameters
-        As in the call.
+        As in the run.
     rows
         Further rows of the master.
     known
@@ -78,13 +78,13 @@ class ComponentSearches:
         The searches, each with its columns of the whole problem.
     rows
         Further rows of their masters.
-    call, parameters
+    run, parameters
         How they are run.
     """
 
     searches: Sequence[tuple[BranchAndCut, NDArray[np.int64]]]
     rows: Sequence[Cut]
-    call: Call
+    run: Run
     parameters: EngineParameters
 
     def __iter__(self) -> Iterator[BranchAndCut]:
@@ -93,38 +93,38 @@ class ComponentSearches:
     def __len__(self) -> int:
         return len(self.searches)
 
-    def run(self, begin: Callable[[], None]) -> None:
+    def solve(self, begin: Callable[[], None]) -> None:
         """Begin, and run every search; one after another they leave the rest its share of the time."""
         todo = [search for search in self if not (search.incumbent.done or search.incumbent.exhausted)]
         try:
             begin()
-            if self.call.executor is not None and self.call.oracle is None:
+            if self.run.executor is not None and self.run.oracle is None:
                 with waiting():
-                    found = self.call.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
+                    found = self.run.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
                     for search, outcome in zip(todo, found, strict=True):
                         search.adopt(outcome)
                 return
             for k, search in enumerate(todo):
                 left = sum(len(other.problem) for other in todo[k:])
-                search.run(self.call.gap, self.call.clock.left * len(search.problem) / left)
+                search.run(self.run.gap, self.run.clock.left * len(search.problem) / left)
         except KeyboardInterrupt:
             self._finish_first_patterns(todo)
 
     def _to_send(self, search: BranchAndCut) -> ComponentSearch:
         """Return a search to be sent to another process."""
-        call, known = self.call, search.known
+        run, known = self.run, search.known
         return ComponentSearch(
-            *(search.problem, call.solver.name, call.clock.left, call.gap),
-            *(self.rows, known, call.seed, self.parameters),
+            *(search.problem, run.solver.name, run.clock.left, run.gap),
+            *(self.rows, known, run.seed, self.parameters),
         )
 
     def _finish_first_patterns(self, searches: Sequence[BranchAndCut]) -> None:
         """After Ctrl-C let searches that have no pattern yet find a quick one."""
-        self.call.clock.stop()
+        self.run.clock.stop()
         for search in searches:
             if search.incumbent.pattern is None:
                 try:
-                    search.run(self.call.gap)
+                    search.run(self.run.gap)
                 except SolverError:  # still busy with what was interrupted
                     search.hide_everything()
 

@@ -27,7 +27,7 @@ from celosia.protection.engine.warm_start import RequirementKey
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
-from celosia.protection.run import Call, NewColumnsError
+from celosia.protection.run import NewColumnsError, Run
 from celosia.protection.suppression.components import ComponentSearches, split_components
 from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.refusal import explain_infeasibility
@@ -38,10 +38,10 @@ from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
 
-def solve(risk: Risk, method: Suppress, call: Call, parameters: EngineParameters = PARAMETERS) -> Protection:
+def solve(risk: Risk, method: Suppress, run: Run, parameters: EngineParameters = PARAMETERS) -> Protection:
     """Return the cheapest safe pattern that shows or hides cells; see `celosia.protect`."""
     refuse_unreachable_levels(risk)
-    return _SuppressionRun(risk, method, call, parameters=parameters).run()
+    return _Suppression(risk, method, run, parameters=parameters).solve()
 
 
 def protect_again(protection: Protection, risk: Risk, time_limit: float) -> Protection | None:
@@ -54,10 +54,10 @@ def protect_again(protection: Protection, risk: Risk, time_limit: float) -> Prot
     """
     solver = backend_named(protection.solver.split()[0])
     assert isinstance(protection.method, Suppress)  # noqa: S101  (callers ask for `only_hides`)
-    call = Call(Clock(time_limit), 0.0, solver, protection.seed, protection.audit.integer)
+    run = Run(Clock(time_limit), 0.0, solver, protection.seed, protection.audit.integer)
     try:
-        with deadline.before(call.clock):
-            return _SuppressionRun(risk, protection.method, call, explain=False).run()
+        with deadline.before(run.clock):
+            return _Suppression(risk, protection.method, run, explain=False).solve()
     except InfeasibleError:
         return None
     except deadline.DeadlineError:
@@ -66,12 +66,12 @@ def protect_again(protection: Protection, risk: Risk, time_limit: float) -> Prot
 
 
 @dataclass(eq=False)
-class _SuppressionRun:
+class _Suppression:
     """One protection: a search for every component, and what they have found so far."""
 
     risk: Risk
     method: Suppress
-    call: Call
+    run: Run
     explain: bool = True
     parameters: EngineParameters = PARAMETERS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
@@ -87,11 +87,11 @@ class _SuppressionRun:
 
     def __post_init__(self) -> None:
         self.problem = self._make_problem()
-        self.searches = ComponentSearches((), (), self.call, self.parameters)
+        self.searches = ComponentSearches((), (), self.run, self.parameters)
 
     def _make_problem(self) -> ProtectionProblem:
         """Return the problem; cells that could never keep their width if they were hidden are shown."""
-        problem = problem_of(self.risk, widths=self.method.widths, integer=self.call.integer)
+        problem = problem_of(self.risk, widths=self.method.widths, integer=self.run.integer)
         shown = np.zeros(len(problem), dtype=bool)
         shown[problem.requirements.columns[problem.beyond]] = True
         shown &= ~problem.forced
@@ -99,16 +99,16 @@ class _SuppressionRun:
             return problem
         return problem.part(np.flatnonzero(~shown), np.flatnonzero(~shown[problem.requirements.columns]))
 
-    def run(self) -> Protection:
+    def solve(self) -> Protection:
         """Return the best pattern that passes the audit; Ctrl-C ends the search for a better one."""
-        with answered(self.call.clock.stop):
+        with answered(self.run.clock.stop):
             return self._run()
 
     def _run(self) -> Protection:
         self._open_searches()
         while True:
             try:
-                self.searches.run(self._begin_warm)
+                self.searches.solve(self._begin_warm)
             except NewColumnsError:
                 self._reopen()
                 continue
@@ -124,11 +124,11 @@ class _SuppressionRun:
     def _open_searches(self) -> None:
         """Open a search for every component; one for all where they share rows, or an oracle may connect them."""
         problem, rows = self.problem, self._limit_rows()
-        apart = not rows and self.call.oracle is None
+        apart = not rows and self.run.oracle is None
         parts = split_components(problem) if apart else [(problem, np.arange(len(problem)))]
         self._refuse_determined_cells(problem, parts)
-        backend, solver, clock, seed = backends()[0], self.call.solver, self.call.clock, self.call.seed
-        extend = None if self.call.oracle is None else self._extend
+        backend, solver, clock, seed = backends()[0], self.run.solver, self.run.clock, self.run.seed
+        extend = None if self.run.oracle is None else self._extend
         searches = [
             (
                 BranchAndCut(
@@ -138,7 +138,7 @@ class _SuppressionRun:
             )
             for part, columns in parts
         ]
-        self.searches = ComponentSearches(searches, rows, self.call, self.parameters)
+        self.searches = ComponentSearches(searches, rows, self.run, self.parameters)
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
         # the cost of forced cells that are in no component
         self._outside = forced - math.fsum(search.incumbent.base for search in self.searches)
@@ -148,8 +148,8 @@ class _SuppressionRun:
 
     def _begin_warm(self) -> None:
         """Begin with what earlier searches found, where there is an oracle: then there is one search."""
-        warm_start = self.call.warm_start
-        if warm_start is not None and self.call.oracle is not None and not self._begun:
+        warm_start = self.run.warm_start
+        if warm_start is not None and self.run.oracle is not None and not self._begun:
             new = [
                 place for place, requirement in enumerate(self._requirement_keys()) if requirement not in warm_start.met
             ]
@@ -161,7 +161,7 @@ class _SuppressionRun:
 
     def _keep(self, hidden: NDArray[np.bool_], met: Iterable[RequirementKey]) -> None:
         """Keep a pattern, the requirements that it satisfies, and cuts; no-good cuts may not be proved."""
-        warm_start = self.call.warm_start
+        warm_start = self.run.warm_start
         if warm_start is not None:
             for search in self.searches:
                 refuted = {cut.key for cut in search.incumbent.refuted}
@@ -176,8 +176,8 @@ class _SuppressionRun:
         InfeasibleError
             A requirement is about a cell that must be shown.
         """
-        assert self.call.oracle is not None  # noqa: S101  (without an oracle nothing is extended)
-        violated = self.call.oracle.violated(Pattern.suppressing(self.risk.table, self._cells_of(pattern)))
+        assert self.run.oracle is not None  # noqa: S101  (without an oracle nothing is extended)
+        violated = self.run.oracle.violated(Pattern.suppressing(self.risk.table, self._cells_of(pattern)))
         if violated is None:
             return None
         assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
@@ -222,14 +222,14 @@ class _SuppressionRun:
     def _audit(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = self._cells_of(hidden)
         risk = self.method.require_widths(self.risk, mask)
-        return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.call.integer)
+        return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.run.integer)
 
     def _audit_if_due(self) -> None:
         """Audit the best pattern so far, where that is due: there may be no time for a better one.
 
         Where none is known yet, the one that hides everything is audited.
         """
-        fallback = self.call.fallback
+        fallback = self.run.fallback
         if fallback is None or not self.searches:
             return
         hidden = self._join_patterns()
@@ -263,7 +263,7 @@ class _SuppressionRun:
     @property
     def _may_hide_all(self) -> bool:
         """Whether everything may be hidden, and the requirements are all."""
-        return self.call.oracle is None and self.method.at_most is None and not self.method.width_if_hidden
+        return self.run.oracle is None and self.method.at_most is None and not self.method.width_if_hidden
 
     def _forbid(self, checked: Audit) -> None:
         """Forbid patterns that the audit refutes: then none that hides less is safe, either.
@@ -286,10 +286,10 @@ class _SuppressionRun:
             cost=cost,
             bound=cost if done and self._necessary else min(bound, cost),
             found=checked,
-            seconds=self.call.clock.seconds,
-            solver=self.call.solver_name,
+            seconds=self.run.clock.seconds,
+            solver=self.run.solver_name,
             trace=tuple(self.trace),
-            seed=self.call.seed,
+            seed=self.run.seed,
         )
 
     def _listen(self) -> None:
@@ -298,8 +298,8 @@ class _SuppressionRun:
             cost = self._outside + sum(search.incumbent.cost for search in self.searches)
             bound = self._outside + sum(search.incumbent.bound for search in self.searches)
             cuts = sum(len(search.cuts) for search in self.searches)
-            self.trace.append((self.call.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
-            self.call.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
+            self.trace.append((self.run.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
+            self.run.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
 
     def _limit_rows(self) -> list[Cut]:
         """Return further rows of the master: at most so many cells are hidden."""
@@ -340,13 +340,13 @@ class _SuppressionRun:
         """Return why nothing is safe, what would have to be freed, and what that costs."""
         if not self.explain:
             return InfeasibleError.one("protection", "is impossible.")
-        return explain_infeasibility(self.risk, self.method, self._search_shortly, integer=self.call.integer)
+        return explain_infeasibility(self.risk, self.method, self._search_shortly, integer=self.run.integer)
 
     def _search_shortly(self, risk: Risk, method: Suppress) -> Protection | None:
         """Return what a short search finds for another risk, None where it finds nothing."""
         least, most = self.parameters.explaining_seconds
-        call = self.call.shortly(min(most, max(least, self.call.clock.left)))
+        run = self.run.shortly(min(most, max(least, self.run.clock.left)))
         try:
-            return _SuppressionRun(risk, method, call, explain=False).run()
+            return _Suppression(risk, method, run, explain=False).solve()
         except CelosiaError:
             return None

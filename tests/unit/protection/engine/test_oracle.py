@@ -18,7 +18,7 @@ from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.warm_start import WarmStart
-from celosia.protection.run import Call, ViolatedRequirements
+from celosia.protection.run import Run, ViolatedRequirements
 from celosia.protection.suppression.solve import solve as suppress
 from celosia.risk.risk import SAFE
 from celosia.solve.clock import Clock
@@ -89,8 +89,8 @@ class Reluctant:
         return ViolatedRequirements(self.risk, Suppress(), necessary=self._necessary)
 
 
-def call_with(solver: str, **options: object) -> Call:
-    return replace(Call(Clock(None), 0.0, backend(solver), 0, integer=False), **options)  # type: ignore[arg-type]
+def run_with(solver: str, **options: object) -> Run:
+    return replace(Run(Clock(None), 0.0, backend(solver), 0, integer=False), **options)  # type: ignore[arg-type]
 
 
 TREE = EngineParameters(most_rounds=0, round_points=False)
@@ -109,11 +109,11 @@ def test_what_is_told_bit_by_bit_costs_the_same(
 ) -> None:
     everything = drawn(seed, cube=cube)
     teller = Reluctant(everything)
-    found = suppress(teller.risk, Suppress(), call_with(solver, oracle=teller), parameters)
+    found = suppress(teller.risk, Suppress(), run_with(solver, oracle=teller), parameters)
     assert teller.told > 0
     assert audit(found.pattern, everything).safe
     assert found.optimal
-    assert found.cost == suppress(everything, Suppress(), call_with(solver)).cost
+    assert found.cost == suppress(everything, Suppress(), run_with(solver)).cost
 
 
 def test_some_requirements_are_added_inside_the_tree() -> None:
@@ -121,22 +121,22 @@ def test_some_requirements_are_added_inside_the_tree() -> None:
     if "scip" not in SOLVERS:
         pytest.skip("SCIP is not installed (pip install celosia[scip])")
     teller = Reluctant(drawn(0))
-    assert suppress(teller.risk, Suppress(), call_with("scip", oracle=teller), TREE).optimal
+    assert suppress(teller.risk, Suppress(), run_with("scip", oracle=teller), TREE).optimal
     assert teller.told > 0
 
 
 def test_a_pattern_for_whose_attack_there_is_no_time_is_not_kept() -> None:
     teller = Reluctant(drawn(1), last=True)
     with pytest.raises(OutOfTimeError):
-        suppress(teller.risk, Suppress(), call_with("highs", oracle=teller))
+        suppress(teller.risk, Suppress(), run_with("highs", oracle=teller))
 
 
 def test_no_bound_rests_on_what_is_not_needed() -> None:
     everything = drawn(2)
     teller = Reluctant(everything, necessary=False)
-    found = suppress(teller.risk, Suppress(), call_with("highs", oracle=teller))
+    found = suppress(teller.risk, Suppress(), run_with("highs", oracle=teller))
     assert audit(found.pattern, everything).safe
-    first = suppress(Reluctant(everything).risk, Suppress(), call_with("highs"))
+    first = suppress(Reluctant(everything).risk, Suppress(), run_with("highs"))
     assert found.bound <= first.cost < found.cost
 
 
@@ -153,10 +153,10 @@ def test_a_task_that_gets_other_columns_begins_anew() -> None:
             return ViolatedRequirements(both, Suppress(), necessary=True) if told[-1] else None
 
     assert len(problem_of(first, integer=False)) < len(problem_of(both, integer=False))
-    found = suppress(first, Suppress(), call_with("highs", oracle=Oracle(), warm_start=WarmStart()))
+    found = suppress(first, Suppress(), run_with("highs", oracle=Oracle(), warm_start=WarmStart()))
     assert sum(told) == 1
     assert audit(found.pattern, both).safe
-    assert found.cost == suppress(both, Suppress(), call_with("highs")).cost
+    assert found.cost == suppress(both, Suppress(), run_with("highs")).cost
 
 
 def knowing(risk: Risk, place: int) -> Attacker:

@@ -32,16 +32,16 @@ class ModeSearch(ModeCuttingPlanes):
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
         """Start from the whole numbers of a point, where a safe one has them, and from a valid bound."""
         self.bound = bound
-        with suppress(TimeUpError, DeadlineError), before(Until(lambda: self.call.clock.left)):
+        with suppress(TimeUpError, DeadlineError), before(Until(lambda: self.run.clock.left)):
             self._complete(v)
         check()
 
-    def run(self) -> None:
+    def solve(self) -> None:
         """Search until the incumbent is within the gap, or time is up."""
         if self.done:
             return
         try:
-            with before(Until(lambda: self.call.clock.left)):
+            with before(Until(lambda: self.run.clock.left)):
                 self._search()
         except (TimeUpError, DeadlineError):
             check()
@@ -132,28 +132,28 @@ class ModeSearch(ModeCuttingPlanes):
             whole = IntegerMaster.of(self._master, self.cost - self.modes.constant)
         finally:
             self._master.release()
-        allowed = self.call.gap * max(self.bound, 0.0) / whole.scale
-        model = self.call.solver.open(whole.problem)
-        solution = model.solve(time_limit=self.call.clock.left, absolute_gap=allowed / 2, effort=self.parameters.effort)
+        allowed = self.run.gap * max(self.bound, 0.0) / whole.scale
+        model = self.run.solver.open(whole.problem)
+        solution = model.solve(time_limit=self.run.clock.left, absolute_gap=allowed / 2, effort=self.parameters.effort)
         if solution.x is not None:
             self._offer(whole.point(solution.x))
 
     def _branch(self) -> None:
         """Solve the master with whole numbers until its solution violates no cut."""
-        lazy, exact = Capability.LAZY in self.call.solver.capabilities, not len(self.separator.sides)
+        lazy, exact = Capability.LAZY in self.run.solver.capabilities, not len(self.separator.sides)
         while not self.done:
             self._check_time()
             whole = IntegerMaster.of(self._master, self.cost - self.modes.constant)
-            model = self.call.solver.open(whole.problem)
+            model = self.run.solver.open(whole.problem)
             if lazy and len(self.separator.sides):
                 separate = partial(self._separate_lazily, whole)
-                allowed = self._absolute_gap(self.call.gap) / whole.scale
-                solution = model.solve_lazily(separate, time_limit=self.call.clock.left, absolute_gap=allowed)
+                allowed = self._absolute_gap(self.run.gap) / whole.scale
+                solution = model.solve_lazily(separate, time_limit=self.run.clock.left, absolute_gap=allowed)
             else:
-                gap = self.call.gap if exact else self._gap_of_a_round()
+                gap = self.run.gap if exact else self._gap_of_a_round()
                 allowed = self._absolute_gap(gap) / whole.scale
                 effort = None if len(self.separator.sides) else self.parameters.effort
-                solution = model.solve(time_limit=self.call.clock.left, absolute_gap=allowed, effort=effort)
+                solution = model.solve(time_limit=self.run.clock.left, absolute_gap=allowed, effort=effort)
             if solution.status is Status.INFEASIBLE:
                 self._conclude()
                 return
@@ -183,8 +183,8 @@ class ModeSearch(ModeCuttingPlanes):
     def _gap_of_a_round(self) -> float:
         """Return how exactly a master is solved that will be cut again."""
         if self.best is None or not self.cost:
-            return self.call.gap
-        return max(self.call.gap, (self.cost - self.bound) / abs(self.cost) / self.parameters.round_gap_parts)
+            return self.run.gap
+        return max(self.run.gap, (self.cost - self.bound) / abs(self.cost) / self.parameters.round_gap_parts)
 
     def _lower_by_tolerance(self, bound: float) -> float:
         """Return the bound of a tree, lowered by what solvers' tolerances may have added."""

@@ -20,7 +20,7 @@ from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import SHOW, Risk
 from celosia.solve import deadline
 
@@ -33,18 +33,18 @@ class NumberSearch:
     ----------
     risk
         What to protect, with the wishes of the method.
-    call
+    run
         When to stop, and who solves.
     """
 
     risk: Risk
-    call: Call
+    run: Run
     trace: list[tuple[float, float | None, float, int]] = field(init=False, default_factory=list)
 
     @cached_property
     def problem(self) -> ProtectionProblem:
         """The requirements."""
-        return problem_of(self.risk, integer=self.call.integer)
+        return problem_of(self.risk, integer=self.run.integer)
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:
@@ -71,19 +71,19 @@ class NumberSearch:
             Time was up before one was known.
         """
         try:
-            search.run()
+            search.solve()
         except KeyboardInterrupt:
-            self.call.clock.stop()
-        if search.best is None and not search.impossible and self.call.clock.left <= 0:
+            self.run.clock.stop()
+        if search.best is None and not search.impossible and self.run.clock.left <= 0:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 
     def record(self, search: ModeCuttingPlanes) -> None:
         """Note incumbent and bound of a search, and publish a fallback where that is due."""
         cost = search.cost if np.isfinite(search.cost) else None
-        self.trace.append((self.call.clock.seconds, cost, search.bound, len(search.pool.cuts)))
-        self.call.progress.search(cost, search.bound, len(search.pool.cuts))
-        fallback = self.call.fallback
+        self.trace.append((self.run.clock.seconds, cost, search.bound, len(search.pool.cuts)))
+        self.run.progress.search(cost, search.bound, len(search.pool.cuts))
+        fallback = self.run.fallback
         if fallback is not None and search.best is not None and fallback.due:
             with fallback.measure_audit(), deadline.in_all(), suppress(CelosiaError):
                 self.insure(search, fallback)
@@ -100,7 +100,7 @@ class NumberSearch:
             With a smallest set of frozen cells that do.
         """
         if len(self.problem.requirements):
-            clash = conflict_of(self.risk, None, lambda _: None, integer=self.call.integer)
+            clash = conflict_of(self.risk, None, lambda _: None, integer=self.run.integer)
             if len(clash.unmet):
                 raise InfeasibleError.one("protection", clash.sentence(self.risk), clash.remedy)
 
@@ -121,9 +121,9 @@ class NumberSearch:
             cost=cost,
             bound=min(bound, cost),
             found=checked,
-            seconds=self.call.clock.seconds,
-            solver=self.call.solver_name,
+            seconds=self.run.clock.seconds,
+            solver=self.run.solver_name,
             trace=tuple(self.trace),
-            seed=self.call.seed,
+            seed=self.run.seed,
             notes=notes,
         )

@@ -25,7 +25,7 @@ from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParamet
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.solve.backend import Backend
 from celosia.tolerance import CUT_SATISFIED, GAP_CLOSED, LEVEL_REACHED, LEVEL_REACHED_BY_CUTS, TREE_BOUND
 
@@ -63,7 +63,7 @@ class ModeCuttingPlanes:
         The requirements, and what may be published.
     backend
         Solves masters and attackers' linear programs.
-    call
+    run
         When to stop, and the solver of masters with whole numbers.
     listen
         Hears of every better incumbent or bound.
@@ -89,12 +89,12 @@ class ModeCuttingPlanes:
         problem: ProtectionProblem,
         modes: Modes,
         backend: Backend,
-        call: Call,
+        run: Run,
         listen: Callable[[ModeCuttingPlanes], None],
         oracle: PointOracle | None = None,
         parameters: ModeSearchParameters = SEARCH,
     ) -> None:
-        self.modes, self.call, self.parameters = modes, call, parameters
+        self.modes, self.run, self.parameters = modes, run, parameters
         self.separator = CapacitySeparator(problem, modes, backend, parameters.separation)
         self.pool = CutPool()
         self.best: NDArray[np.float64] | None = None
@@ -147,7 +147,7 @@ class ModeCuttingPlanes:
         if self.best is None:
             return self.impossible
         close = 2 * TREE_BOUND if len(self._integer) else GAP_CLOSED
-        return self.cost - self.bound <= max(self.call.gap, close) * abs(self.cost)
+        return self.cost - self.bound <= max(self.run.gap, close) * abs(self.cost)
 
     @property
     def confirmed(self) -> bool:
@@ -167,7 +167,7 @@ class ModeCuttingPlanes:
         return bool(((self._master.lower != base.lower) | (self._master.upper != base.upper)).any())
 
     def _check_time(self) -> None:
-        if self.call.clock.left <= 0:
+        if self.run.clock.left <= 0:
             raise TimeUpError
 
     def _cut(self, *, whole: bool) -> Point | None:

@@ -29,7 +29,7 @@ from celosia.protection.intervals.publish.consistency import adds_up, completion
 from celosia.protection.intervals.publish.decimals import EndGrid, round_outward
 from celosia.protection.intervals.publish.ranges import AuditedRanges, EndCounts, RangeSlacks
 from celosia.protection.intervals.widen import widen_ranges
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 from celosia.tolerance import END_ON_GRID, END_ON_GRID_SHARE, SEARCHED_END_ON_GRID_SHARE
@@ -43,7 +43,7 @@ class RangePlacement:
     ----------
     risk
         What must be met, least widths included.
-    method, call
+    method, run
         How ranges are published, and when to stop.
     problem
         The cells that may be ranges.
@@ -71,7 +71,7 @@ class RangePlacement:
 
     risk: Risk
     method: Intervals
-    call: Call
+    run: Run
     problem: ProtectionProblem
     costs: tuple[NDArray[np.float64], NDArray[np.float64]]
     most: NDArray[np.float64]
@@ -95,14 +95,14 @@ class RangePlacement:
         conclude, rounded outward to the grid; unless there is no time to ask for that, or it is to be done quickly.
         """
         grid, down, up = self._put_on_grid(slacks)
-        limited = quickly or self.call.clock.left < self.call.clock.seconds  # less is left than the search took
-        began = self.call.clock.seconds
+        limited = quickly or self.run.clock.left < self.run.clock.seconds  # less is left than the search took
+        began = self.run.clock.seconds
         down, up, checked = self._widen_until_safe(grid, down, up, intervals=not limited)
-        hurried = quickly or (limited and self._lacks_time(self.call.clock.seconds - began, down, up))
+        hurried = quickly or (limited and self._lacks_time(self.run.clock.seconds - began, down, up))
         ends = down, up
         if not hurried:
             if limited:
-                checked = audit(self._pattern(grid, down, up), self.risk, intervals=True, integer=self.call.integer)
+                checked = audit(self._pattern(grid, down, up), self.risk, intervals=True, integer=self.run.integer)
             ends = self._narrow_to_conclusions(grid, down, up, checked.intervals)
         if self.method.rounds:
             ends = self._round_as_asked(grid, *ends)
@@ -135,7 +135,7 @@ class RangePlacement:
         """Return whether an audit of all ranges takes too long, given how long one of the sensitive cells took."""
         asked = int(np.count_nonzero(self.risk.sensitive)) or 1
         ranges = int(np.count_nonzero((down + up > 0) & ~self.no_ranges))
-        return self.call.clock.left < seconds * max(1.0, ranges / asked)
+        return self.run.clock.left < seconds * max(1.0, ranges / asked)
 
     def _notes(self, grid: EndGrid, *, hurried: bool) -> Iterator[str]:
         """Yield why ranges are wider than what can be concluded."""
@@ -160,7 +160,7 @@ class RangePlacement:
         """Return the decimals in which ends are published."""
         problem = self.problem
         counts = self.risk.table.is_count[problem.cells]
-        if self.call.integer:
+        if self.run.integer:
             return EndGrid(problem, self.risk.table.decimals, 0, counts)
         if self.method.decimals is not None:
             return EndGrid(problem, max(problem.decimals, self.method.decimals), self.method.decimals, counts)
@@ -197,7 +197,7 @@ class RangePlacement:
         """Return ranges that pass the audit, widened where they must be."""
         down, up = self._round_to_grid(grid, down, up)
         for _ in range(self.parameters.widening_rounds):
-            checked = audit(self._pattern(grid, down, up), self.risk, intervals=intervals, integer=self.call.integer)
+            checked = audit(self._pattern(grid, down, up), self.risk, intervals=intervals, integer=self.run.integer)
             if checked.safe:
                 return down, up, checked
             missed = np.array([k for k, verdict in enumerate(checked.verdicts) if verdict.result != MET])
@@ -216,7 +216,7 @@ class RangePlacement:
                 (down / factor, up / factor),
                 self._widening_costs(grid, down + up > 0),
                 self.most,
-                self.call,
+                self.run,
                 self.parameters.least_cost,
             )
             down = np.maximum(down, grid.round_up(wider[0], grid.bound(self.problem.down)))

@@ -24,7 +24,7 @@ from celosia.protection.intervals.publish.placement import RangePlacement
 from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
 from celosia.protection.intervals.publish.shift import shift_ranges
 from celosia.protection.result import Protection
-from celosia.protection.run import Call
+from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 
@@ -41,7 +41,7 @@ class RangePublication:
     ----------
     asked, required
         The risk with the wishes of the method, and with widths as levels.
-    method, call
+    method, run
         How to publish.
     parameters
         How ranges are searched for and published.
@@ -52,14 +52,14 @@ class RangePublication:
     asked: Risk
     required: Risk
     method: Intervals
-    call: Call
+    run: Run
     parameters: IntervalParameters = INTERVALS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     @cached_property
     def problem(self) -> ProtectionProblem:
         """The cells that may be ranges, and the requirements."""
-        return problem_of(self.required, integer=self.call.integer)
+        return problem_of(self.required, integer=self.run.integer)
 
     @cached_property
     def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -98,7 +98,7 @@ class RangePublication:
         """
         whole, first = self._tied_to_whole, self._shift_first(slacks)
         placed = self._place(first)
-        if not (self.method.shift and self.sliding) or self.call.clock.left <= 0:
+        if not (self.method.shift and self.sliding) or self.run.clock.left <= 0:
             return placed
         if bool(whole.any()):
             first = self._whole_slacks(first, placed.pattern, whole)
@@ -166,16 +166,16 @@ class RangePublication:
 
     @property
     def _placement(self) -> RangePlacement:
-        call = replace(self.call, clock=self.call.clock.whole)
+        run = replace(self.run, clock=self.run.clock.whole)
         fixed, parameters = self.fixed_costs, self.parameters
-        return RangePlacement(self.required, self.method, call, self.problem, self.costs, self.most, fixed, parameters)
+        return RangePlacement(self.required, self.method, run, self.problem, self.costs, self.most, fixed, parameters)
 
     def _despite_interrupt(self, work: Callable[[], _T]) -> _T:
         """Return the result of work after the search; the first Ctrl-C stops the clock, and the work is repeated."""
         try:
             return work()
         except KeyboardInterrupt:
-            self.call.clock.stop()
+            self.run.clock.stop()
             return work()
 
     def _shift(
@@ -226,10 +226,10 @@ class RangePublication:
             cost=cost,
             bound=min(bound, cost),
             found=placed.audit,
-            seconds=self.call.clock.seconds,
+            seconds=self.run.clock.seconds,
             solver=f"{backends()[0].name} {backends()[0].version}",
             trace=tuple(self.trace),
-            seed=self.call.seed,
+            seed=self.run.seed,
             notes=placed.notes,
         )
 
