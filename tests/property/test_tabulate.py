@@ -20,7 +20,7 @@ from tests.oracles.drawn import Dimension, Draw, draws
 
 from celosia import Digits, Hierarchy, Table
 from celosia.source.tabulation.enter import Rows, enter
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 from celosia.table.dimension import Dimension as NodeDimension
 from celosia.table.lattice import Lattice
 from celosia.table.statistics import Contributors, Statistics

@@ -22,7 +22,7 @@ from celosia.attack.result import Audit
 from celosia.attack.subproblems.duals import prove_end, subtract_relations
 from celosia.errors import SolverError, SpecError, nearest
 from celosia.solve.registry import backends
-from celosia.table.naming import CellName, find_cell
+from celosia.table.cell_names import CellName, find_cell
 from celosia.table.table import Table
 
 SIDES = ("lower", "upper")

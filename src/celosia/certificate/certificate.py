@@ -34,9 +34,9 @@ from celosia.certificate.canonical import (
     whole_part,
 )
 from celosia.certificate.columns import column
-from celosia.certificate.judging import WitnessJudge
+from celosia.certificate.judge import WitnessJudge
 from celosia.certificate.ranges import Ranges, ranges_of
-from celosia.certificate.reading import claim_of
+from celosia.certificate.read import claim_of
 from celosia.certificate.witnesses import WitnessCollector
 from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from celosia.attack.respondents.audit import audit_respondents
-from celosia.certificate.reading import Claim, RangeEnds
+from celosia.certificate.claim import Claim, RangeEnds
 from celosia.errors import Problem, counted
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.labels import Labels

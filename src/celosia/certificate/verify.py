@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from celosia.arguments import takes
 from celosia.certificate.canonical import respondents_part
-from celosia.certificate.comparing import problem_differences, release_differences
-from celosia.certificate.judging import WitnessJudge, broken_relations, cell_findings, hash_problems, verdict_problems
-from celosia.certificate.reading import Claim, cells_of, claim_in, read_claim
+from celosia.certificate.claim import Claim, cells_of
+from celosia.certificate.differences import problem_differences, release_differences
+from celosia.certificate.judge import WitnessJudge, broken_relations, cell_findings, hash_problems, verdict_problems
+from celosia.certificate.read import claim_in, read_claim
 from celosia.errors import Problem
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.entries import INTERVAL, Fault, problems_of

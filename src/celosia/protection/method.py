@@ -16,8 +16,8 @@ from celosia.protection.named_cells import places_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellNames
 from celosia.table.table import Table
 
 NO_CELLS: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import SpecError
 from celosia.pattern.modes.mode import checked_cells
-from celosia.table.naming import CellNames, are_names, find_cell, find_cells
+from celosia.table.cell_names import CellNames, are_names, find_cell, find_cells
 from celosia.table.table import Table
 
 _LISTS = ("must_show", "must_hide", "may_hide", "may_range", "may_round", "may_perturb", "frozen", "keep")

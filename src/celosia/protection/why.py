@@ -21,8 +21,8 @@ from celosia.protection.protect import protect
 from celosia.protection.result import Protection
 from celosia.protection.suppression.solve import protect_again
 from celosia.risk.risk import HIDE, SHOW, Risk
+from celosia.table.cell_names import CellName, find_cell
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellName, find_cell
 from celosia.tolerance import RANGE_OPTIMAL
 
 _NONE = np.zeros(0, dtype=np.int64)

@@ -20,7 +20,7 @@ from celosia.source.diagnosis import diagnose
 from celosia.source.duckdb import ROWS, RowSource, quote, without_values
 from celosia.source.expressions import Number, code_list, dimension_code, flag_expression, number_of
 from celosia.source.tabulation.amounts import amounts_of
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 from celosia.source.tabulation.names import keys_of
 from celosia.table.dimension import Dimension
 from celosia.table.fixed import Fixed

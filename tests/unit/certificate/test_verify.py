@@ -24,7 +24,7 @@ from celosia.table.fixed import Fixed
 MakeCase = Callable[..., Any]
 
 ROOM = Path(cz.__file__).parent / "certificate"
-JUDGE = ("canonical", "columns", "comparing", "judging", "reading", "verify", "whole")
+JUDGE = ("canonical", "claim", "columns", "differences", "judge", "read", "verify", "whole")
 
 
 def two_attackers(table: cz.Table) -> list[cz.Attacker]:

@@ -19,7 +19,7 @@ from celosia.attack.result import Audit
 from celosia.certificate.certificate import certify
 from celosia.cli.bars import show_progress
 from celosia.cli.exit_codes import ExitCode
-from celosia.cli.explaining import MOST_HIDDEN, explain_briefly, explain_cells, explain_fully, write_explanation
+from celosia.cli.explanations import MOST_HIDDEN, explain_briefly, explain_cells, explain_fully, write_explanation
 from celosia.cli.options import PATH, print_options, source_argument
 from celosia.cli.output import (
     all_or_nothing,
@@ -35,8 +35,8 @@ from celosia.job.pipeline import assess_source
 from celosia.job.source import read_source
 from celosia.pattern.csv.file import read_release
 from celosia.solve.registry import backends
+from celosia.table.cell_names import find_cells
 from celosia.table.fixed import Fixed
-from celosia.table.naming import find_cells
 
 _COLUMNS = (
     "cell",

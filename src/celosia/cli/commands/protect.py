@@ -28,7 +28,7 @@ from celosia.protection.result import Protection
 from celosia.protection.why import Why, why
 from celosia.report.loss import loss
 from celosia.report.terminal.protection import protection_panel
-from celosia.table.naming import find_cells
+from celosia.table.cell_names import find_cells
 
 _SECTIONS = {
     "method": NAMES,

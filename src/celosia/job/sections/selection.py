@@ -20,7 +20,7 @@ from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 from celosia.errors import Problems, SpecError
 from celosia.job.sections.files import find_file, rows_of
 from celosia.job.sections.part import Fault, complaint, format_value
-from celosia.table.naming import Finder
+from celosia.table.cell_names import Finder
 from celosia.table.table import Table
 
 CELL = "cell"

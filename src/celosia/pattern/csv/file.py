@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
 from celosia.errors import SpecError
-from celosia.pattern.csv.reading import Reading
+from celosia.pattern.csv.columns import ColumnReader
 from celosia.pattern.csv.sheet import CsvSheet
 from celosia.pattern.entries import WITH_BOUNDS, of_status
 from celosia.pattern.labels import OWN, SENSITIVE, Labels
@@ -111,13 +111,13 @@ def read_release(path: str | Path, table: Table | None = None) -> Release:
     DataError
         The file cannot be read or contradicts itself: every problem with its line, the first 20 of them in words.
     """
-    reading = Reading(CsvSheet.of_file(Path(path)))
-    cells = reading.cells(None if table is None else len(table))
-    labels = reading.labels(None if table is None else Labels.of_table(table), cells)
-    reading.check_flags()
-    status = reading.statuses()
-    published, lower, upper = reading.numbers(status)
-    reading.sheet.refuse()
+    reader = ColumnReader(CsvSheet.of_file(Path(path)))
+    cells = reader.cells(None if table is None else len(table))
+    labels = reader.labels(None if table is None else Labels.of_table(table), cells)
+    reader.check_flags()
+    status = reader.statuses()
+    published, lower, upper = reader.numbers(status)
+    reader.sheet.refuse()
     order = np.argsort(cells)
     library = None if table is None else table.library
     return Release(labels, status[order], published[order], lower[order], upper[order], library)

@@ -13,7 +13,7 @@ from celosia.pattern.entries import ADJUSTED
 from celosia.protection.method import NO_CELLS, Method
 from celosia.protection.named_cells import places_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
-from celosia.table.naming import CellNames
+from celosia.table.cell_names import CellNames
 from celosia.table.table import Table
 from celosia.table.units import refuse_fractions
 from celosia.tolerance import LARGEST_WEIGHT, SMALLEST_WEIGHT

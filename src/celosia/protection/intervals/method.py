@@ -16,8 +16,8 @@ from celosia.pattern.entries import INTERVAL
 from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
+from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellNames
 from celosia.table.units import count_decimals
 
 Number = float | int | Fraction

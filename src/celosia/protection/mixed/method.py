@@ -16,7 +16,7 @@ from celosia.protection.method import NO_CELLS, Wishes, costs_of
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
-from celosia.table.naming import CellNames
+from celosia.table.cell_names import CellNames
 from celosia.table.table import Table
 from celosia.table.units import Number, count_units, read_fractions, refuse_fractions
 

@@ -13,7 +13,7 @@ from celosia.pattern.entries import ROUNDED
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
-from celosia.table.naming import CellNames
+from celosia.table.cell_names import CellNames
 from celosia.table.table import Table
 from celosia.table.units import Number, count_units, is_one_number, read_fractions, refuse_fractions
 

@@ -16,8 +16,8 @@ from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, Risk
+from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
-from celosia.table.naming import CellNames
 from celosia.table.units import count_decimals
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, SpecError, counted, listed
-from celosia.table.naming import CellName, find_cell
+from celosia.table.cell_names import CellName, find_cell
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 from celosia.table.statistics import Contributions
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 from celosia.source.tabulation.ledger import Layout, Ledger, book
 from celosia.table.lattice import LatticeStep
 

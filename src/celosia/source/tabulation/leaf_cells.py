@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels import kernel
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 from celosia.tolerance import LARGEST_COUNT
 
 _DENSE_LEAVES = 1 << 24  # up to here every possible leaf cell has a place of its own while they are numbered

@@ -22,7 +22,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.lattice import Lattice
 from celosia.table.links.additivity import settle
 from celosia.table.links.equations import variable_relations
-from celosia.table.links.joining import join_contributions, join_extras, join_statistics
+from celosia.table.links.join import join_contributions, join_extras, join_statistics
 from celosia.table.relations import Relations
 from celosia.table.table import Links, Table
 

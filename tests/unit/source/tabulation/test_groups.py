@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.source.tabulation.grouping import Groups
+from celosia.source.tabulation.groups import Groups
 
 
 @pytest.mark.parametrize("n", [1, 2, 1000, 200_000])

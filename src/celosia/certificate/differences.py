@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.certificate.canonical import release_part, requirements_part, respondents_part, table_part
-from celosia.certificate.reading import Claim
+from celosia.certificate.claim import Claim
 from celosia.certificate.whole import times
 from celosia.errors import Problem, counted
 from celosia.pattern.entries import STATUSES, problems_of

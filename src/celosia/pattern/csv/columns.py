@@ -22,7 +22,7 @@ _CUT = "Has the file been cut off or edited?"
 _MOST_LISTED = 8
 
 
-class Reading:
+class ColumnReader:
     """Reads one column of a sheet after the other, and notes in the sheet what is wrong.
 
     Parameters

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.certificate.canonical import ALL_REACHED, NO_RANGES, SAFE, digests
-from celosia.certificate.reading import Claim, RangeEnds, Terms
+from celosia.certificate.claim import Claim, RangeEnds, Terms
 from celosia.certificate.whole import Whole, compact, minus, starts_of, sums, times, within
 from celosia.errors import Problem, counted
 from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Fault
