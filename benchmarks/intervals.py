@@ -208,6 +208,11 @@ def _run_all(problems: list[Problem]) -> None:
     _DONE.update(zip(problems, _apart("ranges", problems), strict=True))
 
 
+def measure_ranges(problem: Problem) -> Ranged:
+    """Return what a process of its own measures of a problem."""
+    return _run("ranges", problem)
+
+
 def _apart(way: str, problems: list[Problem]) -> list[Ranged]:
     """Return what a process of its own measures, with one thread."""
     said = [json.dumps(asdict(problem)) for problem in problems]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,14 @@ class Benchmark(Protocol):
         """Return the rows; of a smoke run small ones."""
 
 
+Measures = TypeVar("Measures", bound=Benchmark)
 BENCHMARKS: dict[str, Benchmark] = {}
 
 
-def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
+def benchmark(name: str) -> Callable[[Measures], Measures]:
     """Register a benchmark under a name."""
 
-    def register(function: Benchmark) -> Benchmark:
+    def register(function: Measures) -> Measures:
         BENCHMARKS[name] = function
         return function
 

@@ -14,6 +14,7 @@ from benchmarks.registry import Row
 _FOLDER = Path(__file__).parent
 PAGE = _FOLDER / "RESULTS.md"
 _PACKAGES = ("celosia", "duckdb", "highspy", "numba", "numpy", "pyarrow", "scipy")
+_MET = {True: "met", False: "**not met**", None: ""}
 _HEAD = """\
 # Benchmark results
 
@@ -24,9 +25,8 @@ what is compared is measured in the same run. CPU seconds unless it says otherwi
 
 def table(rows: Iterable[Row]) -> str:
     """Return rows as a table."""
-    met = {True: "met", False: "**not met**", None: ""}
     lines = ["| what | target | measured | |", "|---|---|---|---|"]
-    return "\n".join(lines + [f"| {row.what} | {row.target} | {row.measured} | {met[row.met]} |" for row in rows])
+    return "\n".join(lines + [f"| {row.what} | {row.target} | {row.measured} | {_MET[row.met]} |" for row in rows])
 
 
 def section(name: str, rows: Iterable[Row]) -> str:
@@ -38,6 +38,26 @@ def section(name: str, rows: Iterable[Row]) -> str:
     picture = f"{name}.svg"
     drawn = ["", f"![{name}]({picture})"] if (_FOLDER / picture).exists() else []
     return "\n".join([where, f"Python {platform.python_version()}, {versions}.", "", table(rows), *drawn])
+
+
+def rows_of(text: str, name: str) -> list[Row]:
+    """Return the rows of a section of a page, none where there is no such section."""
+    met = {word: value for value, word in _MET.items()}
+    lines = f"\n{text}\n## ".partition(f"\n## {name}\n")[2].partition("\n## ")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return [Row(what, target, measured, met[word]) for what, target, measured, word in cells[1:]]
+
+
+def replace_rows(text: str, name: str, rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of a section with some replaced, and new ones below those that begin with the same word."""
+    groups: dict[str, dict[str, list[Row]]] = {}
+    for part in (rows_of(text, name), rows):
+        new: dict[str, list[Row]] = {}
+        for row in part:
+            new.setdefault(row.what, []).append(row)
+        for what, found in new.items():
+            groups.setdefault(what.partition(",")[0], {})[what] = found
+    return [row for group in groups.values() for found in group.values() for row in found]
 
 
 def page(old: str, new: Mapping[str, str], order: Iterable[str]) -> str:
