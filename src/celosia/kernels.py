@@ -10,14 +10,20 @@ everything is enough. Whatever else a kernel is called with is compiled on the s
 from __future__ import annotations
 
 import gc
+import io
+import pickle
+import sys
 import types as python_types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+from llvmlite import binding
 from numba import njit, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.environment import Environment, lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.np.numpy_support import from_dtype
@@ -157,12 +163,39 @@ def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be
     return types.BaseTuple.from_types(tuple(map(_type_of, fields.values())), hint)
 
 
-class _Shelf(FunctionCache):  # type: ignore[misc]
-    """Keeps a compiled function on the disk, as numba does, but for two things.
+class _Parts(CompileResultCacheImpl):  # type: ignore[misc]
+    """Takes a compiled function apart and puts it together again, as numba does, without what others link to.
 
-    It is stale when any function or constant that went into it has changed, not only its own file. And what is read
-    is run without making ready for compiling, which takes longer than anything else at the start of a process.
+    A kernel is called from Python only: nobody needs its code in the language of the compiler, and to parse that takes
+    as long as everything else.
     """
+
+    def reduce(self, cres: Any) -> Any:  # noqa: ANN401  (numba's)
+        """Return the parts of a compiled function."""
+        (name, kind, (code, _)), *others = super().reduce(cres)
+        return (name, kind, (code, binding.parse_assembly("").as_bitcode())), *others
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:  # noqa: ANN401
+        """Return a compiled function, having said what it defines: numba reads that from what is left out."""
+        _, function, *_ = payload
+        engine = target_context.codegen()._engine  # noqa: SLF001
+        engine._defined_symbols.add(function.llvm_cpython_wrapper_name)  # noqa: SLF001
+        return super().rebuild(target_context, payload)
+
+
+class _Shelf(FunctionCache):  # type: ignore[misc]
+    """Keeps a compiled function on the disk, as numba does, but for three things.
+
+    It is stale when any function or constant that went into it has changed, not only its own file. What is read is run
+    without making ready for compiling, which takes longer than anything else at the start of a process. And only what
+    runs is kept and read (`_Parts`), without the modules of numba that helped to compile it (`_Reader`).
+    """
+
+    _impl_class = _Parts
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _ShelfFile(self._cache_path, self._impl.filename_base, None)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401  (numba's)
         """Return a compiled function, None where there is none."""
@@ -184,7 +217,41 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
 
     def _stamp(self) -> None:
         """Say what belongs to the function; only now are all functions of its module there."""
-        self._cache_file._source_stamp = tuple(_ingredients(self._py_func, set()))  # noqa: SLF001
+        if self._cache_file._source_stamp is None:  # noqa: SLF001
+            self._cache_file._source_stamp = tuple(_ingredients(self._py_func, set()))  # noqa: SLF001
+
+
+class _ShelfFile(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a compiled function."""
+
+    def _load_data(self, name: str) -> Any:  # noqa: ANN401
+        return _Reader(io.BytesIO(Path(self._data_path(name)).read_bytes())).load()
+
+
+class _Reader(pickle.Unpickler):
+    """Reads a compiled function and its environments, one for every function that went into it.
+
+    An environment has the globals of its function, for code that looks names up while it runs. Compiled code does not,
+    so the modules of numba's own functions are not imported for it: that takes longer than to read all kernels.
+    """
+
+    def find_class(self, module: str, name: str, /) -> Any:  # noqa: ANN401
+        """Return a class or function by its name."""
+        if (module, name) == (Environment.__module__, "_rebuild_env"):
+            return _rebuild_environment
+        return super().find_class(module, name)
+
+
+def _rebuild_environment(module: str, constants: list[object], name: str) -> Environment:
+    """Return an environment by its name, with the globals of a module that is loaded; of another with its name only."""
+    environment = lookup_environment(name)
+    if environment is None:
+        loaded = sys.modules.get(module)
+        environment = Environment({"__name__": module} if loaded is None else vars(loaded))
+        environment.consts[:] = constants
+        environment.env_name = name
+        Environment._memo[name] = environment  # noqa: SLF001 - as numba does
+    return environment
 
 
 def _ingredients(function: Any, seen: set[object]) -> Iterator[tuple[object, ...]]:  # noqa: ANN401

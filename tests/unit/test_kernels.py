@@ -21,6 +21,7 @@ from benchmarks.instances import drawn, instance
 from hypothesis import given
 from hypothesis import strategies as st
 from numba.core import config, event
+from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 import celosia as cz
@@ -33,6 +34,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 
 PACKAGE = Path(kernels.__file__).parent
+PROJECT = Path(__file__).parents[2]
 METHODS = [
     cz.Suppress(),
     cz.Intervals(secret=1),
@@ -184,6 +186,36 @@ def test_what_numba_infers_from_arguments_is_what_annotations_say() -> None:
     """One version is enough: calling with what is annotated compiles nothing."""
     assert _sorted(np.zeros(1), np.zeros(1, dtype=np.int64)).tolist() == [0]
     assert len(_sorted.signatures) == 1  # type: ignore[attr-defined]
+
+
+def test_kernels_call_inner_functions_only() -> None:
+    """What is kept of a kernel runs; nobody can link to it."""
+    ours = {one.py_func for one in _dispatchers() if not one.targetoptions.get("no_cpython_wrapper")}
+    for function in ours:
+        used = (getattr(function.__globals__.get(name), "py_func", None) for name in function.__code__.co_names)
+        assert ours.isdisjoint(used), function
+
+
+def _dispatchers() -> Iterator[Any]:
+    """Yield the compiled functions of all modules that are loaded."""
+    for name, module in sys.modules.items():
+        if name.startswith("celosia."):
+            yield from (one for one in vars(module).values() if isinstance(one, Dispatcher))
+
+
+WITHOUT_NUMBAS_MODULES = """
+import sys
+import celosia as cz
+from benchmarks.instances import instance
+print(cz.protect(instance("t20x10")).safe, "numba.np.arrayobj" in sys.modules)
+"""
+
+
+def test_what_was_compiled_is_run_without_the_modules_that_compile() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBAS_MODULES], check=True, capture_output=True, text=True, cwd=PROJECT
+    )
+    assert done.stdout.split() == ["True", "False"]
 
 
 READ_ONLY = """

@@ -176,7 +176,8 @@ def _networks(
     network, first, second, sign, flip = _ends(
         columns.indptr, columns.indices, columns.data, ~implied, component, n_components
     )
-    turn = _turns(first, second, flip, component, network, len(implied))
+    starts, ties = adjacency(first, second, len(implied))
+    turn = _turns(starts, ties, first, second, flip, component, network)
     tail, head = np.full(len(first), -1, dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
     arcs = np.flatnonzero(np.append(network, False)[component])  # the last stands for none
     other = np.where(second[arcs] >= 0, second[arcs], len(implied) + component[arcs])
@@ -228,15 +229,28 @@ def _ends(
 
 @kernel()
 def _turns(
+    starts: NDArray[np.int64],
+    ties: NDArray[np.int32],
     first: NDArray[np.int32],
     second: NDArray[np.int32],
     flip: NDArray[np.int8],
     component: NDArray[np.int32],
     network: NDArray[np.bool_],
-    m: int,
 ) -> NDArray[np.int8]:
-    """Return how to turn every row so that both entries of a column are opposite; where that fails, no network."""
-    starts, ties = adjacency(first, second, m)
+    """Return how to turn every row so that both entries of a column are opposite; where that fails, no network.
+
+    Parameters
+    ----------
+    starts, ties
+        The columns that tie two rows together, at each of the two (`adjacency`).
+    first, second
+        The rows in which each column has its entries.
+    flip
+        Whether its entries are opposite as they stand, 1, or must be made so by turning one row, -1.
+    component, network
+        The component of each column, and which components may be networks: written to.
+    """
+    m = len(starts) - 1
     turn = np.zeros(m, dtype=np.int8)
     waiting = np.empty(m, dtype=np.int64)
     for root in range(m):
