@@ -44,5 +44,5 @@ def _table(cells: int) -> Table:
         variable=np.zeros(cells, dtype=np.int32),
         amounts=Fixed(value),
         relations=Relations.none(cells),
-        statistics=Statistics(Contributors.known(count, value, top), None, count, count.astype(np.float64)),
+        statistics=Statistics(Contributors.of_known(count, value, top), None, count, count.astype(np.float64)),
     )

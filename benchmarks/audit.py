@@ -195,7 +195,7 @@ def measured(case: Case) -> Measured:
     """Return what a case costs in both ways."""
     risk = case.problem()
     hidden = pattern(risk, case.share, leaves=case.leaves) if case.protected is None else _safe(risk, case.protected)
-    release = cz.publish(cz.Pattern.suppressing(risk.table, hidden))
+    release = cz.publish(cz.Pattern.hide(risk.table, hidden))
     found: list[Audit] = []
     before = timed(lambda: None).peak
 
@@ -292,7 +292,7 @@ def _linear(small: Case, large: Case, one: Measured | None, other: Measured | No
 def _certificate(risk: Risk, wanted: int) -> list[Row]:
     """Measure verification where all leaf cells are hidden and so many of the sensitive cells need protection."""
     hidden = pattern(risk, 1.0, leaves=True)
-    release = cz.publish(cz.Pattern.suppressing(risk.table, hidden))
+    release = cz.publish(cz.Pattern.hide(risk.table, hidden))
     met = [verdict.requirement.cell for verdict in cz.audit(release, risk).verdicts if verdict.result == MET]
     risk = _only(risk, np.array(met[:wanted], dtype=np.int64))
     audited = cz.audit(release, risk)

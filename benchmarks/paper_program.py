@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
-from celosia.attack.protected import Protected, checked_release
+from celosia.attack.protected import Protected, check_release
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
@@ -53,7 +53,7 @@ def paper_optimum(
     pair
         Attacker and target, by their places, where they are given.
     """
-    told, entries = checked_release(release, table)
+    told, entries = check_release(release, table)
     knowledge = Knowledge.of(rule)
     respondents = respondents_of(told, knowledge.by)
     hidden = entries.status == HIDDEN

@@ -7,10 +7,10 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-from celosia.presses import ignored
+from celosia.presses import ignores_presses
 
 # Shells have background jobs ignore Ctrl-C, and children inherit that; tests press it, in this process and in children.
-if ignored():
+if ignores_presses():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says how busy the machine is. CI judges a change, so it draws the same examples each time;

@@ -22,7 +22,7 @@ _MADE_BY = {
     "Release": "celosia.publish(result)",
     "Audit": "celosia.audit(result)",
     "Certificate": "celosia.certify(result)",
-    "Pattern": "celosia.Pattern.suppressing(table, cells)",
+    "Pattern": "celosia.Pattern.hide(table, cells)",
 }
 """What makes the objects that the verbs take."""
 
@@ -61,7 +61,7 @@ def takes(**kinds: type | tuple[type, ...]) -> Callable[[Callable[P, R]], Callab
         Class or classes of every argument that is looked at, the first being what is usually given.
     """
 
-    def checked(function: Callable[P, R]) -> Callable[P, R]:
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         parameters = signature(function).parameters
         bind = signature(function).bind
 
@@ -71,14 +71,14 @@ def takes(**kinds: type | tuple[type, ...]) -> Callable[[Callable[P, R]], Callab
             found = Problems()
             for name, kind in kinds.items():
                 if name in given and not (given[name] is None and parameters[name].default is None):
-                    with found.gathering():
+                    with found.gather():
                         expect(given[name], kind, name)
             found.raise_as(SpecError)
             return function(*args, **options)
 
         return call
 
-    return checked
+    return decorate
 
 
 def expect(given: object, kinds: type | tuple[type, ...], place: str) -> None:
@@ -91,13 +91,13 @@ def expect(given: object, kinds: type | tuple[type, ...], place: str) -> None:
     """
     if not isinstance(given, kinds):
         wanted = kinds if isinstance(kinds, tuple) else (kinds,)
-        raise unexpected(given, place, *dict.fromkeys(_CALLED.get(kind.__name__, kind.__name__) for kind in wanted))
+        raise kind_error(given, place, *dict.fromkeys(_CALLED.get(kind.__name__, kind.__name__) for kind in wanted))
 
 
-def unexpected(given: object, place: str, *wanted: str) -> SpecError:
+def kind_error(given: object, place: str, *wanted: str) -> SpecError:
     """Return the error about an argument of another kind than those that are wanted.
 
-    >>> str(unexpected(12, "risk", "Risk"))
+    >>> str(kind_error(12, "risk", "Risk"))
     'risk: must be a Risk, not an int. First call celosia.assess(table, rules).'
     """
     if isinstance(given, type):

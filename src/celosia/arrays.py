@@ -26,7 +26,7 @@ def longer(numbers: NDArray[Any], n: int) -> NDArray[Any]:
 
 
 @inner()
-def taken(numbers: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
+def take(numbers: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
     """Return the numbers at some places."""
     out = np.empty(len(places), dtype=numbers.dtype)
     for k in range(len(places)):
@@ -35,7 +35,7 @@ def taken(numbers: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
 
 
 @inner()
-def ordered(keys: NDArray[Any]) -> NDArray[np.int64]:
+def argsort(keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return the places of keys from the smallest to the largest; equal ones keep their order (merge sort)."""
     n = len(keys)
     order, other = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

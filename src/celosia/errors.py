@@ -112,7 +112,7 @@ class Problems:
         self.found.extend(problems)
 
     @contextmanager
-    def gathering(self) -> Iterator[None]:
+    def gather(self) -> Iterator[None]:
         """Note the problems of an error that is raised inside, and go on after it."""
         try:
             yield
@@ -132,13 +132,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, words, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
-    return f"Known: {listed(words)}." if words else ""
+    return f"Known: {list_items(words)}." if words else ""
 
 
-def listed(items: Sequence[object], most: int = 8) -> str:
+def list_items(items: Sequence[object], most: int = 8) -> str:
     """Return the first items as text, and how many more there are.
 
-    >>> listed(["a", "b", "c"], most=2)
+    >>> list_items(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
     shown = ", ".join(repr(item) for item in items[:most])
@@ -146,10 +146,10 @@ def listed(items: Sequence[object], most: int = 8) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def counted(number: int, noun: str) -> str:
+def pluralise(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "record"), counted(2000, "record")
+    >>> pluralise(1, "record"), pluralise(2000, "record")
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -170,10 +170,10 @@ def roughly(number: float) -> str:
     return f"{exact.quantize(Decimal((0, (1,), exact.adjusted() - 1)), ROUND_UP).normalize():,f}"
 
 
-def rounded_up(number: int) -> int:
+def round_up(number: int) -> int:
     """Return the next 1, 2 or 5 times a power of ten: a base or reach to suggest that tells nobody what it is for.
 
-    >>> [rounded_up(number) for number in (1, 3, 12, 20, 1530866, 7654321)]
+    >>> [round_up(number) for number in (1, 3, 12, 20, 1530866, 7654321)]
     [1, 5, 20, 20, 2000000, 10000000]
     """
     power: int = 10 ** (len(str(number)) - 1)

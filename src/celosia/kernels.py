@@ -74,7 +74,7 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
         Sums may be taken in any order.
     """
 
-    def decorated(function: FunctionT) -> FunctionT:
+    def decorate(function: FunctionT) -> FunctionT:
         dispatcher = njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True)(function)
         try:
             shelf = _Shelf(function)
@@ -85,7 +85,7 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
         _WAITING.append(_Kernel(dispatcher, shelf))
         return dispatcher  # type: ignore[no-any-return]
 
-    return decorated
+    return decorate
 
 
 def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[FunctionT], FunctionT]:
@@ -100,10 +100,10 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
     """
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "inline": "always" if inline else "never"}
 
-    def decorated(function: FunctionT) -> FunctionT:
+    def decorate(function: FunctionT) -> FunctionT:
         return njit(nogil=True, fastmath=fastmath, **options)(function)  # type: ignore[no-any-return]
 
-    return decorated
+    return decorate
 
 
 def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, ...] = ()) -> int:

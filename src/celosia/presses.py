@@ -1,9 +1,9 @@
 """Ctrl-C as a wish to come to an end: heard at once, raised only where that does no harm.
 
 Python raises KeyboardInterrupt wherever it happens to be, and then a result may be lost that was as good as done.
-Inside `answered` the first press stops a clock instead, and is raised only while a solver is waited for; a second press
-is raised wherever it comes. Only the main thread hears signals: elsewhere nothing changes. A process that was started
-to ignore Ctrl-C, as shells start what runs in the background, goes on ignoring it.
+Inside `answer_presses` the first press stops a clock instead, and is raised only while a solver is waited for; a second
+press is raised wherever it comes. Only the main thread hears signals: elsewhere nothing changes. A process that was
+started to ignore Ctrl-C, as shells start what runs in the background, goes on ignoring it.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class _Ear:
 _EAR = _Ear()
 
 
-def ignored() -> bool:
+def ignores_presses() -> bool:
     """Return whether Ctrl-C is none of this process's business: whoever started it wants it left alone."""
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @contextmanager
-def answered(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Answer Ctrl-C inside: the first press calls `stop`, and is raised only in `waiting`; the second is raised.
+def answer_presses(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Answer Ctrl-C inside: the first press calls `stop`, and is raised only in `admit_presses`; the second is raised.
 
     Scopes nest: every one of them is stopped, and the innermost counts.
 
@@ -72,7 +72,7 @@ def answered(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
     stop
         Makes what happens inside end soon, such as `celosia.solve.clock.Clock.stop`.
     """
-    if threading.current_thread() is not threading.main_thread() or ignored():
+    if threading.current_thread() is not threading.main_thread() or ignores_presses():
         yield
         return
     depth = len(_EAR.scopes)
@@ -89,7 +89,7 @@ def answered(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
+def admit_presses() -> Iterator[None]:
     """Let the first press be raised here: whoever answers it expects KeyboardInterrupt while a solver runs."""
     before = _EAR.waiting
     try:
@@ -99,14 +99,14 @@ def waiting() -> Iterator[None]:
         _EAR.waiting = before
 
 
-def overdue() -> None:
+def raise_overdue_press() -> None:
     """Raise a press that came just before this began to wait, in the main thread."""
     if threading.current_thread() is threading.main_thread():
         _EAR.pay()
 
 
 @contextmanager
-def shielded() -> Iterator[None]:
+def shield_from_presses() -> Iterator[None]:
     """Let the first press of a scope not be raised here at all: this must be done in any case, and is done soon."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -47,7 +47,7 @@ def said(table: Table, statuses: list[str]) -> Audit:
 
 def release_of(table: Table, statuses: list[str]) -> Release:
     hidden = np.array([status in {PRIMARY, SECONDARY} for status in statuses])
-    return publish(Pattern.suppressing(table, hidden))
+    return publish(Pattern.hide(table, hidden))
 
 
 def interval(said: Audit, **codes: str) -> tuple[object, object]:

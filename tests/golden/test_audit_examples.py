@@ -51,7 +51,7 @@ def intervals(said: Audit, attacker: int = 0) -> dict[Code, tuple[object, object
 
 
 def hidden(table: Table, codes: Sequence[Code]) -> Pattern:
-    return Pattern.suppressing(table, [cell(table, code) for code in codes])
+    return Pattern.hide(table, [cell(table, code) for code in codes])
 
 
 SALAZAR_1 = table_of(["I", "II", "III"], ["A", "B", "C"], [[20, 50, 10], [8, 19, 22], [17, 32, 12]])

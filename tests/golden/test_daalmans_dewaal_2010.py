@@ -52,7 +52,7 @@ def cell(table: Table, code: Code) -> int:
 
 
 def hidden(table: Table, *codes: Code) -> Pattern:
-    return Pattern.suppressing(table, [cell(table, code) for code in codes])
+    return Pattern.hide(table, [cell(table, code) for code in codes])
 
 
 def exposed(table: Table, pattern: Pattern, rule: PPercent | PriorPosterior) -> list[tuple[Code, Code]]:

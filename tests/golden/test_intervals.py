@@ -105,7 +105,7 @@ def test_karlsson_olsson_example_3_6_measures_of_loss_disagree(values: Sequence[
     total = first + second
     cells = [one, two, first, three, four, second, first, second, total]
     risk = make_risk(lattice_rows(), cells, {0: (1, 1, 0)}, cost=[1.0] * 9)
-    hidden = Pattern.suppressing(risk.table, np.array([0, 1, 3, 4]))
+    hidden = Pattern.hide(risk.table, np.array([0, 1, 3, 4]))
     found = loss(hidden, risk.table, audit(hidden, risk, intervals=True))
     assert sum(cells[k] for k in (0, 1, 3, 4)) == 103
     assert found.hidden == 4

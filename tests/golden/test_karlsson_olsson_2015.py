@@ -115,7 +115,7 @@ def test_example_2_2_the_relations_of_the_linked_table_of_figure_2_3() -> None:
     linked = link([read(left, "location", ["1", "2", "Total"]), read(right, "size", ["I", "II", "Total"])])
     assert len(linked) == 24 + 9 - 3
     assert linked.links is not None
-    assert {linked.label(int(place)) for place in linked.links.shared()} == {"A", "B", "Total"}
+    assert {linked.label(int(place)) for place in linked.links.shared_cells()} == {"A", "B", "Total"}
     rows = [f"{row} = {row} x {first} + {row} x {second}" for row, first, second in
             [*((row, "1", "2") for row in left if row != "Total"), ("A", "I", "II"), ("B", "I", "II")]]  # fmt: skip
     columns = ["Total = A + B", *(f"{code} = A x {code} + B x {code}" for code in ("1", "2", "I", "II"))]
@@ -206,7 +206,7 @@ def test_example_3_6_the_four_measures_of_figure_3_8(
 ) -> None:
     table = table_of(figure)
     inner = [cell(table, label) for label in ("A x 1", "A x 2", "B x 1", "B x 2")]
-    pattern = Pattern.suppressing(table, inner)
+    pattern = Pattern.hide(table, inner)
     found = audit(pattern, assess(table, MinFrequency(1)), intervals=True)
     measured = loss(pattern, table, found)
     assert (measured.hidden, measured.hidden_value) == (4, 103)

@@ -106,7 +106,7 @@ II_C = 6
 
 def test_salazar_figure_2_gives_5_to_30_and_so_misses_the_upper_level_of_figure_1() -> None:
     risk = risk_of(SALAZAR_ROWS, SALAZAR, {II_C: (10, 12, 0)})
-    found = audit(Pattern.suppressing(risk.table, [4, II_C, 8, 10]), risk, intervals=True)
+    found = audit(Pattern.hide(risk.table, [4, II_C, 8, 10]), risk, intervals=True)
     assert intervals(found)[II_C] == (5, 30)
     assert 30 < 22 + 12, "the paper's own pattern misses UPL 12"
     assert not found.safe
@@ -145,7 +145,7 @@ def thesis(levels: tuple[int, int, int], cost: Sequence[float] | None = None) ->
 
 def test_thesis_figure_3_6_intervals() -> None:
     risk = thesis((65, 45, 0))
-    found = audit(Pattern.suppressing(risk.table, [0, 2, 4, 6]), risk, intervals=True)
+    found = audit(Pattern.hide(risk.table, [0, 2, 4, 6]), risk, intervals=True)
     assert found.safe
     assert intervals(found) == {0: (190, 300), 2: (0, 110), 4: (245, 355), 6: (0, 110)}
 
@@ -217,7 +217,7 @@ def test_sdctable_linked_tables_apart_need_nothing_more() -> None:
 def test_sdctable_linked_tables_together_disclose_k_unless_n_is_hidden() -> None:
     risk, names = linked([COUNTIES, SIZES])
     primaries = [names.index(town) for town in "ABKLM"]
-    alone = audit(Pattern.suppressing(risk.table, primaries), risk)
+    alone = audit(Pattern.hide(risk.table, primaries), risk)
     assert [names[verdict.requirement.cell] for verdict in alone.verdicts if verdict.result != "met"] == ["K"]
     found = protect(risk)
     assert {names[cell] for cell in hidden(found)} == set("ABKLMN")

@@ -31,7 +31,7 @@ def cheaper_pattern(risk: Risk, rule: Rule, cost: int) -> NDArray[np.int64] | No
     free = np.flatnonzero(~risk.sensitive)
     for more in combinations(free.tolist(), max(cost - 1 - len(must), 0)):
         cells = np.union1d(must, np.array(more, dtype=np.int64))
-        pattern = Pattern.suppressing(risk.table, cells)
+        pattern = Pattern.hide(risk.table, cells)
         if len(cells) < cost and audit(pattern, cells_only).safe and not open_attacks(pattern, risk.table, rule):
             return cells
     return None

@@ -90,7 +90,7 @@ def lying(body: list[list[int]]) -> tuple[cz.Risk, Any, dict[str, Any]]:
     sensitive = [table.find(r="Q", c="C"), table.find(r="Q", c="A")]
     risk = cz.assess(table, lambda rows: np.isin(np.arange(len(rows)), sensitive))
     hidden = [table.find(r=r, c=c) for r in "QR" for c in "AC"]
-    release = publish(cz.Pattern.suppressing(table, hidden))
+    release = publish(cz.Pattern.hide(table, hidden))
     content: dict[str, Any] = json.loads(cz.certify(cz.audit(release, risk)).text())
     content["verdict"] = "safe"
     tables = len(read_column(content["witnesses"]["denominators"], ""))

@@ -104,7 +104,7 @@ def test_ranges_lose_no_more_than_those_of_a_complete_pattern(shape: str) -> Non
     assert least <= width * (1 + 1e-6)
     for seed in range(5):  # and of other safe patterns
         more = np.random.default_rng(seed).random(len(risk)) < 0.5
-        pattern = Pattern.suppressing(risk.table, more | (hidden.release.status != "shown"))
+        pattern = Pattern.hide(risk.table, more | (hidden.release.status != "shown"))
         checked = audit(pattern, risk, intervals=True)
         assert checked.safe
         lower, upper = (np.array(ends, dtype=float) for ends in (checked.intervals.lower(), checked.intervals.upper()))

@@ -170,7 +170,7 @@ def test_tables_tabulated_apart_link_to_the_cells_of_brute_force(drawn: Drawn) -
     pieces = {frozenset(name for cell, name in name_of.items() if part[cell] == k) for k in range(count)}
     assert pieces == parts_of(list(cells), sums)
     assert linked.links is not None
-    shared = {name_of[int(cell)] for cell in linked.links.shared()}
+    shared = {name_of[int(cell)] for cell in linked.links.shared_cells()}
     assert shared == {name for name in cells if sum(name in mine for mine in members) > 1}
     assert list(linked.links.between().values()) == [len(one & other) for one, other in combinations(members, 2)]
     for table, place in zip(apart, linked.links.places, strict=True):

@@ -198,8 +198,8 @@ def test_decimals_and_size_of_hidden_values_do_not_show(case: Case, finer: int) 
     values = [cell.truth if cell.status == "shown" else cell.other for cell in fine]
     finest = Case(fine, case.decimals + finer, case.axes, case.codes, case.variables)
     hidden = [place for place, cell in enumerate(silent) if cell.status == "hidden"]
-    one = publish(Pattern.suppressing(plain.truth, np.array(hidden, dtype=np.int64)))
-    other = publish(Pattern.suppressing(finest.table(values), np.array(hidden, dtype=np.int64)))
+    one = publish(Pattern.hide(plain.truth, np.array(hidden, dtype=np.int64)))
+    other = publish(Pattern.hide(finest.table(values), np.array(hidden, dtype=np.int64)))
     assert content(one) == content(other)
     assert pickle.dumps(one) == pickle.dumps(other)
 

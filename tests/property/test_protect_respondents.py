@@ -115,7 +115,7 @@ def test_no_cell_of_an_optimal_pattern_could_be_shown(seed: int) -> None:
     must = set(np.flatnonzero(risk.sensitive).tolist())
     for cell in hidden.tolist():
         if cell not in must:
-            less = Pattern.suppressing(case.table, np.setdiff1d(hidden, [cell]))
+            less = Pattern.hide(case.table, np.setdiff1d(hidden, [cell]))
             assert not (audit(less, risk).safe and audit_respondents(less, case.table, rule=case.rule).safe)
 
 

@@ -44,7 +44,7 @@ def test_a_requirement_is_missed_where_its_pair_is_open_and_met_where_it_is_clos
     }
     missed = told(risk, case.pattern)
     assert sum(missed.values()) >= len({(attackers, cell) for _, attackers, cell in single})
-    everything = Pattern.suppressing(case.table, np.ones(len(case.table), dtype=bool))
+    everything = Pattern.hide(case.table, np.ones(len(case.table), dtype=bool))
     later = audit_respondents(everything, case.table, rule=case.rule)
     left = {(one.target, one.attackers, one.cells[0]) for one in later.open if len(one.cells) == 1}
     names = respondents_of(case.table, case.rule.by)
@@ -67,7 +67,7 @@ def test_a_pattern_that_meets_them_leaves_none_of_these_pairs_open(seed: int) ->
         return
     found = audit_respondents(case.pattern, case.table, rule=case.rule)
     risk = add_requirements(replace(assess(case.table, case.rule)), found)
-    everything = Pattern.suppressing(case.table, np.ones(len(case.table), dtype=bool))
+    everything = Pattern.hide(case.table, np.ones(len(case.table), dtype=bool))
     if risk.further is None or any(told(risk, everything).values()):
         return
     later = {

@@ -107,7 +107,7 @@ def test_no_cell_of_an_optimal_pattern_by_several_rules_could_be_shown(
         return
     hidden = np.flatnonzero(found.pattern.status != "shown")
     for cell in np.setdiff1d(hidden, np.flatnonzero(risk.sensitive)).tolist():
-        assert not audit(Pattern.suppressing(case.table, np.setdiff1d(hidden, [cell])), risk).safe
+        assert not audit(Pattern.hide(case.table, np.setdiff1d(hidden, [cell])), risk).safe
 
 
 @settings(max_examples=20, deadline=None)

@@ -60,7 +60,7 @@ def test_a_certificate_proves_its_own_problem_and_release_only(
     table = table_of(values)
     problem, claimed = problem_of(table, sensitive), problem_of(table, spoken)
     places = [k + 1 for k in sorted(hidden)]
-    release = cz.publish(cz.Pattern.suppressing(problem.table, places))
+    release = cz.publish(cz.Pattern.hide(problem.table, places))
     certificate = cz.certify(cz.audit(release, claimed))
     assert certificate.safe == is_safe(values, spoken, hidden)
     found = cz.verify(certificate, problem, release)
@@ -68,5 +68,5 @@ def test_a_certificate_proves_its_own_problem_and_release_only(
     assert not cz.verify(certificate).proved
     assert not cz.verify(certificate, problem).proved
     assert not cz.verify(certificate, release=release).proved
-    other = cz.publish(cz.Pattern.suppressing(problem.table, sorted({*places} ^ {1})))
+    other = cz.publish(cz.Pattern.hide(problem.table, sorted({*places} ^ {1})))
     assert not cz.verify(certificate, problem, other).proved

@@ -196,7 +196,7 @@ def other_table(mistake: int) -> Table:
 
 def published(cell: int, value: int) -> cz.Release:
     """Return everything shown, of which one number is another."""
-    release = cz.publish(cz.Pattern.suppressing(table(), []))
+    release = cz.publish(cz.Pattern.hide(table(), []))
     counts = release.published.counts.copy()
     counts[cell] = value
     numbers = Fixed(counts, 0)
@@ -219,12 +219,12 @@ DOORS: dict[str, Callable[[], object]] = {
     "tables that differ": lambda: cz.link([table(), other_table(SINGLE)]),
     "a relation that does not hold": lambda: cz.link([table()], relations=["v = 2*v"]),
     "an attacker who is wrong": lambda: cz.assess(
-        table(), PPERCENT, attackers=[cz.Attacker.external(table()).knowing(table(), {5: SINGLE})]
+        table(), PPERCENT, attackers=[cz.Attacker.external(table()).with_knowledge(table(), {5: SINGLE})]
     ),
     "a rule that needs more contributions": lambda: cz.assess(tabulated(frame(), largest=1), cz.Dominance(5, 80)),
     "a release that is wrong": lambda: cz.audit(published(5, SINGLE), risk()),
     "contributions that do not add up": lambda: cz.audit_respondents(
-        cz.Pattern.suppressing(table(), []),
+        cz.Pattern.hide(table(), []),
         cz.with_contributions(ready(with_totals(0)), [5], ["f0"], [SINGLE]),
         rule=PPERCENT,
     ),
@@ -279,7 +279,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("job.toml").write_text(JOB, encoding="utf-8")
     changed(v="7654321x").write_csv("broken.csv")
     Path("broken.toml").write_text(JOB.replace("firms.csv", "broken.csv"), encoding="utf-8")
-    cz.write(cz.publish(cz.Pattern.suppressing(table(), SENSITIVE)), "bare.csv")
+    cz.write(cz.publish(cz.Pattern.hide(table(), SENSITIVE)), "bare.csv")
     cz.write(published(5, SINGLE), "wrong.csv")
     return tmp_path
 

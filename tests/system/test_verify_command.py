@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "problem.jj").write_text(PROBLEM)
     risk = cz.read_jj(tmp_path / "problem.jj")
     for name, hidden in (("", [1, 2]), ("bad-", [1])):
-        release = publish(Pattern.suppressing(risk.table, hidden))
+        release = publish(Pattern.hide(risk.table, hidden))
         write_release(release, tmp_path / f"{name}out.csv", risk.sensitive)
         certify(audit(release, risk)).write(tmp_path / f"{name}proof.json")
     monkeypatch.chdir(tmp_path)
@@ -79,7 +79,7 @@ def test_a_forged_certificate_without_requirements_is_not_proved(
     """Every cell is shown, nothing is required, and the hashes fit."""
     risk = cz.read_jj(folder / "problem.jj")
     free = replace(risk, status=np.full(len(risk), "s"))
-    forged = publish(Pattern.suppressing(risk.table, []))
+    forged = publish(Pattern.hide(risk.table, []))
     certify(audit(forged, free)).write(folder / "forged.json")
     write_release(forged, folder / "forged.csv")
     assert status(["verify", "forged.json"]) == 1

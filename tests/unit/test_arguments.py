@@ -126,7 +126,7 @@ def test_no_object_makes_a_verb_stumble(name: str, tmp_path: Path, monkeypatch: 
         (lambda o: ANY.link(o["table"]), "tables: must be a list or a tuple, not a Table."),
         (lambda o: ANY.link([o["table"], o["risk"]]), "tables[1]: must be a Table, not a Risk. Give risk.table."),
         (lambda o: ANY.Attacker.external(o["risk"]), "table: must be a Table, not a Risk. Give risk.table."),
-        (lambda o: ANY.Pattern.suppressing(o["risk"], [1]), "table: must be a Table, not a Risk. Give risk.table."),
+        (lambda o: ANY.Pattern.hide(o["risk"], [1]), "table: must be a Table, not a Risk. Give risk.table."),
     ],
 )
 def test_the_message_says_what_to_do(call: Callable[[dict[str, Any]], object], words: str) -> None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import celosia as cz
 from celosia import CelosiaError, Risk, kernels
-from celosia.arrays import longer, ordered, taken
+from celosia.arrays import argsort, longer, take
 from celosia.kernels import COMPILING, compile_kernels, inner, kernel
 from celosia.progress import Silent
 from celosia.protection.protect import load_engines
@@ -172,7 +172,7 @@ def test_an_inner_function_that_has_changed_makes_what_was_compiled_stale(
 
 @kernel()
 def _sorted(keys: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    return taken(numbers, ordered(keys))
+    return take(numbers, argsort(keys))
 
 
 @given(st.lists(st.sampled_from([-np.inf, -1.5, 0.0, 1.0, 2.0, np.inf]), max_size=40))

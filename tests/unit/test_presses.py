@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.presses import answered, ignored, overdue, shielded, waiting
+from celosia.presses import admit_presses, answer_presses, ignores_presses, raise_overdue_press, shield_from_presses
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +31,7 @@ def press() -> None:
 
 def test_the_first_press_stops_and_the_second_is_raised() -> None:
     stops: list[int] = []
-    with answered(lambda: stops.append(1)):
+    with answer_presses(lambda: stops.append(1)):
         press()
         assert stops == [1]
         with pytest.raises(KeyboardInterrupt):
@@ -39,30 +39,30 @@ def test_the_first_press_stops_and_the_second_is_raised() -> None:
 
 
 def test_it_is_raised_while_a_solver_is_waited_for() -> None:
-    with answered():
-        with pytest.raises(KeyboardInterrupt), waiting():
+    with answer_presses():
+        with pytest.raises(KeyboardInterrupt), admit_presses():
             press()
-        overdue()  # it was raised
+        raise_overdue_press()  # it was raised
 
 
 def test_it_is_not_raised_in_what_must_be_done_anyway() -> None:
-    with answered(), shielded(), waiting():
+    with answer_presses(), shield_from_presses(), admit_presses():
         press()
-        overdue()
+        raise_overdue_press()
 
 
 def test_a_press_just_before_waiting_is_raised_when_waiting_takes_long() -> None:
-    with answered():
+    with answer_presses():
         press()
-        with pytest.raises(KeyboardInterrupt), waiting():
-            overdue()
+        with pytest.raises(KeyboardInterrupt), admit_presses():
+            raise_overdue_press()
 
 
 def test_all_scopes_are_stopped_and_the_innermost_counts() -> None:
     stops: list[str] = []
-    with answered(lambda: stops.append("outer")):
+    with answer_presses(lambda: stops.append("outer")):
         for name in ("first", "second"):
-            with answered(lambda name=name: stops.append(name)):  # type: ignore[misc]
+            with answer_presses(lambda name=name: stops.append(name)):  # type: ignore[misc]
                 press()
         assert stops == ["outer", "first", "outer", "second"]
         with pytest.raises(KeyboardInterrupt):
@@ -70,8 +70,8 @@ def test_all_scopes_are_stopped_and_the_innermost_counts() -> None:
 
 
 def test_outside_nothing_changes() -> None:
-    overdue()
-    with shielded(), waiting(), pytest.raises(KeyboardInterrupt):
+    raise_overdue_press()
+    with shield_from_presses(), admit_presses(), pytest.raises(KeyboardInterrupt):
         press()
 
 
@@ -80,8 +80,8 @@ def test_other_threads_hear_nothing() -> None:
 
     def work() -> None:
         before = signal.getsignal(signal.SIGINT)
-        with answered(), shielded(), waiting():
-            overdue()
+        with answer_presses(), shield_from_presses(), admit_presses():
+            raise_overdue_press()
             done.append(signal.getsignal(signal.SIGINT) is before)
 
     thread = threading.Thread(target=work)
@@ -94,14 +94,14 @@ def test_a_process_that_ignores_it_goes_on_doing_so() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     stops: list[int] = []
     try:
-        with answered(lambda: stops.append(1)), waiting():
+        with answer_presses(lambda: stops.append(1)), admit_presses():
             press()
             press()
-        assert ignored()
+        assert ignores_presses()
     finally:
         signal.signal(signal.SIGINT, before)
     assert stops == []
-    assert not ignored()
+    assert not ignores_presses()
 
 
 IGNORING = """

@@ -32,7 +32,7 @@ from celosia.kernels import compile_kernels
 from celosia.pattern.entries import INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
-from celosia.presses import shielded
+from celosia.presses import shield_from_presses
 from celosia.progress import SILENT, Progress
 from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
@@ -48,7 +48,7 @@ from celosia.tolerance import ENDLESS
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)
 @deadline.limit_time
-@shielded()  # a protection that is interrupted audits what it has found all the same
+@shield_from_presses()  # a protection that is interrupted audits what it has found all the same
 def audit(
     release: Release | Pattern | Protected,
     risk: Risk | None = None,

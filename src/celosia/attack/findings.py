@@ -247,7 +247,7 @@ def levels_in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.in
     out = np.empty(len(level), dtype=np.int64)
     for own in range(int(decimals.min(initial=0)), int(decimals.max(initial=-1)) + 1):
         places = decimals == own
-        counts = (level if places.all() else level[places]).rounded_up(own).counts
+        counts = (level if places.all() else level[places]).round_up(own).counts
         out[places] = np.minimum(counts, ENDLESS).astype(np.int64)
     return out
 

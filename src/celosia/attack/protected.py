@@ -20,7 +20,7 @@ class Protected(HasPattern, Protocol):
         """What was to be protected."""
 
 
-def checked_release(release: Release | Pattern | Protected, risk: Risk | Table | None) -> tuple[Table, Release]:
+def check_release(release: Release | Pattern | Protected, risk: Risk | Table | None) -> tuple[Table, Release]:
     """Return what an audit of respondents is about, checked."""
     if risk is None:
         if isinstance(release, Release):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.findings import MET, MISSED, OPEN, Conclusions, Verdict, Verdicts
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.table.frames import frame_of
 from celosia.table.whole_cells import whole_cells
 
@@ -113,7 +113,7 @@ class Audit:
 
     def __repr__(self) -> str:
         said = "safe" if self.safe else "not safe"
-        left = f", {counted(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
+        left = f", {pluralise(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
         return (
             f"Audit({said}: {self.count(MET):,} of {len(self.verdicts):,} requirements met, "
             f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe{left})"

@@ -153,7 +153,7 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "release": release_part(audit.release),
         "respondents": respondents_part(audit.risk),
         "proofs": _columns(*proofs),
-        "ranges": _reached_ranges(ranges),
+        "ranges": _write_ranges(ranges),
         "witnesses": witnesses.content(),
     }
     # Nothing is claimed that the judge would not grant.
@@ -161,7 +161,7 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
     unproved = np.logical_or.reduce([wrong for wrong, _, _ in tables.requirement_findings()])
     content["proofs"] = _columns(*(np.where(unproved, -1, side) for side in proofs))
     content["verdict"] = NOT_SAFE if unproved.any() else SAFE
-    content["ranges"] = _reached_ranges(ranges.without(tables.unreached_ranges()))
+    content["ranges"] = _write_ranges(ranges.without(tables.unreached_ranges()))
     content["sha256"] = digests(content)
     counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": len(witnesses)}
     return Certificate(MappingProxyType(content), MappingProxyType(counts))
@@ -217,7 +217,7 @@ def _columns(down: NDArray[np.int64], up: NDArray[np.int64]) -> dict[str, Any]:
     return {"down": column(down), "up": column(up)}
 
 
-def _reached_ranges(ranges: Ranges) -> dict[str, Any]:
+def _write_ranges(ranges: Ranges) -> dict[str, Any]:
     """Return the ranges that are reached, and whether all are."""
     complete = ALL_REACHED if len(ranges.cells) == ranges.published else SOME_REACHED
     claim = complete if ranges.published else NO_RANGES

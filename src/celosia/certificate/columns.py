@@ -103,7 +103,7 @@ def _short_numbers(
 
 def read_column(part: object, place: str, n: int | None = None) -> Whole:
     """Return the numbers of a column, `n` of them where that is known."""
-    entries = checked_keys(part, place, ("numbers", "times"))
+    entries = check_keys(part, place, ("numbers", "times"))
     numbers = numbers_of(entries["numbers"], place)
     if entries["times"] != "":
         times = read_sizes(entries["times"], place)
@@ -133,7 +133,7 @@ def read_sizes(text: object, place: str) -> NDArray[np.int64]:
 
 def read_decimals(part: object, place: str, n: int | None = None, *, more: tuple[str, ...] = ()) -> tuple[Whole, int]:
     """Return the counts of a column of decimals, and how many decimals there are."""
-    entries = checked_keys(part, place, (*more, "decimals", "numbers", "times"))
+    entries = check_keys(part, place, (*more, "decimals", "numbers", "times"))
     decimals = entries["decimals"]
     if type(decimals) is not int or not 0 <= decimals <= _MOST_DIGITS:
         raise UnreadableError(f"has no {place}, or one that cannot be read.")
@@ -142,7 +142,7 @@ def read_decimals(part: object, place: str, n: int | None = None, *, more: tuple
 
 def read_partial(part: object, place: str, n: int) -> tuple[NDArray[np.bool_], Whole, int]:
     """Return which entries of a column are given, the counts of all (zero elsewhere), and the decimals."""
-    entries = checked_keys(part, place, ("given", "decimals", "numbers", "times"))
+    entries = check_keys(part, place, ("given", "decimals", "numbers", "times"))
     runs = read_sizes(entries["given"], place)
     given = np.repeat(np.arange(len(runs)) % 2 == 0, runs)
     if len(given) != n:
@@ -153,7 +153,7 @@ def read_partial(part: object, place: str, n: int) -> tuple[NDArray[np.bool_], W
     return given, counts, decimals
 
 
-def checked_keys(part: object, place: str, keys: tuple[str, ...]) -> dict[str, Any]:
+def check_keys(part: object, place: str, keys: tuple[str, ...]) -> dict[str, Any]:
     """Return an object that has these entries and no others."""
     if not isinstance(part, dict) or set(part) != set(keys):
         raise UnreadableError(f"does not have the entries {', '.join(keys)}{' in ' + place if place else ''}.")

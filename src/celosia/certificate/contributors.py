@@ -12,7 +12,7 @@ import numpy as np
 
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.certificate.claim import Claim, RangeEnds
-from celosia.errors import Problem, counted
+from celosia.errors import Problem, pluralise
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.labels import Labels
 from celosia.pattern.release import Release
@@ -32,7 +32,7 @@ def exposed_contributors(claim: Claim, problem: Risk) -> Iterator[Problem]:
     """
     found = audit_respondents(_release(claim, problem), problem)
     if not found.safe:
-        seen = f"{counted(len(found.open), 'pair')} of them are open"
+        seen = f"{pluralise(len(found.open), 'pair')} of them are open"
         where = sorted({problem.table.label(cell) for one in found.open for cell in one.cells})
         said = f"{seen}, the first in {where[0]}" if where else "there was no time to ask them all"
         yield Problem("respondents", f"{said}.", "Requirements were left out or weakened: make the certificate again.")

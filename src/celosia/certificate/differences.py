@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from celosia.certificate.canonical import release_part, requirements_part, respondents_part, table_part
 from celosia.certificate.claim import Claim
 from celosia.certificate.whole import times
-from celosia.errors import Problem, counted
+from celosia.errors import Problem, pluralise
 from celosia.pattern.entries import STATUSES, problems_of
 from celosia.pattern.labels import Labels
 from celosia.pattern.release import Release
@@ -41,7 +41,7 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
             yield Problem("problem", f"the certificate has other {words}.", _OTHER)
     rules = [rule for rule in respondents_part(problem)["rules"] if rule not in claim.content["respondents"]["rules"]]
     if rules:
-        seen = f"the certificate does not protect respondents by {counted(len(rules), 'rule')}: {'; '.join(rules)}."
+        seen = f"the certificate does not protect respondents by {pluralise(len(rules), 'rule')}: {'; '.join(rules)}."
         yield Problem("problem", seen, _OTHER)
     said, own = claim.content["requirements"], requirements_part(problem)
     # Respondents who came too close on the way to a pattern are attackers beside those of the problem.
@@ -52,7 +52,7 @@ def problem_differences(claim: Claim, problem: Risk) -> Iterator[Problem]:
     elif attackers[0] != attackers[1]:
         yield Problem("problem", "the certificate has attackers with other bounds.", _OTHER)
     if any(said[name] != own[name] for name in ("cells", "attacker", "lower", "upper", "sliding")):
-        yield from _differing_requirements(claim, problem)
+        yield from _compare_requirements(claim, problem)
 
 
 def _slides(levels: tuple[str, ...]) -> bool:
@@ -61,7 +61,7 @@ def _slides(levels: tuple[str, ...]) -> bool:
     return sliding and not lower and not upper
 
 
-def _differing_requirements(claim: Claim, problem: Risk) -> Iterator[Problem]:
+def _compare_requirements(claim: Claim, problem: Risk) -> Iterator[Problem]:
     """Yield which requirements of the problem the certificate leaves out, changes, or adds."""
     said, own = claim.required, problem.requirements
     theirs = dict(zip(zip(said.cells.tolist(), said.attackers.tolist(), strict=True), _levels(claim), strict=True))
@@ -76,7 +76,7 @@ def _differing_requirements(claim: Claim, problem: Risk) -> Iterator[Problem]:
     for keys, words in ((missing, "leaves out"), (changed, "has other levels for")):
         if keys:
             first = problem.table.label(keys[0][0])
-            seen = f"the certificate {words} {counted(len(keys), 'requirement')}, the first about {first}."
+            seen = f"the certificate {words} {pluralise(len(keys), 'requirement')}, the first about {first}."
             slid = keys is changed and all(_slides(theirs[key]) for key in keys)
             yield Problem("problem", seen, _SLIDING if slid else _OTHER)
     if any(key not in ours for key in theirs) or not (missing or changed):
@@ -99,7 +99,7 @@ def release_differences(claim: Claim, release: Release, problem: Risk | None) ->
     """Yield in what the certificate speaks of another release."""
     n = len(claim.values)
     if n != len(release):
-        seen = f"it has {counted(len(release), 'cell')}, and the certificate speaks of {n:,}."
+        seen = f"it has {pluralise(len(release), 'cell')}, and the certificate speaks of {n:,}."
         yield Problem("release", seen, "Is it the release of another table?")
         return
     said, own = claim.content["release"], release_part(release)

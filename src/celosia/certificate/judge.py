@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.certificate.canonical import ALL_REACHED, NO_RANGES, SAFE, digests
 from celosia.certificate.claim import Claim, RangeEnds, Terms
 from celosia.certificate.whole import Whole, compact, minus, starts_of, sums, times, within
-from celosia.errors import Problem, counted
+from celosia.errors import Problem, pluralise
 from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Fault
 
 _AT_A_TIME = 1 << 20  # moves that are looked at together
@@ -266,6 +266,6 @@ def verdict_problems(claim: Claim, proved: int, whole: NDArray[np.bool_]) -> Ite
         yield Problem("certificate", "says that the release is safe, which it does not prove.")
     known = whole & ~claim.whole
     if bool(known.any()):
-        values = "the values" if bool(known.all()) else f"{counted(int(known.sum()), 'value')} of them"
+        values = "the values" if bool(known.all()) else f"{pluralise(int(known.sum()), 'value')} of them"
         seen = f"{values} are counts, and the tables are not said to be whole: attackers know better."
         yield Problem("certificate", seen, "Audit with whole numbers, or verify without them (integer=False).")

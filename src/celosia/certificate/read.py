@@ -23,7 +23,7 @@ from celosia.certificate.claim import Claim, Pairs, RangeEnds, Required, Terms, 
 from celosia.certificate.columns import (
     MOST_ENTRIES,
     UnreadableError,
-    checked_keys,
+    check_keys,
     read_column,
     read_decimals,
     read_partial,
@@ -83,13 +83,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def claim_of(content: object) -> Claim:
     """Return what a certificate says, or refuse it for the first thing that is not where it belongs."""
-    top = checked_keys(content, "", _KEYS)
+    top = check_keys(content, "", _KEYS)
     _check_head(top)
-    table = checked_keys(top["table"], "table", _TABLE)
-    requirements = checked_keys(top["requirements"], "requirements", _REQUIREMENTS)
-    release = checked_keys(top["release"], "release", ("words", "status", "published", "lower", "upper"))
+    table = check_keys(top["table"], "table", _TABLE)
+    requirements = check_keys(top["requirements"], "requirements", _REQUIREMENTS)
+    release = check_keys(top["release"], "release", ("words", "status", "published", "lower", "upper"))
     n = table["cells"]
-    respondents = checked_keys(top["respondents"], "respondents", ("rules", "unasked"))
+    respondents = check_keys(top["respondents"], "respondents", ("rules", "unasked"))
     _texts(respondents["rules"], "respondents.rules", bool)
     _check(isinstance(respondents["unasked"], str), "respondents.unasked")
     _check(type(n) is int and 0 <= n <= MOST_ENTRIES, "table.cells")
@@ -98,7 +98,7 @@ def claim_of(content: object) -> Claim:
     _check(whole == [name for name in table["variables"] if name in whole], "whole_numbers")
     relations = _relations(table["relations"], n)
     attackers = [
-        checked_keys(one, "requirements.attackers", ("name", "lower", "upper"))
+        check_keys(one, "requirements.attackers", ("name", "lower", "upper"))
         for one in _list(requirements["attackers"], "requirements.attackers")
     ]
     _check(all(isinstance(one["name"], str) for one in attackers), "requirements.attackers")
@@ -110,7 +110,7 @@ def claim_of(content: object) -> Claim:
         partial += [read_partial(part[side], f"{place}.{side}", n) for side in ("lower", "upper")]
     decimals = max([values[1], right[1], *(own for _, _, own in partial)])
     ends = [RangeEnds(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
-    witnesses = checked_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
+    witnesses = check_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
     denominators = read_column(witnesses["denominators"], "witnesses.denominators")
     _check(not len(denominators) or int(denominators.min()) > 0, "witnesses.denominators")
     tables = _terms(witnesses, "witnesses", "moves", n, len(denominators))
@@ -130,7 +130,7 @@ def claim_of(content: object) -> Claim:
         status=read_places(release["status"], "release.status", below=len(STATUSES), n=n),
         published=ends[0],
         bounds=(ends[1], ends[2]),
-        proofs=_pairs(checked_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
+        proofs=_pairs(check_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
         range_cells=range_cells,
         ranges=ranges,
         denominators=denominators,
@@ -169,7 +169,7 @@ def _check_head(top: dict[str, Any]) -> None:
         raise UnreadableError(f"is no {FORMAT} of version {FORMAT_VERSION}.")
     for name, allowed in (("confidential", (True,)), ("verdict", (SAFE, NOT_SAFE))):
         _check(any(top[name] is word or (isinstance(word, str) and top[name] == word) for word in allowed), name)
-    hashes = checked_keys(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
+    hashes = check_keys(top["sha256"], "sha256", ("table", "requirements", "release", "certificate"))
     _check(all(isinstance(text, str) for text in (top["note"], *hashes.values())), "sha256")
     versions = top["versions"]
     _check(isinstance(versions, dict) and all(isinstance(text, str) for text in versions.values()), "versions")
@@ -199,7 +199,7 @@ def _labels(table: dict[str, Any], n: int) -> tuple[NDArray[np.int64], list[NDAr
 
 
 def _relations(part: object, n: int) -> Terms:
-    entries = checked_keys(part, "table.relations", ("sizes", "cells", "coefficients"))
+    entries = check_keys(part, "table.relations", ("sizes", "cells", "coefficients"))
     return _terms(entries, "table.relations", "coefficients", n, None)
 
 
@@ -233,7 +233,7 @@ def _pairs(part: dict[str, Any], place: str, n: int, tables: int) -> Pairs:
 
 
 def _ranges(part: object, n: int, tables: int) -> tuple[NDArray[np.int64], Pairs]:
-    entries = checked_keys(part, "ranges", ("claim", "cells", "down", "up"))
+    entries = check_keys(part, "ranges", ("claim", "cells", "down", "up"))
     _check(entries["claim"] in (ALL_REACHED, SOME_REACHED, NO_RANGES), "ranges")
     cells = read_places(entries["cells"], "ranges.cells", below=n)
     return cells, _pairs(entries, "ranges", len(cells), tables)

@@ -163,7 +163,7 @@ def verify(
     cell_of = claim.required.cells
     unreached: Fault = (tables.unreached_ranges(), "the end of the published range is not reached.", "")
     found = [
-        *verdict_problems(claim, proved, _known_to_be_whole(claim, problem, integer)),
+        *verdict_problems(claim, proved, _find_whole(claim, problem, integer)),
         *hash_problems(claim),
         *(() if problem is None else problem_differences(claim, problem)),
         *(() if release is None else release_differences(claim, release, problem)),
@@ -198,7 +198,7 @@ def _claim(certificate: str | Path | Written) -> Claim:
     return claim_in(certificate.text(), "certificate")
 
 
-def _known_to_be_whole(claim: Claim, problem: Risk | None, integer: bool | None) -> NDArray[np.bool_]:  # noqa: FBT001
+def _find_whole(claim: Claim, problem: Risk | None, integer: bool | None) -> NDArray[np.bool_]:  # noqa: FBT001
     """Return which cells attackers know to be whole numbers, by the certificate's account or that of the problem."""
     if integer is not None:
         return np.full(len(claim.values), integer)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElap
 from rich.progress import Progress as RichProgress
 
 from celosia.cli.interrupt import check
-from celosia.errors import counted, roughly
+from celosia.errors import pluralise, roughly
 from celosia.progress import Progress
 
 _PATIENCE = 2.0  # seconds before a step is worth a line in a log
@@ -147,4 +147,4 @@ def describe_search(cost: float | None, bound: float | None, cuts: int) -> str:
         parts.append(f"bound {roughly(bound)}")
         if cost:
             parts.append(f"gap {max(0.0, (cost - bound) / cost):.2%}")
-    return ", ".join([*parts, counted(cuts, "cut")])
+    return ", ".join([*parts, pluralise(cuts, "cut")])

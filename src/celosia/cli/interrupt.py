@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from celosia.presses import answered, ignored
+from celosia.presses import answer_presses, ignores_presses
 
 
 class Terminated(BaseException):
@@ -35,7 +35,7 @@ def press(*_: object) -> None:
 
 def listen() -> Callable[[int, FrameType | None], object] | int | None:
     """Answer Ctrl-C by `press` unless it is ignored, and return what answered it before."""
-    return signal.SIG_IGN if ignored() else signal.signal(signal.SIGINT, press)
+    return signal.SIG_IGN if ignores_presses() else signal.signal(signal.SIGINT, press)
 
 
 @contextmanager
@@ -71,8 +71,8 @@ def check() -> None:
 
 @contextmanager
 def answer_to_the_end() -> Iterator[None]:
-    """Answer Ctrl-C by `celosia.presses.answered`; once this is done, nothing is interrupted any more."""
-    with answered():
+    """Answer Ctrl-C by `celosia.presses.answer_presses`; once this is done, nothing is interrupted any more."""
+    with answer_presses():
         yield
         _done.set()
 

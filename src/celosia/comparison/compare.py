@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from celosia.arguments import takes, unexpected
+from celosia.arguments import kind_error, takes
 from celosia.comparison.audit_to_ends import audit_to_ends
 from celosia.comparison.round_figures import candidate_bases, candidate_reaches
 from celosia.errors import (
@@ -172,7 +172,7 @@ def _check(methods: Sequence[Method | str]) -> None:
         if isinstance(one, str) and one not in METHODS:
             raise SpecError.one(f"methods[{number}]", f"{one!r} is no method.", nearest(one, METHODS))
         if not isinstance(one, (str, *METHODS.values())):
-            raise unexpected(one, f"methods[{number}]", "method such as Suppress()", "name")
+            raise kind_error(one, f"methods[{number}]", "method such as Suppress()", "name")
 
 
 def compare_method(

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from celosia.errors import rounded_up
+from celosia.errors import round_up
 from celosia.risk.risk import Risk
 
 _TRIES = 4
@@ -40,10 +40,10 @@ def _figures(risk: Risk, grains: int) -> Iterator[int | Fraction]:
         return
     counts, unit = bool(risk.table.is_count.any()), 10**risk.table.decimals
     grain = unit if counts else 1
-    figure = rounded_up(max(math.ceil(widest * unit) + grains * grain, grain))
+    figure = round_up(max(math.ceil(widest * unit) + grains * grain, grain))
     for _ in range(_TRIES):
         yield figure // unit if figure % unit == 0 else Fraction(figure, unit)
-        figure = rounded_up(figure + 1)
+        figure = round_up(figure + 1)
 
 
 def _widest(risk: Risk) -> Fraction | None:

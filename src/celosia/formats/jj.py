@@ -64,7 +64,7 @@ def read_jj(path: str | Path) -> Risk:
         risk = replace(risk, table=add_relations(risk.table, sound, equation_lines, equations))
     if lines.found:
         found = sorted(lines.found, key=lambda problem: problem[0])
-        raise DataError(_shown([Problem(f"{path}, line {line}", *said) for line, *said in found]))
+        raise DataError(_shorten([Problem(f"{path}, line {line}", *said) for line, *said in found]))
     return risk
 
 
@@ -97,7 +97,7 @@ def write_jj(risk: Risk, path: str | Path) -> None:
         for cell in np.flatnonzero(wrong).tolist()
     ]
     if found:
-        raise DataError(_shown(found))
+        raise DataError(_shorten(found))
     target = Path(path)
     temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
     try:
@@ -161,7 +161,7 @@ def _exceeds(left: Fixed, right: Fixed) -> Flags:
     return greater
 
 
-def _shown(problems: list[Problem]) -> list[Problem]:
+def _shorten(problems: list[Problem]) -> list[Problem]:
     more = len(problems) - _MOST_SHOWN
     return [*problems[:_MOST_SHOWN], Problem("", f"... and {more} more")] if more > 0 else problems
 

@@ -17,7 +17,7 @@ from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, TablePa
 from celosia.job.source import JobSource, read_source
 from celosia.job.spec import Job
 from celosia.progress import SILENT, Progress
-from celosia.protection.intervals.method import sliding_only
+from celosia.protection.intervals.method import make_sliding
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
 from celosia.risk.respondents.rules import NAMED_WITHOUT, RespondentRules, default_rules, rules_of_respondents
@@ -82,7 +82,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
         found = replace(found, unasked=asked.reason)
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
-        return replace(found, levels=sliding_only(found.levels)) if sliding else found
+        return replace(found, levels=make_sliding(found.levels)) if sliding else found
     except CelosiaError as error:
         raise _place_in_job(error, job, [rule.words for rule in rules]) from None
     finally:
@@ -102,7 +102,7 @@ def attackers_of(job: Job, table: Table) -> list[Attacker] | None:
             continue
         try:
             attacker = part.build(table, f"attackers[{number}]")
-            made.append(attacker.knowing(table, zeros) if zeros_known and zeros else attacker)
+            made.append(attacker.with_knowledge(table, zeros) if zeros_known and zeros else attacker)
         except CelosiaError as error:
             found.extend(
                 replace(problem, place=_place_of_attacker(problem.place, number)) for problem in error.problems

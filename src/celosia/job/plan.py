@@ -98,15 +98,15 @@ def make_plan(source: JobSource, options: Mapping[str, Mapping[str, Any]] | None
     found.extend(source.problems)
     method, limits, output = source.method, source.limits, source.output
     own = given.get("method", {})
-    with found.gathering():
+    with found.gather():
         if not source.problems or "name" in own:  # otherwise it is not known whose options these are
             method = _choose(source, own)
-    with found.gathering():
+    with found.gather():
         limits = _replace(limits, given.get("limits", {}))
-    with found.gathering():
+    with found.gather():
         output = _replace(output, given.get("output", {}))
     outputs = {name: Path(path) for name in FILES if write and (path := getattr(output, name)) is not None}
-    with found.gathering():
+    with found.gather():
         check_writable({str(path): FILES[name] for name, path in outputs.items()}, source.inputs)
     if method.kind.criterion == "distance" and "certificate" in outputs:
         message = f"cannot be made: {method.name!r} protects by distance from the truth, of which there is no proof."

@@ -63,7 +63,7 @@ def read_source(path: str | Path) -> JobSource:
     """Return what a job file (``.toml``) or a bare problem (``.jj``) says, with everything that is wrong with it."""
     path, found = Path(path), Problems()
     job, output = None, OutputPart()
-    with found.gathering():
+    with found.gather():
         if path.suffix.lower() == JOB:
             content = read_toml(path)
             output = make_output(content, path)

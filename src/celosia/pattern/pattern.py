@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
-from celosia.errors import DataError, SpecError, listed
+from celosia.errors import DataError, SpecError, list_items
 from celosia.pattern.arithmetic import align_decimals, endless, replace_places, zeros
 from celosia.pattern.entries import HIDDEN, STATUS_TYPE, Fault, criterion, problems_of, tally
-from celosia.pattern.modes.mode import Mode, checked_costs
+from celosia.pattern.modes.mode import Mode, check_costs
 from celosia.pattern.modes.shown import Shown
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.table.fixed import Fixed
@@ -48,7 +48,9 @@ class Pattern:
         beyond = named[(named < 0) | (named >= len(self.table))]
         if len(beyond):
             remedy = f"Cells count from 0 up to {len(self.table) - 1}."
-            raise SpecError.one("modes", f"name cells that are not in the table: {listed(beyond.tolist())}.", remedy)
+            raise SpecError.one(
+                "modes", f"name cells that are not in the table: {list_items(beyond.tolist())}.", remedy
+            )
         structure = list(self._coverage_faults(named))
         problems = problems_of([*structure, *self._faults_against()], self.table.label)
         if problems:
@@ -78,7 +80,7 @@ class Pattern:
 
     @classmethod
     @takes(table=Table)
-    def suppressing(cls, table: Table, cells: ArrayLike) -> Pattern:
+    def hide(cls, table: Table, cells: ArrayLike) -> Pattern:
         """Return the pattern that hides some cells and shows all others.
 
         Parameters
@@ -138,7 +140,7 @@ class Pattern:
         cost
             The cost of every cell, ``(n_cells,)``: for hiding it, or per unit by which it is widened or moved.
         """
-        costs = checked_costs(cost, len(self))
+        costs = check_costs(cost, len(self))
         return float(sum(mode.loss(self.table, costs) for mode in self.modes))
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN
 from celosia.pattern.pattern import Pattern
 
@@ -58,7 +58,7 @@ class Shares:
         numbers = self.cells - self.ranges - self.hidden
         if not self.cells or numbers > LITTLE * self.cells:
             return None
-        of = counted(self.cells, "cell")
+        of = pluralise(self.cells, "cell")
         if self.hidden == self.cells:
             return f"Everything is hidden: of {of} none is shown. That is safe, and tells readers nothing."
         if self.ranges == self.cells:

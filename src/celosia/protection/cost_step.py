@@ -33,7 +33,7 @@ class CostStep:
             return cls(0.0)
         return cls(math.gcd(*np.unique(np.rint(positive * 10**decimals).astype(np.int64)).tolist()) / 10**decimals)
 
-    def raised(self, bound: float) -> float:
+    def raise_bound(self, bound: float) -> float:
         """Return the lowest cost that is not below a bound."""
         if not self.size or not math.isfinite(bound):
             return bound

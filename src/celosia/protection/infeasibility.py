@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET, Verdicts
 from celosia.attack.result import Audit
-from celosia.errors import InfeasibleError, SpecError, listed, roughly
+from celosia.errors import InfeasibleError, SpecError, list_items, roughly
 from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Risk
@@ -54,9 +54,9 @@ class Conflict:
 
     def sentence(self, risk: Risk) -> str:
         """Return what stands in the way, in words."""
-        unmet = listed([risk.table.label(int(cell)) for cell in self.unmet])
+        unmet = list_items([risk.table.label(int(cell)) for cell in self.unmet])
         if len(self.shown):
-            shown = listed([risk.table.label(int(cell)) for cell in self.shown])
+            shown = list_items([risk.table.label(int(cell)) for cell in self.shown])
             return f"is impossible while these cells must be shown: {shown}. They give away {unmet}."
         if len(self.unmet):
             return f"is impossible: even with everything hidden attackers come too close to {unmet}."
@@ -103,15 +103,15 @@ def conflict_of(
         return Conflict(nothing, now)
     asked = _require_only(risk, now)  # freeing more harms no other cell
 
-    def needed(cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def find_needed(cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
         missed, used = _find_unmet(asked, method, cells, integer=integer)
         return None if len(missed) else cells[used[cells]]
 
     pattern = hiding(_free_cells(risk, must, cost=(risk.status == SHOW).astype(np.float64)))
-    few = needed(must) if pattern is None else must[pattern[must]]
+    few = find_needed(must) if pattern is None else must[pattern[must]]
     if few is None:
         return Conflict(nothing, now)
-    few, least = _find_fewest(few, needed, Clock(seconds))
+    few, least = _find_fewest(few, find_needed, Clock(seconds))
     return Conflict(few, now, least)
 
 
@@ -168,7 +168,7 @@ def _find_unmet(
     hidden = opened.status != SHOW
     while True:
         required = opened if method is None else method.require_widths(opened, hidden)
-        checked = audit(Pattern.suppressing(risk.table, hidden), required, integer=integer)
+        checked = audit(Pattern.hide(risk.table, hidden), required, integer=integer)
         missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
         missed = missed.astype(np.int64)
         narrow = missed[hidden[missed] & ~forced[missed]]
@@ -178,7 +178,7 @@ def _find_unmet(
 
 
 def _find_fewest(
-    cells: NDArray[np.int64], needed: Callable[[NDArray[np.int64]], NDArray[np.int64] | None], clock: Clock
+    cells: NDArray[np.int64], find_needed: Callable[[NDArray[np.int64]], NDArray[np.int64] | None], clock: Clock
 ) -> tuple[NDArray[np.int64], bool]:
     """Return a part of some cells that helps, and whether it is known that no part of it does.
 
@@ -186,7 +186,7 @@ def _find_fewest(
     ----------
     cells
         Help.
-    needed
+    find_needed
         Returns which of some cells are needed for that, None where they do not help; more never harms.
     clock
         When to leave it at that.
@@ -196,7 +196,7 @@ def _find_fewest(
     while len(rest):
         if clock.left <= 0:
             return np.sort(np.concatenate([sure, rest])), False
-        found = needed(np.concatenate([sure, rest[size:]]))
+        found = find_needed(np.concatenate([sure, rest[size:]]))
         if found is not None:
             rest = np.intersect1d(rest[size:], found)
             size = min(2 * size, max(1, len(rest)))
@@ -211,18 +211,18 @@ def find_smallest(cells: NDArray[np.int64], helps: Callable[[NDArray[np.int64]],
     """Return a part of some cells that helps, and no part of which does, given that more never harms (QuickXplain)."""
     nothing = np.zeros(0, dtype=np.int64)
 
-    def needed(given: NDArray[np.int64], among: NDArray[np.int64], *, changed: bool) -> NDArray[np.int64]:
+    def find_needed(given: NDArray[np.int64], among: NDArray[np.int64], *, changed: bool) -> NDArray[np.int64]:
         if changed and helps(given):
             return nothing
         if len(among) == 1:
             return among
         half = len(among) // 2
         first, second = among[:half], among[half:]
-        right = needed(np.concatenate([given, first]), second, changed=True)
-        left = needed(np.concatenate([given, right]), first, changed=len(right) > 0)
+        right = find_needed(np.concatenate([given, first]), second, changed=True)
+        left = find_needed(np.concatenate([given, right]), first, changed=len(right) > 0)
         return np.concatenate([left, right])
 
-    return np.sort(needed(nothing, cells, changed=False))
+    return np.sort(find_needed(nothing, cells, changed=False))
 
 
 def refuse_unreachable_levels(risk: Risk) -> None:
@@ -238,7 +238,7 @@ def refuse_unreachable_levels(risk: Risk) -> None:
     required = risk.requirements
     bare = [wanted.cell for wanted in required if not (wanted.lower or wanted.upper or wanted.sliding)]
     if bare:
-        labels = listed([risk.table.label(cell) for cell in sorted(set(bare))])
+        labels = list_items([risk.table.label(cell) for cell in sorted(set(bare))])
         raise SpecError.one("levels", f"are all zero for sensitive cells: {labels}.", "Give each a level above zero.")
     beyond: dict[int, str] = {}
     for wanted in required:
@@ -250,7 +250,7 @@ def refuse_unreachable_levels(risk: Risk) -> None:
         if narrow or (up is not None and up < wanted.upper) or (down is not None and down < wanted.lower):
             beyond.setdefault(wanted.cell, risk.attackers[wanted.attacker].name)
     if beyond:
-        labels = listed([f"{risk.table.label(cell)} (attacker {name!r})" for cell, name in beyond.items()])
+        labels = list_items([f"{risk.table.label(cell)} (attacker {name!r})" for cell, name in beyond.items()])
         raise InfeasibleError.one(
             "levels",
             f"lie beyond what attackers know already: {labels}.",

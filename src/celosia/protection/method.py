@@ -9,9 +9,9 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed
+from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import HIDDEN
-from celosia.pattern.modes.mode import checked_costs
+from celosia.pattern.modes.mode import check_costs
 from celosia.protection.named_cells import places_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
@@ -155,16 +155,16 @@ class Wishes:
         """
         found = Problems()
         show = hide = np.zeros(0, dtype=np.int64)
-        with found.gathering():
+        with found.gather():
             show = places_of(self.show_option, self.must_show, risk.table)
-        with found.gathering():
+        with found.gather():
             hide = places_of("must_hide", self.must_hide, risk.table)
         for clash, word in ((show[risk.sensitive[show]], "sensitive"), (np.intersect1d(show, hide), "in must_hide")):
             if len(clash):
-                labels = listed([risk.table.label(int(cell)) for cell in clash])
+                labels = list_items([risk.table.label(int(cell)) for cell in clash])
                 found.add(self.show_option, f"names cells that are {word}: {labels}.", "A cell cannot be both.")
         cost = risk.cost
-        with found.gathering():
+        with found.gather():
             cost = costs_of("cost", self.cost, risk, some=True)
         found.raise_as(SpecError)
         status = risk.status.copy()
@@ -201,7 +201,7 @@ def costs_of(
         if isinstance(cost, str | Cost):
             costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(risk.table)
         else:
-            costs = checked_costs(risk.cost if cost is None else cost, len(risk))
+            costs = check_costs(risk.cost if cost is None else cost, len(risk))
         if some and not bool((costs > 0).any()):
             raise SpecError.one("cost", "is zero for every cell.", "Say cost='unity' to hide as few cells as possible.")
     except SpecError as error:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError
-from celosia.pattern.modes.mode import checked_cells
+from celosia.pattern.modes.mode import check_cells
 from celosia.table.cell_names import CellNames, are_names, find_cell, find_cells
 from celosia.table.table import Table
 
@@ -65,7 +65,7 @@ def places_of(option: str, cells: CellNames, table: Table) -> NDArray[np.int64]:
         return np.unique(np.concatenate(find_cells(table, list(cells), option)))
     array = np.flatnonzero(np.asarray(cells)) if _is_mask(cells, table) else np.asarray(cells)
     try:
-        return checked_cells(array.astype(np.int64) if not array.size else array, table)
+        return check_cells(array.astype(np.int64) if not array.size else array, table)
     except SpecError as error:
         raise SpecError(replace(problem, place=option) for problem in error.problems) from None
 

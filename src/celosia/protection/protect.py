@@ -8,12 +8,12 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from celosia.arguments import takes, unexpected
+from celosia.arguments import kind_error, takes
 from celosia.attack.subproblems.dispatch import INTEGER_KERNELS
 from celosia.errors import OutOfTimeError, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
-from celosia.presses import answered
+from celosia.presses import answer_presses
 from celosia.progress import SILENT, Progress
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
@@ -100,7 +100,7 @@ def protect(
     _check(time_limit, gap)
     how = method or Suppress()
     if type(how) not in METHODS.values():
-        raise unexpected(how, "method", *sorted(kind.__name__ for kind in METHODS.values()))
+        raise kind_error(how, "method", *sorted(kind.__name__ for kind in METHODS.values()))
     if respondents is not None and how.criterion == "distance":
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
     engine = engine_of(type(how))
@@ -114,7 +114,7 @@ def protect(
     compile_kernels(progress, "celosia.attack", "celosia.protection", spare=spare)
     clock = Clock(time_limit)
     run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
-    with answered(clock.stop):
+    with answer_presses(clock.stop):
         try:
             progress.start("protecting")
             return _add_first_note(_protect_in_time(replace(risk, respondents=rules), how, run, engine))

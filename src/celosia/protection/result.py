@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.findings import MET
-from celosia.errors import SpecError, counted
+from celosia.errors import SpecError, pluralise
 from celosia.late import late
 from celosia.pattern.entries import STATUSES
 from celosia.pattern.midpoint import midpoints
@@ -52,7 +52,7 @@ class Closing:
         promise = f"No respondent comes too close to another ({'; '.join(rule.words for rule in self.rules)})"
         if not self.pairs:
             return f"{promise}; the pattern for cells alone was enough."
-        said = f"the pattern for cells alone leaves {counted(self.pairs, 'pair')} open"
+        said = f"the pattern for cells alone leaves {pluralise(self.pairs, 'pair')} open"
         share = cost / self.cost - 1 if self.cost > 0 else 0.0
         more = f"closing them costs {share:.1%} more" if share > 0 else "closing them costs nothing"
         return f"{promise}: {said}, {more}."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.arguments import takes
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
-from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, listed
+from celosia.errors import InfeasibleError, MidpointWarning, OutOfTimeError, SpecError, list_items
 from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.pattern import Pattern
@@ -71,7 +71,7 @@ class Why:
     status: str = HIDDEN
 
     def _labels(self, cells: NDArray[np.int64]) -> str:
-        return listed([self.risk.table.label(int(cell)) for cell in cells])
+        return list_items([self.risk.table.label(int(cell)) for cell in cells])
 
     @property
     def reason(self) -> str:

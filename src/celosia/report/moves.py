@@ -40,7 +40,7 @@ class ValueChanges:
     level: NDArray[np.float64]
 
     @classmethod
-    def nothing(cls) -> ValueChanges:
+    def none(cls) -> ValueChanges:
         """Return that nothing was changed."""
         none = np.zeros(0)
         return cls(none.astype(np.int64), none, none, none.astype(bool), none)

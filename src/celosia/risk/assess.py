@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arguments import takes, unexpected
-from celosia.errors import DataError, Problems, SpecError, counted, listed, nearest
+from celosia.arguments import kind_error, takes
+from celosia.errors import DataError, Problems, SpecError, list_items, nearest, pluralise
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
@@ -108,23 +108,23 @@ def assess(
     found = Problems()
     named = _name_rules(table, rules)
     who = tuple(attackers) if attackers is not None else (Attacker.external(table),)
-    with found.gathering():
+    with found.gather():
         _check_attackers(table, who)
     findings = []
     for rule in named:
-        with found.gathering():
+        with found.gather():
             findings.append(rule.find(table))
     exempted = _given_safe(table)
-    with found.gathering():
+    with found.gather():
         exempted = exempted | _exempt(table, exempt or {})
     shape = LevelShape()
-    with found.gathering():
+    with found.gather():
         shape = _shape(levels)
     costs = np.zeros(0)
-    with found.gathering():
+    with found.gather():
         costs = (Cost.parse(cost) if isinstance(cost, str) else cost).of(table)
     asked = RespondentRules((), NAMED_WITHOUT)
-    with found.gathering():
+    with found.gather():
         asked = (
             RespondentRules(as_rules(respondents), LEFT_OUT if not respondents else "")
             if respondents is not None
@@ -163,7 +163,7 @@ def _name_rules(table: Table, rules: Sequence[Rule | Callable[[Table], NDArray[n
         elif not isinstance(rule, type) and callable(rule):
             named.append(OwnRule(rule, name=getattr(rule, "__name__", "own rule")))
         else:
-            found.extend(unexpected(rule, f"rules[{number}]", "rule such as PPercent(10)", "function").problems)
+            found.extend(kind_error(rule, f"rules[{number}]", "rule such as PPercent(10)", "function").problems)
     found.raise_as(SpecError)
     given = "status" in table.extras and bool((table.extras["status"] == "sensitive").any())
     if given and not any(isinstance(rule, GivenStatus) for rule in named):
@@ -213,7 +213,7 @@ def _exempt(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.boo
         nodes = [node for node in range(len(axis.labels)) if set(axis.names(node)) & set(codes)]
         unknown = [code for code in codes if not any(code in axis.names(node) for node in nodes)]
         if unknown:
-            found.add(f"exempt.{name}", f"holds codes that the dimension does not have: {listed(unknown)}.")
+            found.add(f"exempt.{name}", f"holds codes that the dimension does not have: {list_items(unknown)}.")
         out |= np.isin(table.codes[:, axes[name]], nodes)
     found.raise_as(SpecError)
     return out
@@ -222,8 +222,8 @@ def _exempt(table: Table, exempt: Mapping[str, Sequence[str]]) -> NDArray[np.boo
 def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
     found = Problems()
     for attacker in attackers:
-        with found.gathering():
-            attacker.checked(table)
+        with found.gather():
+            attacker.check(table)
     if not attackers:
         found.add("attackers", "are missing.", "Leave the option out for the usual one.")
     found.raise_as(DataError)
@@ -240,7 +240,7 @@ def _check_shown(
     if len(clash):
         cell = int(clash[0])
         rule = next(word for word, says in zip(words, reasons, strict=True) if says[cell])
-        count = counted(len(clash), "cell")
+        count = pluralise(len(clash), "cell")
         message = f"{count} to be shown and sensitive, the first being {table.label(cell)} ({rule})."
         raise DataError.one("status", message, "Declare them safe if they are published anyway, or hide them.")
 
@@ -263,7 +263,7 @@ def _levels(
     found: NDArray[Any] = np.zeros(len(sensitive), dtype=np.int64)
     given: NDArray[Any] = found
     for rule, finding, says in zip(rules, findings, reasons, strict=True):
-        counts = np.where(says[sensitive], finding.distance[sensitive].rounded_up(decimals).counts, 0)
+        counts = np.where(says[sensitive], finding.distance[sensitive].round_up(decimals).counts, 0)
         if isinstance(rule, GivenStatus):
             given = np.maximum(given, counts)
         else:
@@ -296,7 +296,7 @@ def _use_given_levels(
     own = table.extras[name][cells].astype(np.float64)
     given = np.flatnonzero(~np.isnan(own))
     out = part.astype(object)
-    out[given] = Fixed.of_floats(own[given]).rounded_up(decimals).counts
+    out[given] = Fixed.of_floats(own[given]).round_up(decimals).counts
     return out
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
-from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.errors import DataError, Problems, SpecError, pluralise
 from celosia.risk.respondents.contributions import check_cell, contributors, own_contributions
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
@@ -124,11 +124,11 @@ class Attacker:
         for place, numbers in (("lower", lower), ("upper", upper)):
             array = np.asarray(numbers, dtype=np.float64)
             if array.shape != (len(table),) or bool(np.isnan(array).any()):
-                found.add(place, f"must hold a number for each of {counted(len(table), 'cell')}, inf where none is.")
+                found.add(place, f"must hold a number for each of {pluralise(len(table), 'cell')}, inf where none is.")
             else:
                 sides.append(Fixed.of_floats(array))
         found.raise_as(SpecError)
-        return cls(name, *sides).checked(table)
+        return cls(name, *sides).check(table)
 
     @classmethod
     @takes(table=Table)
@@ -187,7 +187,7 @@ class Attacker:
             Fixed(np.where(alone | bounded, own, -nothing), table.decimals),
             Fixed(np.where(alone, own, nothing), table.decimals),
         )
-        return cls.together([cls.external(table), theirs.checked(table)], name)
+        return cls.together([cls.external(table), theirs.check(table)], name)
 
     @classmethod
     @takes(table=Table)
@@ -209,13 +209,15 @@ class Attacker:
             who = contributors(table, cell, kind)
             _check_alone(table, cell, len(who))
             members: dict[str, Any] = {f"{kind}s": who}
-            return cls.coalition(table, **members, name=said).knowing(table, {cell: table.amounts[cell].texts()[0]})
+            return cls.coalition(table, **members, name=said).with_knowledge(
+                table, {cell: table.amounts[cell].texts()[0]}
+            )
         if statistics is None:
-            remedy = "Say what he knows: Attacker.external(table).knowing(table, {cell: value})."
+            remedy = "Say what he knows: Attacker.external(table).with_knowledge(table, {cell: value})."
             raise SpecError.one("singleton", "the table does not know the numbers of contributors.", remedy)
         counts = statistics.respondents.count if statistics.holdings is None else statistics.holdings.count
         _check_alone(table, cell, int(counts[cell]))
-        return cls.external(table, said).knowing(table, {cell: table.amounts[cell].texts()[0]})
+        return cls.external(table, said).with_knowledge(table, {cell: table.amounts[cell].texts()[0]})
 
     @classmethod
     def together(cls, attackers: Sequence[Attacker], name: str | None = None) -> Attacker:
@@ -234,7 +236,7 @@ class Attacker:
             reduce(lambda one, other: _narrower(one, other, -1), (attacker.upper for attacker in attackers)),
         )
 
-    def knowing(self, table: Table, known: Mapping[int, Known], name: str | None = None) -> Attacker:
+    def with_knowledge(self, table: Table, known: Mapping[int, Known], name: str | None = None) -> Attacker:
         """Return the attacker with knowledge about some cells on top: ``{cell: value}`` or ``{cell: (lower, upper)}``.
 
         Raises
@@ -246,12 +248,12 @@ class Attacker:
         """
         found = Problems()
         for cell in known:
-            with found.gathering():
+            with found.gather():
                 check_cell(table, cell)
         pairs = [said if isinstance(said, tuple) else (said, said) for said in known.values()]
         places = np.array(list(known), dtype=np.int64)
         sides = []
-        with found.gathering():
+        with found.gather():
             for side, endless in ((0, "-inf"), (1, "inf")):
                 texts = [endless if (end := pair[side]) is None else end for pair in pairs]
                 sides.append(_decimals(texts, f"attacker {name or self.name!r}"))
@@ -261,9 +263,9 @@ class Attacker:
             for side, endless in zip(sides, (-INFINITE, INFINITE), strict=True)
         )
         wiser = Attacker(name or self.name, lower, upper)
-        return Attacker.together([self, wiser.checked(table)], wiser.name)
+        return Attacker.together([self, wiser.check(table)], wiser.name)
 
-    def checked(self, table: Table) -> Attacker:
+    def check(self, table: Table) -> Attacker:
         """Return the attacker himself, if what he knows is true of the table.
 
         Raises
@@ -277,7 +279,9 @@ class Attacker:
         wrong = np.flatnonzero(~self.knows(table))
         if len(wrong):
             first = table.label(int(wrong[0]))
-            message = f"believes something that is not true of {counted(len(wrong), 'cell')}, the first being {first}."
+            message = (
+                f"believes something that is not true of {pluralise(len(wrong), 'cell')}, the first being {first}."
+            )
             raise DataError.one(place, message, "Bounds must hold the value.")
         return self
 
@@ -310,7 +314,7 @@ def _find_netting(table: Table) -> NDArray[np.bool_]:
 
 def _check_alone(table: Table, cell: int, number: int) -> None:
     if number != 1:
-        seen = "an unknown number of contributors" if number < 0 else counted(number, "contributor")
+        seen = "an unknown number of contributors" if number < 0 else pluralise(number, "contributor")
         raise SpecError.one("singleton", f"{table.label(cell)} has {seen}, not one.", "See Attacker.coalition.")
 
 

@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from celosia.errors import SolverError
-from celosia.presses import overdue, waiting
+from celosia.presses import admit_presses, raise_overdue_press
 from celosia.solve import deadline
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class Interruptible:
         self.refuse_busy()
         if threading.current_thread() is threading.main_thread():
             return self._watch(work)
-        return self._done(work)
+        return self._perform(work)
 
     def refuse_busy(self) -> None:
         """Refuse to touch a model whose solver has not come back from an interrupted run.
@@ -120,7 +120,7 @@ class Interruptible:
             deadline.check()
             raise SolverError.one("model", "is still busy with a run that was interrupted.", "Open it anew.")
 
-    def _done(self, work: Callable[[], T]) -> T:
+    def _perform(self, work: Callable[[], T]) -> T:
         self._busy = True
         _RUNNING.append(self)
         try:
@@ -137,7 +137,7 @@ class Interruptible:
 
         def job() -> None:
             try:
-                answers.append(context.run(self._done, work))
+                answers.append(context.run(self._perform, work))
             except BaseException as failure:  # noqa: BLE001 - raised again by the thread that asked
                 ended.put(failure)
             else:
@@ -147,7 +147,7 @@ class Interruptible:
 
         try:
             _WORKER.hand(job)
-            with waiting():
+            with admit_presses():
                 failure = _await_end(ended)
         except deadline.DeadlineError:
             _end_everything(done, _LAST_PATIENCE)
@@ -174,7 +174,7 @@ def _await_end(ended: SimpleQueue[BaseException | None]) -> BaseException | None
             if deadline.left_in_all() <= 0:  # at the end of a part solvers end by themselves, and go on being used
                 raise deadline.run_out() from None
             if time.monotonic() - began > _LONG:
-                overdue()
+                raise_overdue_press()
 
 
 def _end_everything(done: threading.Event, patience: float) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from celosia.errors import DataError, Problems, counted, listed, rows_named
+from celosia.errors import DataError, Problems, list_items, pluralise, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quote
 from celosia.source.expressions import flag_expression, number_of, present
 from celosia.table.dimension import SEPARATOR, Dimension
@@ -84,7 +84,7 @@ class _FaultyRows:
         numbered = f"SELECT row_number() OVER () AS celosia_row, * FROM {ROWS}"
         first = f"SELECT celosia_row FROM ({numbered}) WHERE {condition} ORDER BY 1 LIMIT {_SHOWN}"
         rows = rows_named([row for (row,) in self.source.query(first).fetchall()], count)
-        self.add(column, f"{said} in {counted(count, 'record')} ({rows}, the first record being row 1).", remedy)
+        self.add(column, f"{said} in {pluralise(count, 'record')} ({rows}, the first record being row 1).", remedy)
 
     def add(self, column: str, message: str, remedy: str) -> None:
         """Note something about a column."""
@@ -121,9 +121,11 @@ def _unknown_codes(rows: _FaultyRows, name: str, code: str, dimension: Dimension
     parents = [said.replace("\x1f", SEPARATOR) for said in seen if leaves.get(said) == 0]
     several = [said for said in seen if leaves.get(said, 0) > 1]
     if unknown:
-        rows.add(name, f"codes that are not in the hierarchy: {listed(unknown)}.", "Add them to it, or mend them.")
+        rows.add(name, f"codes that are not in the hierarchy: {list_items(unknown)}.", "Add them to it, or mend them.")
     if parents:
-        rows.add(name, f"codes with codes below them: {listed(parents)}.", "Records need codes of the finest level.")
+        rows.add(
+            name, f"codes with codes below them: {list_items(parents)}.", "Records need codes of the finest level."
+        )
     if several:
         remedy = "Name the columns of all levels, so that records carry the path."
-        rows.add(name, f"codes that stand in several branches: {listed(several)}.", remedy)
+        rows.add(name, f"codes that stand in several branches: {list_items(several)}.", remedy)

@@ -70,7 +70,7 @@ class RowSource:
             return None
         return int(self.query(f"SELECT count(*) FROM {ROWS}").fetchall()[0][0])
 
-    def missing(self, column: str, role: str) -> str | None:
+    def explain_missing(self, column: str, role: str) -> str | None:
         """Return what is wrong when a column is not there."""
         if column in self.types:
             return None
@@ -137,11 +137,11 @@ def _csv(path: Path) -> RowSource:
     relation = _connection().read_csv(str(path), **options)
     separators = [sign for sign in _SEPARATORS if sign in relation.columns[0]] if len(relation.columns) == 1 else []
     if separators:
-        raise _ragged(path, separators[0])
+        raise _ragged_error(path, separators[0])
     return RowSource(relation, path.name)
 
 
-def _ragged(path: Path, separator: str) -> DataError:
+def _ragged_error(path: Path, separator: str) -> DataError:
     """Return what to say of a file whose lines have different numbers of fields: DuckDB finds no separator there."""
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         reader = csv.reader(file, delimiter=separator)

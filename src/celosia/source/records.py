@@ -51,7 +51,7 @@ class Roles:
     request: str | None = None
     waiver: str | None = None
 
-    def given(self) -> dict[str, str]:
+    def given_roles(self) -> dict[str, str]:
         """Return the roles that are given."""
         roles = ("respondent", "holding", "weight", "request", "waiver")
         return {role: column for role in roles if (column := getattr(self, role)) is not None}
@@ -135,7 +135,7 @@ def read_records(
     except duckdb.Error as error:
         raise DataError.one(source.place, f"cannot be read: {without_values(error)}.") from None
     if columns is None or not _sound(columns, values, roles):
-        diagnose(source, codes, dimensions, values, roles.given(), missing)
+        diagnose(source, codes, dimensions, values, roles.given_roles(), missing)
     assert columns is not None  # noqa: S101  (diagnose raises)
     notes = [f"{source.place}, column {column!r}: {number.note}" for column, number in numbers.items() if number.note]
 
@@ -149,11 +149,11 @@ def read_records(
     n = len(columns["d0"])
     kinds = [kind for kind in ("respondent", "holding") if f"{kind}_key" in columns]
 
-    def grouped(kind: str) -> Groups:
+    def group(kind: str) -> Groups:
         return Groups.of_keys(columns.pop(f"{kind}_key"), columns.pop(f"{kind}_second"))
 
     with ThreadPoolExecutor(2 if n < _MANY_ROWS else 1) as pool:
-        groups = dict(zip(kinds, pool.map(grouped, kinds), strict=True))
+        groups = dict(zip(kinds, pool.map(group, kinds), strict=True))
     return Records(
         leaves={name: columns.pop(f"d{k}") for k, name in enumerate(dimensions)},
         amounts=values_read,

@@ -305,7 +305,7 @@ def _statistics(
         records=sums[:, 1].copy(),
         weighted_records=weighted_records,
         decimals=decimals,
-        requested=by_respondent.requested(),
+        requested=by_respondent.largest_requests(),
         weight_decimals=0 if records.weight is None else records.weight.decimals,
     )
 
@@ -332,9 +332,9 @@ def _check_columns(source: RowSource, request: _Request, roles: Roles, shadow: s
     found = Problems()
     wanted = [(column, f"dimension {name}") for name, names in request.columns.items() for column in names]
     wanted += [(column, "value") for column in request.amounts(shadow)]
-    wanted += [(column, role) for role, column in roles.given().items()]
+    wanted += [(column, role) for role, column in roles.given_roles().items()]
     for column, role in wanted:
-        said = source.missing(column, role)
+        said = source.explain_missing(column, role)
         if said:
             found.add(source.place, said)
     found.raise_as(SpecError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from celosia.errors import DataError, Problems, SpecError, listed
+from celosia.errors import DataError, Problems, SpecError, list_items
 from celosia.table.dimension import Dimension
 
 CHOICES = ("error", "keep")
@@ -50,9 +50,8 @@ def refuse_total_codes(place: str, dimensions: Iterable[Dimension], choice: str)
     for dimension in dimensions:
         codes = sorted(_codes_named_total(dimension))
         if codes:
-            seen = (
-                f"codes that are called like a total: {listed(codes)}. Are the rows ready-made cells, and no records?"
-            )
+            said = list_items(codes)
+            seen = f"codes that are called like a total: {said}. Are the rows ready-made cells, and no records?"
             remedy = "Then use celosia.cells, in a job [cells]; if they are codes like any other: total_codes='keep'."
             found.add(f"{place}, dimension {dimension.name!r}", seen, remedy)
     found.raise_as(DataError)

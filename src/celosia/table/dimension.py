@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, listed
+from celosia.errors import DataError, Problems, list_items
 from celosia.table.hierarchy import Hierarchy
 
 SEPARATOR = " / "
@@ -166,14 +166,14 @@ def _check_same_leaves(name: str, hierarchies: Sequence[Hierarchy]) -> None:
         if repeated:
             found.add(
                 place,
-                f"number {number + 1} has leaves of the same code: {listed(repeated)}.",
+                f"number {number + 1} has leaves of the same code: {list_items(repeated)}.",
                 "Leaves need codes of their own.",
             )
         missing = sorted(set(leaf_codes[0]) ^ set(codes))
         if missing:
             found.add(
                 place,
-                f"number 1 and number {number + 1} do not have the same leaves: {listed(missing)}.",
+                f"number 1 and number {number + 1} do not have the same leaves: {list_items(missing)}.",
                 "Add what is missing.",
             )
     found.raise_as(DataError)
@@ -189,7 +189,7 @@ def _check_unique(name: str, labels: tuple[str, ...], names: list[dict[tuple[str
         else []
     )
     if twice:
-        message = f"have codes that mean different things: {listed(twice)}."
+        message = f"have codes that mean different things: {list_items(twice)}."
         raise DataError.one(f"hierarchies of {name!r}", message, "Give every group a code of its own.")
 
 

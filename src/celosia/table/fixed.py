@@ -131,7 +131,7 @@ class Fixed:
         scaled[finite] = counts[finite] * factor
         return Fixed(scaled, decimals)
 
-    def rounded_up(self, decimals: int) -> Fixed:
+    def round_up(self, decimals: int) -> Fixed:
         """Return the numbers in another decimal, finer or coarser; what does not come out even is rounded up."""
         if decimals >= self.decimals:
             return self.to(decimals)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from celosia.errors import DataError, Problem, Problems, SpecError, listed
+from celosia.errors import DataError, Problem, Problems, SpecError, list_items
 
 Nested: TypeAlias = "Mapping[str, Nested] | Iterable[str] | None"
 
@@ -117,7 +117,7 @@ class Hierarchy:
             lengths = ", ".join(str(end) for end in ends)
             raise DataError.one(
                 "digits",
-                f"codes must have {lengths} characters; not so: {listed(wrong)}.",
+                f"codes must have {lengths} characters; not so: {list_items(wrong)}.",
                 "Mend the codes or the widths.",
             )
         return cls.from_paths(
@@ -147,7 +147,9 @@ class Hierarchy:
             parent_of |= dict.fromkeys(tops, total)
         circular = _circular(parent_of, total)
         if circular:
-            found.add("pairs", f"the parents of these codes run in a circle: {listed(circular)}.", "Break the circle.")
+            found.add(
+                "pairs", f"the parents of these codes run in a circle: {list_items(circular)}.", "Break the circle."
+            )
         found.raise_as(DataError)
         return cls.from_paths((_path(code, parent_of, total) for code in parent_of), total=total, partial=partial)
 
@@ -310,7 +312,7 @@ def _is_missing(code: object) -> bool:
 
 def _orphans(tops: list[str], total: str) -> list[Problem]:
     remedy = f"Put a pair in front of each that hangs it under {total!r} or another code."
-    return [Problem("pairs", f"these codes hang under no other: {listed(tops)}.", remedy)] if tops else []
+    return [Problem("pairs", f"these codes hang under no other: {list_items(tops)}.", remedy)] if tops else []
 
 
 def _circular(parent_of: Mapping[str, str], total: str) -> list[str]:

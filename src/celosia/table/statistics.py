@@ -53,7 +53,7 @@ class Contributors:
     weighted_targets: NDArray[np.int64]
 
     @classmethod
-    def known(
+    def of_known(
         cls,
         count: NDArray[np.int64],
         total: NDArray[np.int64],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import Problems, SpecError, counted, nearest
+from celosia.errors import Problems, SpecError, nearest, pluralise
 from celosia.table.frames import frame_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Links:
     names: tuple[str, ...]
     places: tuple[NDArray[np.int64], ...]
 
-    def shared(self) -> NDArray[np.int64]:
+    def shared_cells(self) -> NDArray[np.int64]:
         """Return the cells of the linked table that stand in more than one table."""
         return np.flatnonzero(np.bincount(np.concatenate([np.unique(place) for place in self.places])) > 1)
 
@@ -221,7 +221,7 @@ class Table:
 
     def __repr__(self) -> str:
         by = " x ".join(axis.name for axis in self.axes) or "bare problem"
-        size = f"{counted(len(self), 'cell')}, {counted(len(self.relations), 'relation')}"
+        size = f"{pluralise(len(self), 'cell')}, {pluralise(len(self.relations), 'relation')}"
         return f"Table({', '.join(self.variables)} by {by}: {size})"
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, SpecError, listed
+from celosia.errors import DataError, SpecError, list_items
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 from celosia.table.whole_cells import find_broken_cells
@@ -35,7 +35,7 @@ def refuse_fractions(table: Table, whole: NDArray[np.bool_]) -> None:
     """
     broken = find_broken_cells(table, whole)
     if len(broken):
-        labels = listed([table.label(int(cell)) for cell in broken])
+        labels = list_items([table.label(int(cell)) for cell in broken])
         raise DataError.one("counts", f"are not whole numbers: {labels}.", "Are these values no counts?")
 
 

@@ -17,7 +17,7 @@ from celosia.solve.deadline import DeadlineError, Until, before
 
 
 def everything(risk: Risk) -> Pattern:
-    return Pattern.suppressing(risk.table, np.ones(len(risk), dtype=bool))
+    return Pattern.hide(risk.table, np.ones(len(risk), dtype=bool))
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,7 @@ def test_an_amount_that_is_tied_to_a_count_moves_in_steps(tied: Table) -> None:
     b = [tied.find(name, r="B") for name in ("count", "all")]
     hidden = np.zeros(len(tied), dtype=bool)
     hidden[[*a, *b]] = True
-    release = cz.publish(Pattern.suppressing(tied, hidden))
+    release = cz.publish(Pattern.hide(tied, hidden))
     cells = np.zeros(len(tied), dtype=bool)
     cells[a[1]] = True
     attacker = cz.Attacker.external(tied)

@@ -51,7 +51,7 @@ def _problem(bare: MakeTable, risky: MakeRisk, request: pytest.FixtureRequest) -
     table = bare(matrix.tolist(), values, counts=request.param)
     hidden = np.flatnonzero(np.random.default_rng(0).random(len(values)) < 0.7)
     levels = {int(cell): (2, 3, 4) for cell in hidden[::3]}
-    return Pattern.suppressing(table, hidden), risky(table, levels)
+    return Pattern.hide(table, hidden), risky(table, levels)
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ VALUES = [100, 60, 40, 80]
 def audited(bare: MakeTable, attacker: MakeAttacker, risky: MakeRisk) -> Audit:
     made = bare(ROWS, VALUES)
     knows = attacker([None] * 4, [None, None, None, 90])
-    return audit(Pattern.suppressing(made, [1, 2, 3]), risky(made, {1: (10, 10, 0)}, knows))
+    return audit(Pattern.hide(made, [1, 2, 3]), risky(made, {1: (10, 10, 0)}, knows))
 
 
 def test_an_end_is_a_sum_of_relations_and_bounds(audited: Audit) -> None:
@@ -47,7 +47,7 @@ def test_a_shown_cell_is_explained_by_itself(audited: Audit) -> None:
 
 def test_whole_numbers_are_rounded_inwards(bare: MakeTable, attacker: MakeAttacker, risky: MakeRisk) -> None:
     made = bare([[-2, 1]], [3, 6], counts=True)
-    found = audit(Pattern.suppressing(made, [0, 1]), risky(made, {0: (1, 1, 0)}, attacker([0, 0], [None, 9])))
+    found = audit(Pattern.hide(made, [0, 1]), risky(made, {0: (1, 1, 0)}, attacker([0, 0], [None, 9])))
     said = explain(found, 0)
     assert said is not None
     assert (said.total, said.end, said.whole) == (Fraction(9, 2), Fraction(4), True)

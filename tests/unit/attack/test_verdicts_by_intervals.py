@@ -16,7 +16,7 @@ def test_intervals_change_no_verdict(name: str, *, endless: bool, sliding: bool)
     risk = instance(name, sliding=sliding)
     attackers = (Attacker.external(risk.table), *risk.attackers) if endless else risk.attackers
     hidden = risk.sensitive | (np.random.default_rng(3).random(len(risk)) < 0.2)
-    pattern = Pattern.suppressing(risk.table, hidden)
+    pattern = Pattern.hide(risk.table, hidden)
     alone, beside = (audit(pattern, risk, attackers=attackers, intervals=asked) for asked in (False, True))
     said = [verdict.result for verdict in alone.verdicts]
     assert {"met", "missed"} <= set(said)

@@ -57,7 +57,7 @@ def test_a_pattern_among_leaves_hides_no_total_that_is_not_sensitive() -> None:
 def test_the_plain_way_agrees_and_a_wrong_end_is_noticed(name: str) -> None:
     risk = instance(name)
     hidden = pattern(risk, 0.3)
-    audit = cz.audit(cz.Pattern.suppressing(risk.table, hidden), risk, intervals=True)
+    audit = cz.audit(cz.Pattern.hide(risk.table, hidden), risk, intervals=True)
     plain = Plain.of(risk.table, hidden, risk.attackers[0])
     places = np.arange(5)
     ends, _ = plain.reaches(np.flatnonzero(hidden)[places])

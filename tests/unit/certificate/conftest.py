@@ -121,7 +121,7 @@ def case(tmp_path: Path) -> MakeCase:
         who = None if attackers is None else attackers(made)
         risk = cz.assess(made, lambda rows: np.arange(len(rows)) == sensitive, attackers=who)
         cells = [made.find(r=r, c=c) for r, c in hidden]
-        pattern = Pattern.of(made, *modes) if modes else Pattern.suppressing(made, cells)
+        pattern = Pattern.of(made, *modes) if modes else Pattern.hide(made, cells)
         return Case(risk, publish(pattern), tmp_path / "proof.json", options)
 
     return make

@@ -170,7 +170,7 @@ def test_a_reach_without_end_and_without_a_table_proves_nothing(case: MakeCase) 
 
 def test_requirements_that_reach_without_end_are_proved_by_finite_tables(table: MakeTable, tmp_path: Path) -> None:
     made = table([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
-    everything = Pattern.suppressing(made, np.arange(len(made)))
+    everything = Pattern.hide(made, np.arange(len(made)))
     risk = cz.assess(made, lambda rows: np.arange(len(rows)) == 11)
     certificate = certify(audit(everything, risk, intervals=True))
     assert certificate.safe

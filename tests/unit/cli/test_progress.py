@@ -9,7 +9,7 @@ import pytest
 from celosia.cli import bars
 from celosia.cli.bars import LineProgress, QuietProgress, show_progress
 from celosia.cli.interrupt import answer_to_the_end, check, remember_presses, was_pressed
-from celosia.presses import answered
+from celosia.presses import answer_presses
 
 
 class Clock:
@@ -83,7 +83,7 @@ def test_a_search_tells_how_far_it_has_come(clock: Clock, capsys: pytest.Capture
 
 def test_a_press_that_a_search_answers_does_no_more_harm() -> None:
     with remember_presses():
-        with answered():
+        with answer_presses():
             signal.raise_signal(signal.SIGINT)
             QuietProgress().done()
         assert not was_pressed()

@@ -17,7 +17,7 @@ import celosia as cz
 from celosia import CelosiaError, DataError, InfeasibleError, OutOfTimeError, SolverError, SpecError
 from celosia.comparison.compare import compare_method
 from celosia.comparison.round_figures import candidate_bases, candidate_reaches
-from celosia.errors import rounded_up
+from celosia.errors import round_up
 from celosia.protection.methods import METHODS
 
 RECOGNISABLE = 7654321
@@ -63,7 +63,7 @@ def test_what_is_chosen_is_a_round_figure_and_enough(scale: int) -> None:
         assert figures == sorted(set(figures))
         assert figures[0] >= asked + more
         assert all(str(int(figure)).rstrip("0") in {"1", "2", "5"} for figure in figures)
-    assert str(rounded_up(scale)).rstrip("0") in {"1", "2", "5"}
+    assert str(round_up(scale)).rstrip("0") in {"1", "2", "5"}
 
 
 def test_no_figure_of_a_record_is_chosen_or_said() -> None:

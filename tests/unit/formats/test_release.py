@@ -50,7 +50,7 @@ def regions(values: Sequence[object], north: str = "North") -> Table:
 def four_hidden(inner: int = 20) -> Release:
     """Return a release whose four inner cells are hidden, and depend on `inner`."""
     values = [100, 40, 60, 50, inner, 50 - inner, 50, 40 - inner, 10 + inner]
-    return publish(Pattern.suppressing(regions(values), HIDDEN))
+    return publish(Pattern.hide(regions(values), HIDDEN))
 
 
 def every_status() -> Release:

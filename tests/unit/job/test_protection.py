@@ -49,7 +49,7 @@ def hiding(risk: Risk, method: Suppress, *, all_of_it: bool = True) -> Protectio
     inner = (risk.table.levels >= 1).all(axis=1) if risk.table.axes else np.arange(len(risk)) > 0
     hidden = np.array(inner if all_of_it else risk.sensitive)
     hidden[np.asarray(method.must_hide, dtype=np.int64)] = True
-    pattern = Pattern.suppressing(risk.table, hidden)
+    pattern = Pattern.hide(risk.table, hidden)
     cost = pattern.loss(np.asarray(method.cost))
     trace = ((0.0, None, 1.0, 0), (0.1, 10.0, 5.0, 2))
     return Protection(risk, Suppress(), pattern, cost, cost / 2, audit(pattern, risk), 0.1, "fake", trace, 0)

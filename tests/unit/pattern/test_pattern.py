@@ -59,18 +59,18 @@ def test_one_adjusted_cell_makes_distance_the_criterion(bare: Maker) -> None:
 
 @pytest.mark.parametrize("cells", [[2, 0], np.array([True, False, True])])
 def test_suppressing_takes_places_or_a_mask(bare: Maker, cells: list[int]) -> None:
-    assert Pattern.suppressing(bare([1, 2, 3]), cells).status.tolist() == ["hidden", "shown", "hidden"]
+    assert Pattern.hide(bare([1, 2, 3]), cells).status.tolist() == ["hidden", "shown", "hidden"]
 
 
 def test_suppressing_nothing_shows_everything(bare: Maker) -> None:
-    assert Pattern.suppressing(bare([1, 2, 3]), []).status.tolist() == ["shown"] * 3
+    assert Pattern.hide(bare([1, 2, 3]), []).status.tolist() == ["shown"] * 3
 
 
 def test_suppressing_refuses_a_mask_of_another_length_and_unknown_cells(bare: Maker) -> None:
     with pytest.raises(SpecError, match="mask of the shape"):
-        Pattern.suppressing(bare([1, 2, 3]), [True, False])
+        Pattern.hide(bare([1, 2, 3]), [True, False])
     with pytest.raises(SpecError, match=r"not in the table: 3\. Cells count from 0 up to 2"):
-        Pattern.suppressing(bare([1, 2, 3]), [3])
+        Pattern.hide(bare([1, 2, 3]), [3])
     with pytest.raises(SpecError, match="name cells that are not in the table: 5"):
         Pattern.of(bare([1, 2, 3]), Suppressed(at(5)))
 
@@ -102,10 +102,10 @@ def test_what_the_table_refutes_is_named_and_no_true_value_told(regions: Maker) 
 @pytest.mark.parametrize("cost", [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf]])
 def test_costs_must_be_one_for_each_cell_and_not_negative(bare: Maker, cost: list[float]) -> None:
     with pytest.raises(SpecError, match=r"^cost: (has|is negative or not finite)"):
-        Pattern.suppressing(bare([1, 2, 3]), [0]).loss(cost)
+        Pattern.hide(bare([1, 2, 3]), [0]).loss(cost)
 
 
 def test_a_pattern_shows_itself_without_values(bare: Maker) -> None:
-    pattern = Pattern.suppressing(bare([7777, 8888]), [0])
+    pattern = Pattern.hide(bare([7777, 8888]), [0])
     assert repr(pattern) == "Pattern(Table(value by bare problem: 2 cells, 0 relations): 1 shown, 1 hidden)"
     assert pattern._repr_html_() == f"<pre>{pattern!r}</pre>"

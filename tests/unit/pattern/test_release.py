@@ -94,12 +94,12 @@ def test_a_release_has_what_each_mode_publishes(bare: Maker) -> None:
 
 
 def test_decimals_of_what_is_hidden_do_not_show(bare: Maker) -> None:
-    release = publish(Pattern.suppressing(bare(["5", "1.2345", "7.5"]), [1]))
+    release = publish(Pattern.hide(bare(["5", "1.2345", "7.5"]), [1]))
     assert release.decimals == 1
 
 
 def test_a_release_of_hidden_cells_alone_has_no_decimals(bare: Maker) -> None:
-    assert publish(Pattern.suppressing(bare(["5.5", "1.2345"]), [0, 1])).decimals == 0
+    assert publish(Pattern.hide(bare(["5.5", "1.2345"]), [0, 1])).decimals == 0
 
 
 # What must never leave the house
@@ -114,15 +114,15 @@ def test_releases_of_tables_that_agree_in_what_is_published_are_equal(bare: Make
 
 
 def test_finer_decimals_of_hidden_cells_change_nothing(bare: Maker) -> None:
-    one = publish(Pattern.suppressing(bare([7, 10, 20]), [1, 2]))
-    other = publish(Pattern.suppressing(bare(["7", "1.23456", "1e20"]), [1, 2]))
+    one = publish(Pattern.hide(bare([7, 10, 20]), [1, 2]))
+    other = publish(Pattern.hide(bare(["7", "1.23456", "1e20"]), [1, 2]))
     assert content(one) == content(other)
 
 
 def test_congruent_tables_have_one_release(regions: Maker) -> None:
     one, other = regions([20, 9, 11, 12, 5, 7, 8, 4, 4]), regions([20, 9, 11, 12, 3, 9, 8, 6, 2])
     assert not other.relations.residuals(other.amounts.counts).any()
-    releases = [publish(Pattern.suppressing(table, [4, 5, 7, 8])) for table in (one, other)]
+    releases = [publish(Pattern.hide(table, [4, 5, 7, 8])) for table in (one, other)]
     assert content(releases[0]) == content(releases[1])
     assert pickle.dumps(releases[0]) == pickle.dumps(releases[1])
 
@@ -131,7 +131,7 @@ def test_neither_the_table_nor_a_hidden_value_can_be_reached_from_a_release(regi
     secret = 987_654_321
     table = regions([2 * secret, secret, secret, secret, secret - 7, 7, secret, 7, secret - 7])
     table = replace(table, notes=(f"secret {secret}",), extras={"value": table.amounts.counts})
-    release = publish(Pattern.suppressing(table, [0, 1, 2, 3, 4, 6, 8]))
+    release = publish(Pattern.hide(table, [0, 1, 2, 3, 4, 6, 8]))
     assert set(np.concatenate([table.amounts.counts[[5, 7]], [0]])) == set(release.published.counts.tolist())
     confidential = (table.amounts.counts, table.codes, table.variable, table.relations.matrix)
     everything = list(reachable(release))
@@ -216,7 +216,7 @@ def test_all_cells_that_the_table_refutes_are_named_without_their_values(bare: M
 
 
 def test_cells_are_named_by_their_labels_the_first_twenty(regions: Maker, bare: Maker) -> None:
-    release = publish(Pattern.suppressing(regions(range(9)), [0]))
+    release = publish(Pattern.hide(regions(range(9)), [0]))
     with pytest.raises(DataError, match=r"^North: the number shown is not the table's\.[^\n]*$"):
         release.check(regions([5, 1, 2, 33, 4, 5, 6, 7, 8]))
     with pytest.raises(DataError) as caught:
@@ -264,7 +264,7 @@ def test_a_release_without_labels_is_compared_by_number(regions: Maker, bare: Ma
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_of_every_library_have_the_columns_of_the_file(regions: Maker, library: str) -> None:
-    frame = publish(Pattern.suppressing(regions(range(9)), [4])).to_frame(library)
+    frame = publish(Pattern.hide(regions(range(9)), [4])).to_frame(library)
     assert type(frame).__module__.startswith(library)
     columns = frame.column_names if library == "pyarrow" else list(frame.columns)
     assert columns == ["cell", "region", "status_", "status", "published", "lower", "upper"]

@@ -80,5 +80,5 @@ def test_zeros_that_are_shown_show_nothing() -> None:
 
 def test_a_table_of_zeros_hides_nothing() -> None:
     own = replace(table(), amounts=Fixed(np.zeros(N, dtype=np.int64)))
-    found = Shares.of(Pattern.suppressing(own, []))
+    found = Shares.of(Pattern.hide(own, []))
     assert (found.shown_share, found.hidden_share, found.warning) == (1.0, 0.0, None)

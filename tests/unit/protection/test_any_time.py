@@ -17,7 +17,7 @@ import pytest
 from benchmarks.instances import OPTIMA, instance
 
 from celosia import InfeasibleError, OutOfTimeError, Suppress, protect
-from celosia.presses import answered
+from celosia.presses import answer_presses
 from celosia.progress import Silent
 
 ROOT = Path(__file__).parents[3]
@@ -103,7 +103,7 @@ class Pressing(Silent):
 def test_a_signal_at_any_moment_after_the_first_pattern_of_hh2_with_unit_costs(seconds: float) -> None:
     risk = instance("hh2", unity=True)
     listener = Pressing(seconds)
-    with answered():  # so that a press after the end harms nobody
+    with answer_presses():  # so that a press after the end harms nobody
         found = protect(risk, progress=listener)
         listener.end()
     assert found.safe

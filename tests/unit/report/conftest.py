@@ -75,7 +75,7 @@ def two_way() -> Risk:
     table = table_of(leaves, industry=INDUSTRY, region=REGION)
     n = len(table)
     secret = np.full((n, 3), NUMBER_OF_SOMEBODY)
-    respondents = Contributors.known(np.arange(n, 0, -1), table.amounts.counts, secret)
+    respondents = Contributors.of_known(np.arange(n, 0, -1), table.amounts.counts, secret)
     table = replace(
         table,
         statistics=Statistics(respondents, None, np.arange(2 * n, 0, -2), np.ones(n)),

@@ -12,7 +12,7 @@ from celosia.table.fixed import Fixed
 
 
 def test_cells_and_values_are_counted_by_level_of_each_dimension(two_way: Risk) -> None:
-    pattern = Pattern.suppressing(two_way.table, two_way.sensitive)
+    pattern = Pattern.hide(two_way.table, two_way.sensitive)
     found = loss(pattern, two_way.table)
     assert (found.cells, found.hidden, found.hidden_value) == (len(two_way), 3, 5_000)
     lines = [
@@ -31,7 +31,7 @@ def test_cells_and_values_are_counted_by_level_of_each_dimension(two_way: Risk) 
 
 
 def test_every_level_adds_up_to_the_whole(three_way: Risk) -> None:
-    found = loss(Pattern.suppressing(three_way.table, three_way.sensitive), three_way.table)
+    found = loss(Pattern.hide(three_way.table, three_way.sensitive), three_way.table)
     for name in ("industry", "size", "region"):
         mine = np.array(found.parts.by) == name
         assert found.parts.cells[mine].sum() == found.cells
@@ -40,7 +40,7 @@ def test_every_level_adds_up_to_the_whole(three_way: Risk) -> None:
 
 
 def test_variables_are_told_apart(linked: Risk) -> None:
-    found = loss(Pattern.suppressing(linked.table, linked.sensitive), linked.table)
+    found = loss(Pattern.hide(linked.table, linked.sensitive), linked.table)
     assert [part for by, part in zip(found.parts.by, found.parts.part, strict=True) if by == "variable"] == [
         "turnover",
         "export",
@@ -48,14 +48,14 @@ def test_variables_are_told_apart(linked: Risk) -> None:
 
 
 def test_without_an_audit_nothing_is_said_about_widths(two_way: Risk) -> None:
-    found = loss(Pattern.suppressing(two_way.table, two_way.sensitive), two_way.table)
+    found = loss(Pattern.hide(two_way.table, two_way.sensitive), two_way.table)
     assert (found.width, found.endless) == (None, None)
     assert np.isnan(found.widths[two_way.sensitive]).all()
     assert not found.widths[~two_way.sensitive].any()
 
 
 def test_an_interval_without_an_end_makes_the_width_infinite_and_null_in_json(two_way: Risk) -> None:
-    pattern = Pattern.suppressing(two_way.table, np.arange(len(two_way)))
+    pattern = Pattern.hide(two_way.table, np.arange(len(two_way)))
     risk = replace(two_way, status=np.where(two_way.sensitive, "u", "s"))
     found = loss(pattern, two_way.table, audit(pattern, risk, intervals=True))
     assert found.width == math.inf
@@ -64,11 +64,11 @@ def test_an_interval_without_an_end_makes_the_width_infinite_and_null_in_json(tw
 
 
 def test_contributions_are_not_known_without_statistics(bare: Risk, two_way: Risk) -> None:
-    assert loss(Pattern.suppressing(bare.table, bare.sensitive), bare.table).contributions is None
+    assert loss(Pattern.hide(bare.table, bare.sensitive), bare.table).contributions is None
     hidden = two_way.sensitive
     assert two_way.table.statistics is not None
     expected = int(two_way.table.statistics.respondents.count[hidden].sum())
-    assert loss(Pattern.suppressing(two_way.table, hidden), two_way.table).contributions == expected
+    assert loss(Pattern.hide(two_way.table, hidden), two_way.table).contributions == expected
 
 
 def test_rounded_numbers_lose_their_distance_from_the_truth(two_way: Risk) -> None:
@@ -81,13 +81,13 @@ def test_rounded_numbers_lose_their_distance_from_the_truth(two_way: Risk) -> No
 
 
 def test_an_audit_without_intervals_is_refused(two_way: Risk) -> None:
-    pattern = Pattern.suppressing(two_way.table, two_way.sensitive)
+    pattern = Pattern.hide(two_way.table, two_way.sensitive)
     with pytest.raises(SpecError, match="intervals=True"):
         loss(pattern, two_way.table, audit(pattern, two_way))
 
 
 def test_an_unknown_attacker_is_refused_with_the_nearest_name(two_way: Risk) -> None:
-    pattern = Pattern.suppressing(two_way.table, two_way.sensitive)
+    pattern = Pattern.hide(two_way.table, two_way.sensitive)
     found = audit(pattern, two_way, intervals=True)
     assert loss(pattern, two_way.table, found, attacker="external").width is not None
     with pytest.raises(SpecError, match="Did you mean 'external'"):

@@ -109,19 +109,19 @@ def test_there_is_a_lower_bound_for_every_upper_one() -> None:
 
 def test_somebody_may_know_other_cells_exactly_or_within_bounds(contributed: Make) -> None:
     table = contributed({"a": [1], "b": [2], "c": [3]})
-    knows = Attacker.external(table).knowing(table, {1: 1, 2: ("1.5", None), 3: (-2, 3.25)}, name="neighbour")
+    knows = Attacker.external(table).with_knowledge(table, {1: 1, 2: ("1.5", None), 3: (-2, 3.25)}, name="neighbour")
     assert bounds_of(knows) == [(0, None), (1, 1), (Fraction(3, 2), None), (0, Fraction(13, 4))]
     assert knows.name == "neighbour"
-    assert bounds_of(knows.knowing(table, {})) == bounds_of(knows)
+    assert bounds_of(knows.with_knowledge(table, {})) == bounds_of(knows)
 
 
 def test_knowledge_that_is_not_true_is_named(contributed: Make) -> None:
     table = contributed({"a": [1], "b": [2]})
     external = Attacker.external(table)
     with pytest.raises(DataError, match=r"attacker 'external': believes .* not true of 1 cell, the first being b"):
-        external.knowing(table, {2: 3})
+        external.with_knowledge(table, {2: 3})
     with pytest.raises(SpecError, match=r"there is no cell 7. Cells are 0 to 2") as error:
-        external.knowing(table, {7: 1, -1: 2, 0: "three"})
+        external.with_knowledge(table, {7: 1, -1: 2, 0: "three"})
     assert len(error.value.problems) == 3
 
 
@@ -149,5 +149,5 @@ def test_bounds_beyond_64_bits_are_compared_as_they_are(contributed: Make) -> No
 def test_messages_carry_no_value(contributed: Make) -> None:
     table = contributed({"a": [1234], "b": [5678]})
     with pytest.raises(CelosiaError) as error:
-        Attacker.external(table).knowing(table, {1: 4321})
+        Attacker.external(table).with_knowledge(table, {1: 4321})
     assert not {"1234", "5678", "4321"} & set(str(error.value).split())

@@ -79,7 +79,7 @@ class AggregationProgram:
         lower, upper = np.concatenate([np.full(k, -np.inf), lower]), np.concatenate([np.full(k, np.inf), upper])
         cost = np.concatenate([np.zeros(k), costs, costs])
         if len(signed):
-            model = self._backend.open(self._branching(cost, lower, upper, signed))
+            model = self._backend.open(self._formulate_with_signs(cost, lower, upper, signed))
         else:
             model = self._plain(cost, lower, upper)
         found = model.solve(time_limit=seconds, duals=False) if seconds > 0 else None
@@ -99,7 +99,7 @@ class AggregationProgram:
             self._open.change_bounds(columns, lower, upper)
         return self._open
 
-    def _branching(
+    def _formulate_with_signs(
         self,
         cost: NDArray[np.float64],
         lower: NDArray[np.float64],

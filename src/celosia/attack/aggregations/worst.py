@@ -10,11 +10,11 @@ import numpy as np
 from celosia.arguments import takes
 from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
 from celosia.attack.aggregations.search import AggregationSearch
-from celosia.attack.protected import Protected, checked_release
+from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
 from celosia.attack.respondents.targets import Target, find_targets, largest_others
-from celosia.errors import OutOfTimeError, SolverError, SpecError, counted
+from celosia.errors import OutOfTimeError, SolverError, SpecError, pluralise
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
@@ -92,9 +92,9 @@ def worst_aggregation(
     SolverError
         A respondent is exposed, but by less than the solver's tolerance.
     """
-    table, release = checked_release(release, risk)
+    table, release = check_release(release, risk)
     knowledge = Knowledge.of(rule)
-    respondents = _checked_respondents(table, release, knowledge)
+    respondents = _check_respondents(table, release, knowledge)
     pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
     backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
     compile_kernels(progress, "celosia.attack")
@@ -116,12 +116,12 @@ def worst_aggregation(
     if unjudged or searched.late:
         _refuse_for_time(respondents, exposed, unjudged)
     if not searched.settled:
-        message = f"{counted(len(exposed), respondents.kind)} exposed by less than the solver can tell from nothing."
+        message = f"{pluralise(len(exposed), respondents.kind)} exposed by less than the solver can tell from nothing."
         raise SolverError.one("release", message, f"Another solver may find the aggregation. {_FAST}")
     return None
 
 
-def _checked_respondents(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
+def _check_respondents(table: Table, release: Release, knowledge: Knowledge) -> Respondents:
     """Return the respondents of a table; refuse rules and releases for which aggregations are not defined."""
     if knowledge.coalition > 1:
         raise SpecError.one("rule", "is about coalitions, aggregations are not.", _FAST)
@@ -136,9 +136,9 @@ def _checked_respondents(table: Table, release: Release, knowledge: Knowledge) -
 
 
 def _refuse_for_time(respondents: Respondents, exposed: set[int], unjudged: int) -> None:
-    said = f"{counted(len(exposed), respondents.kind)} exposed, " if exposed else ""
+    said = f"{pluralise(len(exposed), respondents.kind)} exposed, " if exposed else ""
     message = f"was reached before it was known whether an aggregation is sensitive: {said}"
-    message += f"{counted(unjudged, 'target')} not judged." if unjudged else "the worst of them not found."
+    message += f"{pluralise(unjudged, 'target')} not judged." if unjudged else "the worst of them not found."
     raise OutOfTimeError.one("time_limit", message, f"Allow more time. {_FAST}")
 
 
@@ -147,7 +147,7 @@ def _place(respondents: Respondents, number: int | None, name: str) -> int | Non
         return None
     place = int(np.searchsorted(respondents.numbers, number))
     if place == len(respondents) or int(respondents.numbers[place]) != number:
-        seen = counted(len(respondents), respondents.kind)
+        seen = pluralise(len(respondents), respondents.kind)
         raise SpecError.one(name, f"there is no {respondents.kind} {number}.", f"There are {seen}.")
     return place
 

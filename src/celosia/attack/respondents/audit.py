@@ -19,7 +19,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.protected import Protected, checked_release
+from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
 from celosia.attack.respondents.findings import RuleAudit
@@ -91,7 +91,7 @@ def audit_respondents(
         Contributions do not add up, or the release does not belong to the table.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
-    table, release = checked_release(release, risk)
+    table, release = check_release(release, risk)
     criteria = criteria_of(table, rules)
     backend = backend_named(solver) if solver else backends()[0]
     when = clock or Clock(None)

@@ -62,17 +62,17 @@ class Cover:
 
         `own` is the leaf of the column, which has this sign; other leaves have any.
         """
-        middle = self._scaled(self.table, column)
+        middle = self._scale(self.table, column)
         spread = 0
         for leaf, step in self.steps.items():
-            move = self._scaled(step, column)
+            move = self._scale(step, column)
             if leaf == own:
                 middle += sign * move
             else:
                 spread += abs(move)
         return middle - spread, middle + spread
 
-    def _scaled(self, table: WitnessMoves, column: int) -> int:
+    def _scale(self, table: WitnessMoves, column: int) -> int:
         return table.of(column) * (self.denominator // table.denominator)
 
 
@@ -138,7 +138,7 @@ class BoxTarget:
         del spare
         component = int(self.problem.component[self.leaves[0]])
         near = {leaf for place in members for leaf in self.problem.leaves_of(place, component)}
-        search = _Corners(self, {leaf: self.problem.contributed(members, leaf) for leaf in near}, most)
+        search = _Corners(self, {leaf: self.problem.contribution_of(members, leaf) for leaf in near}, most)
         covers = search.covers()
         if covers is None:
             return Judgement(None, signs=tuple(search.excluded.items()), late=search.late)
@@ -212,7 +212,7 @@ class _Corners:
             self.late = self._problem.late
             if self.late or not left or self._asked > _MOST_PROGRAMS:
                 return None
-            if tight and self._nothing(signs, tight):
+            if tight and self._is_impossible(signs, tight):
                 # Whatever signs these have, the corner is excluded: what is left is to find those of the others.
                 signs = self.excluded = signs | dict.fromkeys(tight, 1)
                 left = [leaf for leaf in self._target.leaves if leaf not in signs]
@@ -264,7 +264,7 @@ class _Corners:
             return known
         return self._table(lower, upper, wished)
 
-    def _nothing(self, signs: dict[int, int], tight: Collection[int]) -> bool:
+    def _is_impossible(self, signs: dict[int, int], tight: Collection[int]) -> bool:
         """Return whether there is no table for some signs, whatever those of some leaves are."""
         ends = {leaf: (self._one[leaf, -1][0], self._one[leaf, 1][1]) for leaf in tight}
         return self._table(*self._bounds(signs, ends), self._wished) is None

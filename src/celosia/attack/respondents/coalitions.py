@@ -167,7 +167,10 @@ class CoalitionSearch:
         if self._last != (target, members):
             problem, component = self._problem, int(self._problem.component[target.leaves[0]])
             near = {leaf for place in members for leaf in problem.leaves_of(place, component)} | set(target.leaves)
-            self._last, self._taken = (target, members), [(leaf, problem.contributed(members, leaf)) for leaf in near]
+            self._last, self._taken = (
+                (target, members),
+                [(leaf, problem.contribution_of(members, leaf)) for leaf in near],
+            )
         return self._taken
 
     def _suspects(self, target: Target, proof: Proof, members: Coalition, spare: int) -> list[int]:
@@ -187,7 +190,7 @@ class CoalitionSearch:
         suspects = dict.fromkeys(place for place in inside if not problem.is_single(place, own))
         for leaf in sorted({*target.leaves, *problem.leaf_of[proof.columns].tolist()} & more.keys()):
             size = more[leaf]
-            taken = problem.contributed(members, leaf) + size
+            taken = problem.contribution_of(members, leaf) + size
             if size and proof.fails(leaf, taken, most if leaf == own else raised):
                 suspects |= dict.fromkeys(self._next_contributors(target, members, leaf))
         return list(suspects)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.table.frames import frame_of
 
 if TYPE_CHECKING:
@@ -69,17 +69,17 @@ class RuleAudit:
             "target": [name(one.target) for one in self.open],
             "target_in": [", ".join(label(cell) for cell in one.cells) for one in self.open],
             "within": [self._within(one) for one in self.open],
-            "allowed": [self._allowed(one) for one in self.open],
+            "allowed": [self._allowed_closeness(one) for one in self.open],
         }
 
     def _within(self, one: OpenPair) -> float | None:
         """Return how close they come, in percent of what the target contributes."""
-        allowed = self._allowed(one)
+        allowed = self._allowed_closeness(one)
         if one.reach is None or one.level is None or allowed is None:
             return None
         return allowed - 100 * (one.level - one.reach)
 
-    def _allowed(self, one: OpenPair) -> float | None:
+    def _allowed_closeness(self, one: OpenPair) -> float | None:
         """Return how close they may come, in percent of what the target contributes; None where cells differ."""
         if not self.knowledge.least:
             return 100 * self.knowledge.p / self.knowledge.unit
@@ -163,8 +163,8 @@ class RespondentAudit:
                 kind: {n for part in self.parts if part.respondents.kind == kind for n in part.exposed}
                 for kind in people
             }
-            exposed = " and ".join(counted(len(numbers), kind) for kind, numbers in sorted(hit.items()))
-            said = f"not safe: {counted(len(self.open), 'open pair')}, {exposed} exposed"
+            exposed = " and ".join(pluralise(len(numbers), kind) for kind, numbers in sorted(hit.items()))
+            said = f"not safe: {pluralise(len(self.open), 'open pair')}, {exposed} exposed"
             said += f", {self.unjudged:,} not judged in time" if self.unjudged else ""
-        many = ", ".join(counted(len(own), kind) for kind, own in sorted(people.items()))
-        return f"RespondentAudit({said}; {many}, {counted(self.targets, 'target')})"
+        many = ", ".join(pluralise(len(own), kind) for kind, own in sorted(people.items()))
+        return f"RespondentAudit({said}; {many}, {pluralise(self.targets, 'target')})"

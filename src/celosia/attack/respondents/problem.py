@@ -132,7 +132,7 @@ class RespondentProblem:
         """Return whether a respondent contributes to no other leaf of the component."""
         return len(self.leaves_of(place, int(self.component[leaf]))) == 1
 
-    def contributed(self, members: Collection[int], leaf: int) -> int:
+    def contribution_of(self, members: Collection[int], leaf: int) -> int:
         """Return what some respondents contribute to a leaf together."""
         return sum(self.holdings[place].get(leaf, 0) for place in members)
 
@@ -185,7 +185,7 @@ def respondent_problem(
     system = attacker_system(table, said, names=["release", "knowledge of the respondents"])
     parts = decompose(system)
     published = attacker_system(
-        table, [release.bounds(), _unbounded(len(table), system.decimals)], names=["release", ""]
+        table, [release.bounds(), _unbounded_ends(len(table), system.decimals)], names=["release", ""]
     )
     scale = 10 ** (system.decimals - decimals)
     place_of = np.full(len(table), -1, dtype=np.int64)
@@ -204,5 +204,5 @@ def respondent_problem(
     )
 
 
-def _unbounded(n: int, decimals: int) -> tuple[Fixed, Fixed]:
+def _unbounded_ends(n: int, decimals: int) -> tuple[Fixed, Fixed]:
     return Fixed(np.full(n, -INFINITE), decimals), Fixed(np.full(n, INFINITE), decimals)

@@ -112,7 +112,7 @@ class CellTarget:
 
     def level(self, members: Coalition) -> int:
         """Return how far the cell must move."""
-        return self._level(self.problem.contributed(members, self.leaf))
+        return self._level(self.problem.contribution_of(members, self.leaf))
 
     def _level(self, taken: int) -> int:
         problem, own = self.problem, self.problem.holdings[self.place][self.leaf]
@@ -121,7 +121,7 @@ class CellTarget:
     def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return tables that push the cell as far as is needed, and how far they do."""
         problem = self.problem
-        inside = problem.contributed(members, self.leaf)
+        inside = problem.contribution_of(members, self.leaf)
         level = self._level(inside)
         others = [
             size for size, place in problem.contributors[self.leaf] if place != self.place and place not in members
@@ -130,7 +130,7 @@ class CellTarget:
         if limit <= 0:
             return Judgement(CellProof(problem, self.leaf, (), 0), 0, level)
         taken = {
-            leaf: problem.contributed(members, leaf)
+            leaf: problem.contribution_of(members, leaf)
             for place in members
             for leaf in problem.holdings[place]
             if leaf != self.leaf and problem.component[leaf] == problem.component[self.leaf]

@@ -37,10 +37,10 @@ def find_implied_rows(matrix: sp.csr_array) -> NDArray[np.bool_]:
     columns = sp.csc_array(matrix)
     if not m or int(np.diff(columns.indptr).max(initial=0)) <= _ENDS:
         return np.zeros(m, dtype=bool)
-    colour = coloured(matrix.indptr, matrix.indices, n)
+    colour = colour_rows(matrix.indptr, matrix.indices, n)
     totals = _totals(matrix.indptr, matrix.indices, matrix.data)
     orders = [np.argsort(rank, kind="stable") for rank in _ranks(colour)]
-    best = min(orders, key=lambda order: _crowded(matrix.indptr, matrix.indices, totals, order, n))
+    best = min(orders, key=lambda order: _count_crowded(matrix.indptr, matrix.indices, totals, order, n))
     table = np.random.default_rng(0).integers(1, _PRIME, size=(_DRAWS, n))
     return np.asarray(
         _follows(
@@ -60,7 +60,7 @@ def _ranks(colour: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 @kernel()
-def _crowded(
+def _count_crowded(
     starts: NDArray[np.int32], columns: NDArray[np.int32], totals: NDArray[np.int64], order: NDArray[np.int64], n: int
 ) -> int:
     """Return how many columns stand in more than two of the definitions, of which each total gets the first."""
@@ -79,7 +79,7 @@ def _crowded(
 
 
 @kernel()
-def coloured(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+def colour_rows(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDArray[np.int64]:
     """Return a colour for every row, such that rows of one colour share no column: the first that fits, in order.
 
     Rows that would need more than 62 colours share the last.
@@ -131,7 +131,7 @@ def _follows(
     defined = np.empty(m, dtype=np.int64)
     for row in range(m):
         defined[row] = totals[row] if defines[row] else -1
-    found = _tabulated(starts, columns, data, column_starts, column_rows, defined, known, table)
+    found = _fill_totals(starts, columns, data, column_starts, column_rows, defined, known, table)
     for row in range(m):
         found[row] = not found[row]  # what is settled already needs no proof
         for draw in range(table.shape[0]):
@@ -141,7 +141,7 @@ def _follows(
 
 
 @inner(inline=True)
-def _tabulated(
+def _fill_totals(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
     data: NDArray[np.int64],

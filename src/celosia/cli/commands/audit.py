@@ -30,7 +30,7 @@ from celosia.cli.output import (
     say_how_to_verify,
     show,
 )
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.job.pipeline import assess_source
 from celosia.job.source import read_source
 from celosia.pattern.csv.file import read_release
@@ -183,14 +183,14 @@ def _words(found: Audit) -> RenderableType:
 
 
 def _verdict(found: Audit) -> Text:
-    total = counted(len(found.verdicts), "requirement")
-    sensitive = counted(int(found.risk.sensitive.sum()), "sensitive cell")
+    total = pluralise(len(found.verdicts), "requirement")
+    sensitive = pluralise(int(found.risk.sensitive.sum()), "sensitive cell")
     if found.safe:
         return Text(f"Safe: all of {total} met ({sensitive}).", style="bold")
     missed, open_ = len(found.of_result(MISSED)), len(found.of_result(OPEN))
     said = "Not safe" if missed else "Not shown safe"
     parts = [f"{missed:,} missed"] * bool(missed) + [f"{open_:,} not shown to be met"] * bool(open_)
-    parts += [f"{counted(found.unjudged, 'contributor')} not attacked in time"] * bool(found.unjudged)
+    parts += [f"{pluralise(found.unjudged, 'contributor')} not attacked in time"] * bool(found.unjudged)
     return Text(f"{said}: of {total} ({sensitive}) {' and '.join(parts)}.", style="bold dark_orange")
 
 

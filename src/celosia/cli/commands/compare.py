@@ -17,7 +17,7 @@ from celosia.job.comparison import compare_methods, problems_with_methods
 from celosia.job.methods.sections import SECTIONS
 from celosia.job.pipeline import assess_source
 from celosia.job.source import read_source
-from celosia.presses import answered
+from celosia.presses import answer_presses
 from celosia.report.measures import OUT_OF_TIME
 from celosia.report.pages.comparison import write_comparison_page
 from celosia.report.terminal.comparison import comparison_table
@@ -63,7 +63,7 @@ def compare(
     refuse_problems(job, [(report, (".html",))], more=problems_with_methods(names, options["method"]))
     with show_progress(quiet=quiet) as progress:
         risk = assess_source(job, progress)
-        with answered():
+        with answer_presses():
             compared = compare_methods(risk, job, names, options, progress)
         if report is not None:
             asked = {"Input": source.name, **{name: _format_option(value) for name, value in said.items()}}

@@ -8,7 +8,7 @@ import click
 
 from celosia.cli.bars import show_progress
 from celosia.cli.output import print_json
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.kernels import compile_kernels
 from celosia.protection.protect import load_engines
 from celosia.source.tabulate import tabulate as tabulate
@@ -33,6 +33,6 @@ def compile(*, quiet: bool, as_json: bool) -> None:  # noqa: A001  (what the com
         print_json({"compiled": many, "seconds": seconds})
     elif not quiet:
         said = (
-            f"Compiled {counted(many, 'function')} in {seconds:.0f} s." if many else "Everything is compiled already."
+            f"Compiled {pluralise(many, 'function')} in {seconds:.0f} s." if many else "Everything is compiled already."
         )
         click.echo(said)

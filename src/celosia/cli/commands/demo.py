@@ -29,7 +29,7 @@ from celosia.job.sections.rules import RulePart
 from celosia.job.source import read_source
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.presses import answered, shielded
+from celosia.presses import answer_presses, shield_from_presses
 from celosia.protection.result import Protection
 from celosia.report.pages.assessment import write_page
 from celosia.report.summary import summary
@@ -134,11 +134,11 @@ def demo(output: Path, rows: int, seed: int, *, quiet: bool, as_json: bool) -> N
         source = read_source(output / JOB)
         plan, risk = make_plan(source), assess_source(source, progress)
         rules = source.job.rules if source.job is not None else []
-        with answered():
+        with answer_presses():
             result = protect_risk(risk, plan, progress)
             data = pyarrow.parquet.read_table(output / DATA)
             pair = protect_in_two_ways(data, [rule.build() for rule in rules], seed, progress)
-            with shielded():
+            with shield_from_presses():
                 outputs = prepare_outputs(result, plan, progress, beside=pair)
                 with tidy_when_terminated():
                     written = write_outputs(outputs, progress)
@@ -203,7 +203,7 @@ def _facts(rules: Sequence[RulePart], result: Protection) -> Iterator[str]:
     """Yield three things about the demo that a look at the figures does not show at once."""
     risk, sensitive = result.risk, result.risk.sensitive
     table, many = risk.table, int(sensitive.sum())
-    alone = audit(Pattern.suppressing(table, sensitive), risk, attackers=risk.attackers[:1])
+    alone = audit(Pattern.hide(table, sensitive), risk, attackers=risk.attackers[:1])
     betrayed = [verdict for verdict in alone.verdicts if verdict.result != MET]
     exactly = sum(verdict.finding.lower == verdict.finding.upper is not None for verdict in betrayed)
     yield (

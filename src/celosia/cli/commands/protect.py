@@ -23,7 +23,7 @@ from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
 from celosia.job.source import read_source
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.midpoint import midpoints
-from celosia.presses import shielded
+from celosia.presses import shield_from_presses
 from celosia.protection.result import Protection
 from celosia.protection.why import Why, why
 from celosia.report.loss import loss
@@ -81,7 +81,7 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
             whys = [why(result, cell) for cell in cells]
             written = []
             if result.safe:
-                with shielded():
+                with shield_from_presses():
                     outputs = prepare_outputs(result, plan, progress, whys=whys)
                     with tidy_when_terminated():
                         written = write_outputs(outputs, progress)

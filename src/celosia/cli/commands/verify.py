@@ -14,7 +14,7 @@ from celosia.cli.bars import show_progress
 from celosia.cli.exit_codes import ExitCode
 from celosia.cli.options import PATH, print_options
 from celosia.cli.output import print_json
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.job.pipeline import assess_file
 from celosia.pattern.csv.file import read_release
 
@@ -86,15 +86,15 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
         yield f"What is wrong with {proof}:"
         yield from (f"  {' '.join(str(problem).split())}" for problem in result.problems)
         return
-    required = counted(counts["requirements"], "requirement")
+    required = pluralise(counts["requirements"], "requirement")
     kind = "tables of whole numbers" if result.whole_numbers else "tables"
     if result.whole_variables and not result.whole_numbers:
         kind = f"tables with whole numbers of {' and '.join(result.whole_variables)}"
     whose = required if "problem" in result.compared else f"{required} of its own"
     yield f"{whose} met, each shown by two {kind} ({counts['tables']:,} in all),"
-    yield f"checked in exact arithmetic over {counted(counts['cells'], 'cell')}, in {result.seconds:.2f} s."
+    yield f"checked in exact arithmetic over {pluralise(counts['cells'], 'cell')}, in {result.seconds:.2f} s."
     if result.ranges == ALL_REACHED:
-        yield f"Both ends of each of {counted(counts['ranges'], 'published range')} are reached, too."
+        yield f"Both ends of each of {pluralise(counts['ranges'], 'published range')} are reached, too."
     elif result.ranges == SOME_REACHED:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
     if "respondents" in result.compared:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from celosia.errors import CelosiaError, DataError, listed
+from celosia.errors import CelosiaError, DataError, list_items
 from celosia.job.draft.toml import inline, key, quote_text
 from celosia.source.cells.cells import cells
 from celosia.source.cells.columns import STATUSES
@@ -109,9 +109,8 @@ def guess_cells(source: RowSource, columns: Sequence[ColumnProfile]) -> CellsGue
     named = [name for name in by if total_names(source, name)]
     if not values:
         if len(by) > 1 and named:
-            seen = (
-                f"rows are ready-made cells, with totals in {listed(named)}, and no column of numbers has their values."
-            )
+            totals = list_items(named)
+            seen = f"rows are ready-made cells, with totals in {totals}, and no column of numbers has their values."
             raise DataError.one("columns", seen, "Add the values, and run celosia init again.")
         return None
     dimensions = dimensions_of(source, by, values[0])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from celosia.errors import DataError, listed
+from celosia.errors import DataError, list_items
 from celosia.job.draft.cells import CODE, COUNT, CellsGuess, cells_lines, guess_cells
 from celosia.job.draft.toml import inline, key, quote_text
 from celosia.source.duckdb import open_rows
@@ -83,7 +83,7 @@ def guess(columns: Sequence[ColumnProfile]) -> Guess:
     waiver = next((one.name for one in flags if "waive" in one.name.lower()), None)
     dimensions = [one for one in left if _is_dimension(one) and one.name not in (request, waiver)]
     if not dimensions:
-        names = listed([one.name for one in columns])
+        names = list_items([one.name for one in columns])
         remedy = f"Columns: {names}. Write the job file by hand: see the reference."
         raise DataError.one("columns", "none looks like a classification, with a few codes that repeat.", remedy)
     numbers = [one for one in left if one.kind == NUMBER and one not in dimensions and one.filled == one.rows]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import PlainValidator, ValidationError, ValidationInfo, WithJsonSchema
 
-from celosia.errors import SpecError, listed, nearest
+from celosia.errors import SpecError, list_items, nearest
 from celosia.job.methods.section import MethodPart
 from celosia.job.methods.sections import SECTIONS
 from celosia.job.sections.part import Fault, complaint, faults_of, format_value
@@ -56,7 +56,7 @@ def make_method_part(written: object, context: Mapping[str, Any] | None = None) 
 
 
 def _whose(option: str) -> str:
-    return f"It belongs to {listed(owners(option))}."
+    return f"It belongs to {list_items(owners(option))}."
 
 
 def _find_refusals(part: type[MethodPart], options: Mapping[str, Any]) -> Iterator[Fault]:

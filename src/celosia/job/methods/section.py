@@ -138,7 +138,7 @@ class _OptionReader:
         value = getattr(self.part, name)
         if not isinstance(value, Selection):
             return value
-        with self.found.gathering():
+        with self.found.gather():
             if any(entry.numbers for entry in value.entries):
                 return self._numbers(value, name)
             return value.cells(self.risk.table, f"method.{name}")
@@ -161,13 +161,13 @@ class _OptionReader:
         """Return the costs: those asked for, times the factors of single cells."""
         table, cost = self.risk.table, self.risk.cost
         factors, keep = getattr(self.part, "factors", None), getattr(self.part, "keep", None)
-        with self.found.gathering():
+        with self.found.gather():
             cost = self._plain_cost().copy()
-        with self.found.gathering():
+        with self.found.gather():
             if factors is not None:
                 for cells, said in factors.places(table, "method.factors"):
                     cost[cells] *= said["factor"]
-        with self.found.gathering():
+        with self.found.gather():
             if keep is not None:
                 cost[_find_hidden_before(read_release(keep.release), table)] *= keep.factor
         return cost

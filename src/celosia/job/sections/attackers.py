@@ -76,4 +76,4 @@ class AttackerPart(JobPart):
             for cells, said in self.knows.places(table, f"{place}.knows"):
                 ends = tuple(repr(said[side]) if side in said else None for side in ("lower", "upper"))
                 known |= dict.fromkeys(cells.tolist(), (ends[0], ends[1]))
-        return made.knowing(table, known) if known else made
+        return made.with_knowledge(table, known) if known else made

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, PlainValidator, TypeAdapter, ValidationInfo
 
-from celosia.errors import CelosiaError, DataError, Problems, listed
+from celosia.errors import CelosiaError, DataError, Problems, list_items
 from celosia.job.sections.files import File, rows_of
 from celosia.job.sections.part import Fault, JobPart, Where
 from celosia.table.hierarchy import Classification, Digits, Hierarchy
@@ -156,7 +156,7 @@ def _of_levels(path: Path, *, total: str, partial: bool) -> Hierarchy:
     long = [number for number, row in enumerate(rows[1:], start=1) if any(row[width:])]
     if long:
         raise DataError.one(
-            str(path), f"rows with more columns than names: {listed(long)}.", "Name every level in the first line."
+            str(path), f"rows with more columns than names: {list_items(long)}.", "Name every level in the first line."
         )
     try:
         return Hierarchy.from_levels([row[:width] for row in rows[1:]], total=total, partial=partial)
@@ -169,7 +169,9 @@ def _of_pairs(path: Path, *, total: str, partial: bool) -> Hierarchy:
     names = [name.lower() for name in rows[0]] if rows else []
     if "parent" not in names or "child" not in names:
         raise DataError.one(
-            str(path), f"has the columns {listed(names)}.", "Name two columns 'parent' and 'child' in the first line."
+            str(path),
+            f"has the columns {list_items(names)}.",
+            "Name two columns 'parent' and 'child' in the first line.",
         )
     parent, child = names.index("parent"), names.index("child")
     last = max(parent, child)
@@ -177,7 +179,9 @@ def _of_pairs(path: Path, *, total: str, partial: bool) -> Hierarchy:
         number for number, row in enumerate(rows[1:], start=1) if len(row) <= last or not row[parent] or not row[child]
     ]
     if short:
-        raise DataError.one(str(path), f"rows without a parent or a child: {listed(short)}.", "Give both in every row.")
+        raise DataError.one(
+            str(path), f"rows without a parent or a child: {list_items(short)}.", "Give both in every row."
+        )
     if len(rows) == 1:
         raise DataError.one(str(path), "has no pairs.", "Give a row per code.")
     try:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
 from pydantic import PlainValidator, ValidationError, WrapValidator, create_model
 
-from celosia.errors import SpecError, listed, nearest
+from celosia.errors import SpecError, list_items, nearest
 from celosia.job.sections.part import Fault, JobPart, complaint, faults_of, format_value
 from celosia.risk.rules.cell_rules import GivenStatus, Requests, ZeroCells
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior
@@ -71,7 +71,7 @@ def _rule(written: object) -> RulePart:
         raise complaint(Fault((), message, "Write [[rules]] above them."))
     name = written.get("rule")
     if name is None:
-        raise complaint(Fault(("rule",), "is missing.", f"Give one of {listed(list(PARTS))}."))
+        raise complaint(Fault(("rule",), "is missing.", f"Give one of {list_items(list(PARTS))}."))
     if not isinstance(name, str) or name not in PARTS:
         raise complaint(Fault(("rule",), f"{format_value(name)} is no rule.", nearest(str(name), PARTS)))
     faults, sound = [], dict(written)

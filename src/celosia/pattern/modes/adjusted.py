@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import endless
 from celosia.pattern.entries import ADJUSTED, Fault
-from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, weighted_sum
+from celosia.pattern.modes.mode import check_cells, distance, refuse_faults, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -39,7 +39,7 @@ class Adjusted:
     table: InitVar[Table | None] = None
 
     def __post_init__(self, table: Table | None) -> None:
-        object.__setattr__(self, "cells", checked_cells(self.cells, table, {"values": self.values}))
+        object.__setattr__(self, "cells", check_cells(self.cells, table, {"values": self.values}))
         refuse_faults(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
 
     def published(self) -> Fixed | None:

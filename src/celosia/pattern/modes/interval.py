@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import greater, outside
 from celosia.pattern.entries import INTERVAL, Fault
-from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
+from celosia.pattern.modes.mode import check_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -49,7 +49,7 @@ class Interval:
     def __post_init__(self, table: Table | None) -> None:
         numbers = {"lower": self.lower, "upper": self.upper}
         costs = {"lower_cost": self.lower_cost, "upper_cost": self.upper_cost, "fixed_cost": self.fixed_cost}
-        object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, costs))
+        object.__setattr__(self, "cells", check_cells(self.cells, table, numbers, costs))
         refuse_faults(self, self._impossible(), table)
 
     def _impossible(self) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import DataError, Problems, SpecError, listed
+from celosia.errors import DataError, Problems, SpecError, list_items
 from celosia.pattern.arithmetic import minus
 from celosia.pattern.entries import Fault, problems_of
 
@@ -48,7 +48,7 @@ class Mode(Protocol):
         """Return which of these cells the table refutes, ``(m,)`` each. No message tells a true value."""
 
 
-def checked_cells(
+def check_cells(
     cells: ArrayLike,
     table: Table | None,
     numbers: Mapping[str, Fixed] | None = None,
@@ -85,10 +85,10 @@ def checked_cells(
     beyond = array[(array < 0) | (array >= (np.iinfo(np.int64).max if table is None else len(table)))]
     if len(beyond):
         known = "" if table is None else f" up to {len(table) - 1}"
-        found.add("cells", f"are not in the table: {listed(beyond.tolist())}.", f"Cells count from 0{known}.")
+        found.add("cells", f"are not in the table: {list_items(beyond.tolist())}.", f"Cells count from 0{known}.")
     unique, repeats = np.unique(array, return_counts=True)
     if len(unique) < len(array):
-        found.add("cells", f"stand twice: {listed(unique[repeats > 1].tolist())}.", "Name each cell once.")
+        found.add("cells", f"stand twice: {list_items(unique[repeats > 1].tolist())}.", "Name each cell once.")
     several = frozenset(single)
     for name, said in (numbers or {}).items():
         if len(said) != len(array) and not (name in several and len(said) == 1):
@@ -107,10 +107,10 @@ def _check_costs(name: str, costs: NDArray[np.float64], n: int, found: Problems)
         return
     wrong = np.flatnonzero(~(np.isfinite(costs) & (np.asarray(costs) >= 0)))
     if len(wrong):
-        found.add(name, f"is negative or not finite at {listed(wrong.tolist())}.", "Costs are zero or more.")
+        found.add(name, f"is negative or not finite at {list_items(wrong.tolist())}.", "Costs are zero or more.")
 
 
-def checked_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
+def check_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
     """Return the costs of `n` cells, once each of them is zero or more.
 
     Raises

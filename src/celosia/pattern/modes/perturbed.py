@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import minus, outside, plus, repeat
 from celosia.pattern.entries import PERTURBED, Fault
-from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
+from celosia.pattern.modes.mode import check_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -48,7 +48,7 @@ class Perturbed:
     def __post_init__(self, table: Table | None) -> None:
         numbers = {"values": self.values, "reach": self.reach}
         costs = {"lower_cost": self.lower_cost, "upper_cost": self.upper_cost}
-        object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, costs, single=["reach"]))
+        object.__setattr__(self, "cells", check_cells(self.cells, table, numbers, costs, single=["reach"]))
         object.__setattr__(self, "reach", repeat(self.reach, len(self.cells)))
         endless = self.values.infinite | self.reach.infinite
         negative = np.asarray(self.reach.counts < 0, dtype=bool) & ~endless

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.errors import Problems, SpecError
 from celosia.pattern.arithmetic import align_decimals, minus, outside, plus, repeat, times
 from celosia.pattern.entries import ROUNDED, Fault
-from celosia.pattern.modes.mode import checked_cells, distance, refuse_faults, truths, weighted_sum
+from celosia.pattern.modes.mode import check_cells, distance, refuse_faults, truths, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -56,7 +56,7 @@ class Rounded:
                 found.add(name, f"must be zero or more, not {number}.")
         found.raise_as(SpecError)
         numbers = {"values": self.values, "base": self.base}
-        object.__setattr__(self, "cells", checked_cells(self.cells, table, numbers, single=["base"]))
+        object.__setattr__(self, "cells", check_cells(self.cells, table, numbers, single=["base"]))
         object.__setattr__(self, "base", repeat(self.base, len(self.cells)))
         refuse_faults(self, self._impossible(), table)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.pattern.arithmetic import differ
 from celosia.pattern.entries import SHOWN, Fault
-from celosia.pattern.modes.mode import checked_cells, refuse_faults, truths
+from celosia.pattern.modes.mode import check_cells, refuse_faults, truths
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -36,13 +36,13 @@ class Shown:
     table: InitVar[Table | None] = None
 
     def __post_init__(self, table: Table | None) -> None:
-        object.__setattr__(self, "cells", checked_cells(self.cells, table, {"values": self.values}))
+        object.__setattr__(self, "cells", check_cells(self.cells, table, {"values": self.values}))
         refuse_faults(self, [(self.values.infinite, "the value is infinite.", "Suppress the cell.")], table)
 
     @classmethod
     def of(cls, table: Table, cells: ArrayLike) -> Shown:
         """Return cells of a table, shown."""
-        known = checked_cells(cells, table)
+        known = check_cells(cells, table)
         return cls(known, truths(table, known))
 
     def published(self) -> Fixed | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.pattern.arithmetic import endless
 from celosia.pattern.entries import HIDDEN, Fault
-from celosia.pattern.modes.mode import checked_cells, weighted_sum
+from celosia.pattern.modes.mode import check_cells, weighted_sum
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
 
@@ -33,7 +33,7 @@ class Suppressed:
     table: InitVar[Table | None] = None
 
     def __post_init__(self, table: Table | None) -> None:
-        object.__setattr__(self, "cells", checked_cells(self.cells, table))
+        object.__setattr__(self, "cells", check_cells(self.cells, table))
 
     def published(self) -> Fixed | None:
         """Return None: nothing is shown."""

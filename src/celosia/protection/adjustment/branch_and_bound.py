@@ -167,7 +167,7 @@ class AdjustmentSearch:
 
     def _raise_bound(self, bound: float) -> None:
         """Raise the bound, to the next possible cost where costs have a step."""
-        raised = self._step.raised(bound)
+        raised = self._step.raise_bound(bound)
         if raised >= self.cost * (1 - SAME_COST):
             raised = self.cost
         if raised > self.bound:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.errors import DataError, InfeasibleError, SpecError, listed
+from celosia.errors import DataError, InfeasibleError, SpecError, list_items
 from celosia.library import OnFirstUse
 from celosia.pattern.arithmetic import minus, plus
 from celosia.risk.attacker import Attacker
@@ -301,7 +301,7 @@ def _right_side(table: Table, grid: PublicationGrid) -> NDArray[np.int64]:
 
 def _round_up(numbers: Fixed, decimals: int) -> NDArray[np.int64]:
     """Return numbers in counts of a decimal, rounded up; infinite ones come out as zero."""
-    finite = Fixed(np.where(numbers.infinite, 0, numbers.counts), numbers.decimals).rounded_up(decimals).counts
+    finite = Fixed(np.where(numbers.infinite, 0, numbers.counts), numbers.decimals).round_up(decimals).counts
     if np.abs(finite).max(initial=0) >= LARGEST_MOVE // 4:
         raise DataError.one("values", f"have more than 14 digits with {decimals} decimals.", "Use a larger unit.")
     return np.asarray(finite, dtype=np.int64)
@@ -312,4 +312,4 @@ def _round_down(numbers: Fixed, decimals: int) -> NDArray[np.int64]:
 
 
 def _labels(table: Table, cells: NDArray[np.int64]) -> str:
-    return listed([table.label(int(cell)) for cell in cells])
+    return list_items([table.label(int(cell)) for cell in cells])

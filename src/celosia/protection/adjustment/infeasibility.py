@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, listed
+from celosia.errors import InfeasibleError, list_items
 from celosia.protection.adjustment.formulation import AdjustmentProblem, formulate
 from celosia.protection.adjustment.method import Adjust
 from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
@@ -157,4 +157,4 @@ def _release_rows(
 
 
 def _labels(table: Table, cells: NDArray[np.int64]) -> str:
-    return listed([table.label(int(cell)) for cell in cells])
+    return list_items([table.label(int(cell)) for cell in cells])

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed, nearest
+from celosia.errors import Problems, SpecError, list_items, nearest
 from celosia.pattern.entries import ADJUSTED
 from celosia.protection.method import NO_CELLS, Method
 from celosia.protection.named_cells import places_of
@@ -100,7 +100,7 @@ class Adjust(Method):
         found = Problems()
         table = risk.table
         keep = np.zeros(len(table), dtype=bool)
-        with found.gathering():
+        with found.gather():
             keep[places_of("keep", self.keep, table)] = True
         for place, cells, remedy in (
             ("keep", keep, "A cell cannot be both."),
@@ -171,4 +171,4 @@ def find_kept_totals(table: Table, which: str) -> NDArray[np.bool_]:
 
 
 def _labels(table: Table, cells: NDArray[np.int64]) -> str:
-    return listed([table.label(int(cell)) for cell in cells])
+    return list_items([table.label(int(cell)) for cell in cells])

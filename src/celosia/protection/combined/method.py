@@ -40,7 +40,7 @@ class Combined(Intervals):
 
     def __post_init__(self) -> None:
         found = Problems()
-        with found.gathering():
+        with found.gather():
             Intervals.__post_init__(self)
         if self.at_most is not None and self.at_most < 0:
             found.add("at_most", f"must be zero or more, not {self.at_most}.")

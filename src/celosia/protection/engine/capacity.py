@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import taken
+from celosia.arrays import take
 from celosia.kernels import kernel
 from celosia.tolerance import COEFFICIENT_GRID, ENDLESS, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
 
@@ -52,7 +52,7 @@ class Cut:
     lean: bool = False
     rounded: bool = False
 
-    def missing(self, x: NDArray[np.float64]) -> float:
+    def violation(self, x: NDArray[np.float64]) -> float:
         """Return by how much a point violates the inequality."""
         return self.right - float(self.values @ x[self.columns])
 
@@ -248,4 +248,4 @@ def combine_rows(
             touched[kept] = touched[k]
             kept += 1
     found = touched[:kept].copy()
-    return found, taken(total, found)
+    return found, take(total, found)

@@ -112,7 +112,7 @@ class Incumbent:
     def allows(self, pattern: NDArray[np.bool_]) -> bool:
         """Return whether a pattern satisfies the further rows, and was not refuted."""
         x = pattern.astype(np.float64)
-        return not any(row.missing(x) > CUT_SATISFIED for row in (*self.rows, *self.refuted))
+        return not any(row.violation(x) > CUT_SATISFIED for row in (*self.rows, *self.refuted))
 
     def improve(self, pattern: NDArray[np.bool_]) -> bool:
         """Take a safe pattern where it is the best so far; return whether it is."""
@@ -125,7 +125,7 @@ class Incumbent:
 
     def raise_bound(self, bound: float) -> None:
         """Raise the bound to one that leaves forced cells out, where that is higher."""
-        raised = self.base + self.step.raised(bound)
+        raised = self.base + self.step.raise_bound(bound)
         if raised > self.bound and not self._frozen:
             self.bound = self._proved_bound = min(raised, self.cost)
             self._listen()

@@ -175,7 +175,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
         An attacker believes what is not true.
     """
     table, whole = risk.table, whole_cells(risk.table, integer)
-    hidden = Pattern.suppressing(table, risk.status != SHOW).bounds()
+    hidden = Pattern.hide(table, risk.status != SHOW).bounds()
     redundant = find_implied_rows(table.relations.matrix)
     systems = [
         attacker_system(

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, counted, listed
+from celosia.errors import Problems, SpecError, list_items, pluralise
 from celosia.pattern.entries import INTERVAL
 from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of
 from celosia.risk.cost import Cost
@@ -87,7 +87,7 @@ class Intervals(Method):
             wrong = [cell for cell, width in widths.items() if not (width > 0 and math.isfinite(width))]
             if wrong:
                 remedy = "Leave it out for none." if name == "least_width" else "For points say must_show."
-                found.add(name, f"must be above zero; it is not for {listed(wrong)}.", remedy)
+                found.add(name, f"must be above zero; it is not for {list_items(wrong)}.", remedy)
         if self.levels not in ("own", "sliding"):
             found.add("levels", f"must be 'own' or 'sliding', not {self.levels!r}.")
         if self.search not in ("auto", "cuts", "splitting"):
@@ -105,7 +105,7 @@ class Intervals(Method):
             found.add("digits", f"must be 1 or more, not {self.digits}.")
         if self.base is not None and not self.base > 0:
             found.add("base", f"must be above zero, not {self.base}.")
-        elif self.base is not None and (_written(self.base) * 10**self.base_decimals).denominator != 1:
+        elif self.base is not None and (_to_fraction(self.base) * 10**self.base_decimals).denominator != 1:
             found.add("base", f"has too many decimals: {self.base}.", "Multiples of it are published.")
         if self.digits is not None and self.base is not None:
             found.add("digits", "and base are both given.", "Round ends in one way.")
@@ -128,7 +128,7 @@ class Intervals(Method):
     @property
     def base_decimals(self) -> int:
         """How many decimals the base has; none where there is no base."""
-        return 0 if self.base is None else count_decimals([_written(self.base)])
+        return 0 if self.base is None else count_decimals([_to_fraction(self.base)])
 
     def refuse_base(self, risk: Risk, *, integer: bool | None) -> None:
         """Refuse a base whose multiples have more decimals than ends may have.
@@ -144,7 +144,7 @@ class Intervals(Method):
         if counts:
             raise SpecError.one("base", f"is {self.base}, and ends of counts are whole.", "Take a whole number.")
         if self.decimals is not None and self.decimals < self.base_decimals:
-            said = f"is {self.base}, and ends have {counted(self.decimals, 'decimal')}."
+            said = f"is {self.base}, and ends have {pluralise(self.decimals, 'decimal')}."
             raise SpecError.one("base", said, "Take a coarser base, or more decimals.")
 
     @property
@@ -167,20 +167,20 @@ class Intervals(Method):
         """
         found = Problems()
         asked = risk
-        with found.gathering():
+        with found.gather():
             asked = self.wishes.apply_to(risk)
         for name, cells in (("least_width", self.least_width), ("most_width", self.most_width)):
             beyond = [cell for cell in cells if not 0 <= cell < len(risk)]
             if beyond:
-                found.add(name, f"names cells that are not in the table: {listed(beyond)}.")
+                found.add(name, f"names cells that are not in the table: {list_items(beyond)}.")
         found.raise_as(SpecError)
         shown = [cell for cell in self.least_width if asked.status[cell] == SHOW]
         if shown:
-            labels = listed([risk.table.label(cell) for cell in shown])
+            labels = list_items([risk.table.label(cell) for cell in shown])
             raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
         if self.levels == "own":
             return asked
-        return replace(asked, levels=sliding_only(risk.levels))
+        return replace(asked, levels=make_sliding(risk.levels))
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
@@ -210,7 +210,7 @@ class Intervals(Method):
         return replace(self, cost=None, lower_cost=below, upper_cost=above, zeros_known=False, search="cuts")
 
 
-def sliding_only(levels: Levels) -> Levels:
+def make_sliding(levels: Levels) -> Levels:
     """Return levels that ask for the width of separate ones, wherever the true value lies in it: SPL = LPL + UPL."""
     decimals = max(levels.lower.decimals, levels.upper.decimals, levels.sliding.decimals)
     lower, upper, sliding = (
@@ -221,9 +221,9 @@ def sliding_only(levels: Levels) -> Levels:
 
 
 def _exact(widths: Mapping[int, Number]) -> dict[int, Fraction]:
-    return {cell: _written(width) for cell, width in widths.items()}
+    return {cell: _to_fraction(width) for cell, width in widths.items()}
 
 
-def _written(number: Number) -> Fraction:
+def _to_fraction(number: Number) -> Fraction:
     """Return a number, exact as it is written."""
     return Fraction(str(number)) if isinstance(number, float) else Fraction(number)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
-from celosia.errors import CelosiaError, InfeasibleError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, SpecError, list_items
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
@@ -332,7 +332,7 @@ class IntervalSearch(RangePublication):
         cells = np.unique(self.problem.cells[columns])
         wished = np.isin(cells, list(self.method.least_width))
         own = cells[wished] if bool(wished.any()) else cells
-        labels = listed([self.required.table.label(int(cell)) for cell in own])
+        labels = list_items([self.required.table.label(int(cell)) for cell in own])
         said = f"is impossible: even with the widest ranges that are allowed attackers come too close to {labels}."
         remedy = "Ask for less there, or allow more cells to be ranges, or wider ones."
         if bool(wished.any()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.errors import SpecError, listed
+from celosia.errors import SpecError, list_items
 from celosia.protection.intervals.method import Intervals
 from celosia.risk.risk import HIDE, Risk
 
@@ -28,7 +28,7 @@ def refuse_widths(risk: Risk, method: Intervals) -> None:
                 break
     if wide:
         raise SpecError.one(
-            "least_width", f"is more than attackers' bounds leave open: {listed(wide)}.", "Ask for less there."
+            "least_width", f"is more than attackers' bounds leave open: {list_items(wide)}.", "Ask for less there."
         )
     levels = risk.levels
     narrow = [
@@ -39,7 +39,7 @@ def refuse_widths(risk: Risk, method: Intervals) -> None:
         and width < max(levels.sliding.fraction(cell), levels.lower.fraction(cell) + levels.upper.fraction(cell))
     ]
     if narrow:
-        labels = listed([risk.table.label(cell) for cell in narrow])
+        labels = list_items([risk.table.label(cell) for cell in narrow])
         raise SpecError.one("most_width", f"is less than what must be reached: {labels}.", "Allow more, or ask less.")
 
 
@@ -53,6 +53,6 @@ def refuse_hidden(risk: Risk, method: Intervals) -> None:
     """
     hidden = np.flatnonzero(risk.status == HIDE)
     if len(hidden) and not method.hides:
-        labels = listed([risk.table.label(int(cell)) for cell in hidden])
+        labels = list_items([risk.table.label(int(cell)) for cell in hidden])
         said = f"{method.name!r} shows cells or ranges, but these must be hidden: {labels}."
         raise SpecError.one("method", said, "Use 'mixed'.")

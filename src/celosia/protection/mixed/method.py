@@ -78,7 +78,7 @@ class Mixed(Intervals):
 
     def __post_init__(self) -> None:
         found = Problems()
-        with found.gathering():
+        with found.gather():
             Intervals.__post_init__(self)
         for name, may, given in (
             ("round_base", "may_round", self.round_base),
@@ -88,7 +88,7 @@ class Mixed(Intervals):
                 if getattr(self, may) is not None:
                     found.add(may, f"names cells, but {name} is missing.", f"Say {name}.")
                 continue
-            with found.gathering():
+            with found.gather():
                 if any(number < 0 for number in read_fractions(name, given)) or not any(read_fractions(name, given)):
                     found.add(name, "must be above zero.", "Leave it out for none.")
         found.raise_as(SpecError)
@@ -113,11 +113,11 @@ class Mixed(Intervals):
         """
         found = Problems()
         for numbers in (self.bases, self.reaches):
-            with found.gathering():
+            with found.gather():
                 numbers(risk.table)
         for name in ("hide_cost", "move_cost", "number_cost"):
-            with found.gathering():
-                self.priced(name, risk)
+            with found.gather():
+                self.costs_named(name, risk)
         found.raise_as(SpecError)
         if self.round_base is not None or self.reach is not None:
             refuse_fractions(risk.table, risk.table.is_count)
@@ -125,15 +125,15 @@ class Mixed(Intervals):
 
     def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
-        return np.where(_allowed("may_hide", self.may_hide, risk.table), self.priced("hide_cost", risk), np.inf)
+        return np.where(_mask_of("may_hide", self.may_hide, risk.table), self.costs_named("hide_cost", risk), np.inf)
 
-    def priced(self, name: str, risk: Risk) -> NDArray[np.float64]:
+    def costs_named(self, name: str, risk: Risk) -> NDArray[np.float64]:
         """Return one of the costs by its name, of every cell, ``(n_cells,)``."""
         return costs_of(name, getattr(self, name), risk)
 
     def ranges(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be ranges, ``(n_cells,)``."""
-        return _allowed("may_range", self.may_range, risk.table)
+        return _mask_of("may_range", self.may_range, risk.table)
 
     def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be hidden, rounded or perturbed, ``(n_cells,)``."""
@@ -142,11 +142,11 @@ class Mixed(Intervals):
 
     def bases(self, table: Table) -> NDArray[np.int64]:
         """Return the base of every cell in units of the table's last decimal, 0 where it is not rounded."""
-        return _counted("round_base", self.round_base, "may_round", self.may_round, table)
+        return _count_units("round_base", self.round_base, "may_round", self.may_round, table)
 
     def reaches(self, table: Table) -> NDArray[np.int64]:
         """Return the reach of every cell in units of the table's last decimal, 0 where it is not perturbed."""
-        return _counted("reach", self.reach, "may_perturb", self.may_perturb, table)
+        return _count_units("reach", self.reach, "may_perturb", self.may_perturb, table)
 
     def add_free_cells(self, risk: Risk, more: int) -> Mixed:
         """Return the method for the table with so many free cells more: they may be hidden, and nothing else."""
@@ -154,15 +154,15 @@ class Mixed(Intervals):
         nothing, yes = np.zeros(more), np.ones(more, dtype=bool)
         return replace(
             method,
-            hide_cost=np.append(self.priced("hide_cost", risk), nothing),
-            move_cost=np.append(self.priced("move_cost", risk), nothing),
-            number_cost=np.append(self.priced("number_cost", risk), nothing),
+            hide_cost=np.append(self.costs_named("hide_cost", risk), nothing),
+            move_cost=np.append(self.costs_named("move_cost", risk), nothing),
+            number_cost=np.append(self.costs_named("number_cost", risk), nothing),
             may_hide=np.append(np.isfinite(self.hide_costs(risk)), yes),
             may_range=np.append(self.ranges(risk), ~yes),
         )
 
 
-def _counted(
+def _count_units(
     name: str,
     numbers: object,
     may: str,
@@ -171,10 +171,10 @@ def _counted(
 ) -> NDArray[np.int64]:
     if numbers is None:
         return np.zeros(len(table), dtype=np.int64)
-    return np.where(_allowed(may, cells, table), count_units(name, numbers, table), 0)
+    return np.where(_mask_of(may, cells, table), count_units(name, numbers, table), 0)
 
 
-def _allowed(name: str, cells: CellNames | None, table: Table) -> NDArray[np.bool_]:
+def _mask_of(name: str, cells: CellNames | None, table: Table) -> NDArray[np.bool_]:
     if cells is None:
         return np.ones(len(table), dtype=bool)
     mask = np.zeros(len(table), dtype=bool)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, listed
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, list_items
 from celosia.pattern.entries import HIDDEN, PERTURBED, ROUNDED, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
@@ -83,7 +83,7 @@ class _MixedSearch(MixedIntegerIntervals):
         shown = self.required.sensitive & no_hiding & ~self.method.ranges(self.asked) & ~numbers
         for wrong, said in ((forced & no_hiding, "must be hidden, but may not be"), (shown, "must be shown")):
             if bool(wrong.any()):
-                labels = listed([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
+                labels = list_items([self.asked.table.label(int(cell)) for cell in np.flatnonzero(wrong)])
                 raise SpecError.one("may_hide", f"and may_range leave no way: {labels} {said}.", "Allow one of them.")
 
     @cached_property
@@ -181,11 +181,11 @@ class _MixedSearch(MixedIntegerIntervals):
 
     @cached_property
     def _move_cost(self) -> NDArray[np.float64]:
-        return self.method.priced("move_cost", self.asked)
+        return self.method.costs_named("move_cost", self.asked)
 
     @cached_property
     def _number_cost(self) -> NDArray[np.float64]:
-        return self.method.priced("number_cost", self.asked)
+        return self.method.costs_named("number_cost", self.asked)
 
     def _publish_choice(self, choice: Choice) -> RangeSlacks:
         """Return what a point chose as ranges, hidden cells and modes of numbers."""

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, listed, rounded_up
+from celosia.errors import InfeasibleError, list_items, round_up
 from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_perturbation
@@ -161,8 +161,8 @@ class PerturbationModel:
         )
         small = np.flatnonzero(needed > self.reach[self.sensitive])
         if len(small):
-            labels = listed([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
-            enough = np.array([rounded_up(int(needed[small].max()))], dtype=object)
+            labels = list_items([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
+            enough = np.array([round_up(int(needed[small].max()))], dtype=object)
             text = Fixed.of_counts(enough, self.decimals).texts()[0]
             raise InfeasibleError.one(
                 "reach", f"cannot protect {labels}.", f"A reach of {text} could; or move them less."

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed
+from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import PERTURBED
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.risk.cost import Cost
@@ -75,18 +75,18 @@ class Perturb(Method):
 
     def __post_init__(self) -> None:
         found = Problems()
-        with found.gathering():
+        with found.gather():
             reach = read_fractions("reach", self.reach)
             if any(number < 0 for number in reach) or not any(number > 0 for number in reach):
                 found.add("reach", "must be above zero.", "It is a distance; freeze cells that must not move.")
-        with found.gathering():
+        with found.gather():
             if self.move is not None and any(number < 0 for number in read_fractions("move", self.move)):
                 found.add("move", "must be zero or more.", "It is a distance.")
         if self.side not in ("random", "up", "down"):
             found.add("side", f"must be 'random', 'up' or 'down', not {self.side!r}.")
         wrong = [cell for cell, side in self.sides.items() if side not in ("up", "down")]
         if wrong:
-            found.add("sides", f"must be 'up' or 'down'; they are not for {listed(wrong)}.")
+            found.add("sides", f"must be 'up' or 'down'; they are not for {list_items(wrong)}.")
         if self.at_most is not None and self.at_most < 0:
             found.add("at_most", f"must be zero or more, not {self.at_most}.")
         if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
@@ -117,16 +117,18 @@ class Perturb(Method):
         """
         found = Problems()
         asked = risk
-        with found.gathering():
+        with found.gather():
             asked = self.wishes.apply_to(risk)
-        with found.gathering():
+        with found.gather():
             self.reaches(risk.table)
-        with found.gathering():
+        with found.gather():
             if self.move is not None:
                 count_units("move", self.move, risk.table)
         stray = [cell for cell in self.sides if not (0 <= cell < len(risk) and risk.sensitive[cell])]
         if stray:
-            found.add("sides", f"name cells that are not sensitive: {listed(stray)}.", "Only those are moved aside.")
+            found.add(
+                "sides", f"name cells that are not sensitive: {list_items(stray)}.", "Only those are moved aside."
+            )
         if self.decimals is not None and self.decimals < risk.table.decimals:
             found.add(
                 "decimals",

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, OutOfTimeError, listed
+from celosia.errors import InfeasibleError, OutOfTimeError, list_items
 from celosia.protection.infeasibility import find_smallest
 from celosia.protection.perturbation.formulation import PerturbationModel
 from celosia.risk.risk import SAFE, SHOW
@@ -108,7 +108,7 @@ def refuse_frozen(model: PerturbationModel, upward: NDArray[np.bool_], clock: Cl
     if not len(frozen) or clashes(np.zeros(0, dtype=np.int64)):
         return
     clash = find_smallest(frozen, clashes)
-    labels = listed([model.risk.table.label(int(cell)) for cell in clash])
+    labels = list_items([model.risk.table.label(int(cell)) for cell in clash])
     word = "is" if len(clash) == 1 else "are together"
     raise InfeasibleError.one(
         "frozen",

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import counted, rounded_up
+from celosia.errors import pluralise, round_up
 from celosia.protection.random_rounding.formulation import Sets
 from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
 from celosia.solve.clock import Clock
@@ -109,7 +109,7 @@ def _list_shifts(
 def _describe_shift(table: Table, cell: int, off: Fraction, *, always: bool) -> str:
     """Return by how much of the base a cell is off, rounded up: the exact shift would tell its last digits."""
     percent = -(-abs(off) * 100 // 1)
-    percent = rounded_up(int(percent)) if percent < _TENTH else -(-percent // _TENTH) * _TENTH
+    percent = round_up(int(percent)) if percent < _TENTH else -(-percent // _TENTH) * _TENTH
     when, where = "always" if always else "on average", "above" if off > 0 else "below"
     return f"{table.label(cell)}, {when} {where} the truth by up to {percent}% of the base"
 
@@ -138,5 +138,5 @@ def _state_at_most(
     forced = f"{forced}, because no other multiple protects them; " if forced else ""
     return (
         f"Bias of the scheme: {forced}about {most:.0%} of the base at most in any other rounded cell "
-        f"({usable:,} of {counted(tried, 'set')} could be completed)."
+        f"({usable:,} of {pluralise(tried, 'set')} could be completed)."
     )

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError, listed, rounded_up
+from celosia.errors import InfeasibleError, list_items, round_up
 from celosia.pattern.arithmetic import minus, plus
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
@@ -120,7 +120,7 @@ def sets_of(risk: Risk, base: int, reach: int | NDArray[np.int64]) -> Sets:
 def _unprotectable(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArray[np.int64]) -> InfeasibleError:
     """Return the error that names cells which no multiple protects, and what would."""
     table = risk.table
-    labels = listed([table.label(int(cell)) for cell in cells])
+    labels = list_items([table.label(int(cell)) for cell in cells])
 
     def text(count: int) -> str:
         return Fixed.of_counts(np.array([count], dtype=object), table.decimals).texts()[0]
@@ -131,7 +131,7 @@ def _unprotectable(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArr
         said = f"{text(int(reach.max(initial=0)))} leaves attackers too little to doubt about these cells: {labels}."
         return InfeasibleError.one("reach", said, f"A reach of {text(usual)} would do.")
     said = f"{text(base)} cannot protect these cells, whichever way they are rounded: {labels}."
-    larger = rounded_up(enough)
+    larger = round_up(enough)
     if larger > int(np.abs(table.amounts.counts).max(initial=0)):
         return InfeasibleError.one("base", said, "Nor can a larger one that suits the table: hide these cells.")
     return InfeasibleError.one("base", said, f"A base of {text(larger)} would.")

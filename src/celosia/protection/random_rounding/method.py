@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import Problems, SpecError, listed, nearest
+from celosia.errors import Problems, SpecError, list_items, nearest
 from celosia.pattern.entries import PERTURBED, ROUNDED
 from celosia.protection.method import Method
 from celosia.risk.risk import HIDE, Risk
@@ -124,7 +124,7 @@ class RandomRound(Method):
         table = risk.table
         hidden = np.flatnonzero(risk.status == HIDE)
         if len(hidden):
-            labels = listed([table.label(int(cell)) for cell in hidden])
+            labels = list_items([table.label(int(cell)) for cell in hidden])
             remedy = "Rounding publishes a number for every cell: suppress them instead."
             raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
         refuse_fractions(table, table.is_count)

@@ -14,7 +14,7 @@ from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, listed
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, list_items
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.integer import leaves_of
@@ -186,4 +186,4 @@ def _unmet(checked: Audit) -> str:
 
 
 def _labels(table: Table, cells: NDArray[np.int64]) -> str:
-    return listed([table.label(int(cell)) for cell in cells])
+    return list_items([table.label(int(cell)) for cell in cells])

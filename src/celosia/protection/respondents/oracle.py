@@ -15,7 +15,7 @@ from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
 from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.presses import shielded
+from celosia.presses import shield_from_presses
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.method import Method
@@ -90,7 +90,7 @@ class RespondentOracle:
             Ctrl-C was pressed.
         """
         clock = self.run.clock.extend(grace) if share is None else self.run.clock.share(share)
-        with shielded():
+        with shield_from_presses():
             audit = audit_respondents(
                 pattern,
                 self.risk.table,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from celosia.attack.respondents.audit import RespondentAudit
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, counted
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
@@ -261,7 +261,7 @@ class _RespondentSearch:
         if most is not None:
             hides = int((everything.status != SHOW).sum())
             if hides > most:
-                message = f"could not be protected with at most {counted(most, 'cell')} hidden."
+                message = f"could not be protected with at most {pluralise(most, 'cell')} hidden."
                 raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
         last = self._find_pattern(everything, 1.0, 1.0)
         audit = self.oracle.attack(last.pattern, grace=self.parameters.last_grace)

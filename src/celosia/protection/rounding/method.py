@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed
+from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import ROUNDED
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.risk.cost import Cost
@@ -57,11 +57,11 @@ class Round(Method):
 
     def __post_init__(self) -> None:
         found = Problems()
-        with found.gathering():
+        with found.gather():
             numbers = read_fractions("base", self.base)
             flat = [k for k, number in enumerate(numbers) if not number > 0]
             if flat:
-                where = "" if is_one_number(self.base) else f" It is not for {listed(flat)}."
+                where = "" if is_one_number(self.base) else f" It is not for {list_items(flat)}."
                 found.add("base", f"must be above zero.{where}", "Bases for counts are 3, 5 or 10.")
         if self.extra is not None and self.extra < 0:
             found.add("extra", f"must be zero or more, not {self.extra}.", "Leave it out for as few as needed.")
@@ -97,9 +97,9 @@ class Round(Method):
         """
         found = Problems()
         asked = risk
-        with found.gathering():
+        with found.gather():
             asked = self.wishes.apply_to(risk)
-        with found.gathering():
+        with found.gather():
             self.bases(risk.table)
         found.raise_as(SpecError)
         refuse_fractions(risk.table, risk.table.is_count)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
-from celosia.errors import CelosiaError, InfeasibleError, SolverError, counted, listed, rounded_up
+from celosia.errors import CelosiaError, InfeasibleError, SolverError, list_items, pluralise, round_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.cost_step import CostStep
@@ -175,7 +175,9 @@ class _RoundingSearch(NumberSearch):
         step = replace(
             CostStep.of(self.risk.cost), size=CostStep.of(self.risk.cost).size * 10.0**-self.risk.table.decimals
         )
-        bound = min(step.raised(found.bound), cost) if self.ceiling == np.inf else min(self.ceiling, found.bound, cost)
+        bound = (
+            min(step.raise_bound(found.bound), cost) if self.ceiling == np.inf else min(self.ceiling, found.bound, cost)
+        )
         method = replace(self.method, extra=extra)
         return self.result(method, found.pattern, found.audit, cost, bound, tuple(_notes(found.audit, extra)))
 
@@ -205,7 +207,7 @@ class _RoundingSearch(NumberSearch):
                     "base", "has no multiples that satisfy the relations.", "Take a base that divides their constants."
                 )
             clash = find_smallest(frozen, lambda cells: not self._adds_up(np.setdiff1d(everything, cells), most))
-            labels = listed([risk.table.label(int(cell)) for cell in clash])
+            labels = list_items([risk.table.label(int(cell)) for cell in clash])
             word = "is" if len(clash) == 1 else "are together"
             raise InfeasibleError.one(
                 "frozen",
@@ -221,11 +223,11 @@ class _RoundingSearch(NumberSearch):
         requirements = self.problem.requirements.take(np.flatnonzero(missed))
         cells = np.unique(self.problem.cells[requirements.columns])
         base = self.model.find_larger_base(requirements, extra, self.parameters.tried_bases)
-        enough = rounded_up(base * self.model.unit)
+        enough = round_up(base * self.model.unit)
         text = Fixed.of_counts(np.array([enough], dtype=object), self.risk.table.decimals).texts()[0]
         fits = enough <= int(np.abs(self.risk.table.amounts.counts).max())
         larger = f"A base of {text} could meet them." if fits else "Hide these cells by another method."
-        labels = listed([self.risk.table.label(int(cell)) for cell in cells])
+        labels = list_items([self.risk.table.label(int(cell)) for cell in cells])
         return InfeasibleError.one(
             "base",
             f"is too small for the protection levels of {labels}.",
@@ -255,14 +257,14 @@ class _RoundingSearch(NumberSearch):
 def _notes(found: Audit, extra: int) -> Iterator[str]:
     """Yield what the office must know of a rounding that is not to neighbouring multiples, or not safe."""
     if extra:
-        far = counted(extra, "multiple")
+        far = pluralise(extra, "multiple")
         yield (
             f"Values may be rounded {far} further than to the next one: readers are told that the truth lies within "
             f"{extra + 1} bases."
         )
     if not found.safe:
         missed = sum(verdict.result != MET for verdict in found.verdicts)
-        asked = counted(len(found.verdicts), "requirement")
+        asked = pluralise(len(found.verdicts), "requirement")
         yield f"Levels were relaxed: {missed:,} of {asked} not met. This is not a safe release."
 
 

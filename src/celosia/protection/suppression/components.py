@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
 from celosia.errors import SolverError
-from celosia.presses import waiting
+from celosia.presses import admit_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
@@ -99,7 +99,7 @@ class ComponentSearches:
         try:
             begin()
             if self.run.executor is not None and self.run.oracle is None:
-                with waiting():
+                with admit_presses():
                     found = self.run.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
                     for search, outcome in zip(todo, found, strict=True):
                         search.adopt(outcome)

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, listed
+from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import HIDDEN
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.protection.named_cells import places_of
@@ -62,7 +62,7 @@ class Suppress(Method):
         narrow = [cell for cell, width in self.width_if_hidden.items() if not width > 0]
         if narrow:
             found.add(
-                "width_if_hidden", f"must be above zero; it is not for {listed(narrow)}.", "Leave it out for none."
+                "width_if_hidden", f"must be above zero; it is not for {list_items(narrow)}.", "Leave it out for none."
             )
         found.raise_as(SpecError)
 
@@ -101,9 +101,9 @@ class Suppress(Method):
             A cell is not in the table, or must be both shown and hidden; costs are negative.
         """
         found = Problems()
-        with found.gathering():
+        with found.gather():
             risk = self.wishes.apply_to(risk)
-        with found.gathering():
+        with found.gather():
             places_of("width_if_hidden", list(self.width_if_hidden), risk.table)
         found.raise_as(SpecError)
         return risk

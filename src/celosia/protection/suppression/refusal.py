@@ -31,11 +31,11 @@ def explain_infeasibility(risk: Risk, method: Suppress, search: Try, *, integer:
 def _explain(risk: Risk, method: Suppress, search: Try, *, integer: bool | None) -> CelosiaError:
     """Return the same; there may be no time for it."""
 
-    def hiding(freed_risk: Risk) -> NDArray[np.bool_] | None:
+    def find_support(freed_risk: Risk) -> NDArray[np.bool_] | None:
         found = search(freed_risk, replace(method, at_most=None))
         return None if found is None else support_of(found.audit)
 
-    found = conflict_of(risk, method, hiding, integer=integer)
+    found = conflict_of(risk, method, find_support, integer=integer)
     priced = search(free_conflict(risk, found), method) if len(found.shown) else None
     if priced is not None:
         found = replace(found, cost=priced.cost, bound=priced.bound)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, counted
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, pluralise
 from celosia.pattern.pattern import Pattern
-from celosia.presses import answered
+from celosia.presses import answer_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.oracle import Extension
@@ -101,7 +101,7 @@ class _Suppression:
 
     def solve(self) -> Protection:
         """Return the best pattern that passes the audit; Ctrl-C ends the search for a better one."""
-        with answered(self.run.clock.stop):
+        with answer_presses(self.run.clock.stop):
             return self._run()
 
     def _run(self) -> Protection:
@@ -177,7 +177,7 @@ class _Suppression:
             A requirement is about a cell that must be shown.
         """
         assert self.run.oracle is not None  # noqa: S101  (without an oracle nothing is extended)
-        violated = self.run.oracle.violated(Pattern.suppressing(self.risk.table, self._cells_of(pattern)))
+        violated = self.run.oracle.violated(Pattern.hide(self.risk.table, self._cells_of(pattern)))
         if violated is None:
             return None
         assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
@@ -222,7 +222,7 @@ class _Suppression:
     def _audit(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = self._cells_of(hidden)
         risk = self.method.require_widths(self.risk, mask)
-        return audit(Pattern.suppressing(self.risk.table, mask), risk, integer=self.run.integer)
+        return audit(Pattern.hide(self.risk.table, mask), risk, integer=self.run.integer)
 
     def _audit_if_due(self) -> None:
         """Audit the best pattern so far, where that is due: there may be no time for a better one.
@@ -282,7 +282,7 @@ class _Suppression:
         return Protection(
             risk=self.risk,
             method=self.method,
-            pattern=Pattern.suppressing(self.risk.table, checked.release.status != "shown"),
+            pattern=Pattern.hide(self.risk.table, checked.release.status != "shown"),
             cost=cost,
             bound=cost if done and self._necessary else min(bound, cost),
             found=checked,
@@ -310,7 +310,7 @@ class _Suppression:
         if left < 0:
             raise InfeasibleError.one(
                 "at_most",
-                f"is {self.method.at_most}, but {counted(self.method.at_most - left, 'cell')} must be hidden.",
+                f"is {self.method.at_most}, but {pluralise(self.method.at_most - left, 'cell')} must be hidden.",
             )
         return [Cut(free, -np.ones(len(free)), -float(left))]
 

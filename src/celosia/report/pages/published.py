@@ -67,7 +67,7 @@ class PublishedDrawing(Drawing):
     @cached_property
     def moves(self) -> ValueChanges:
         """What became of numbers that were changed."""
-        return ValueChanges.nothing() if self.release is None else ValueChanges.of(self.release, self.risk)
+        return ValueChanges.none() if self.release is None else ValueChanges.of(self.release, self.risk)
 
     @classmethod
     def of_release(cls, release: Release, risk: Risk, audit: Audit | None, limits: PageLimits) -> PublishedDrawing:

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.errors import counted
+from celosia.errors import pluralise
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
 from celosia.pattern.release import publish
 from celosia.protection.result import Protection
@@ -56,7 +56,7 @@ def protection_panel(result: Protection) -> RenderableType:
 def _verdict(result: Protection) -> Text:
     if result.criterion == "distance":
         return _distance_verdict(result)
-    asked = counted(result.requirements, "requirement")
+    asked = pluralise(result.requirements, "requirement")
     if result.safe:
         return Text(f"Safe: all of {asked} met, audited.", style=f"bold {_GOOD}")
     return Text(f"Not shown safe: {result.met:,} of {asked} met.", style=f"bold {_BAD}")
@@ -64,7 +64,7 @@ def _verdict(result: Protection) -> Text:
 
 def _distance_verdict(result: Protection) -> Text:
     """Return the verdict of a method that protects by distance, which must not sound like one about attackers."""
-    asked = counted(result.requirements, "sensitive cell")
+    asked = pluralise(result.requirements, "sensitive cell")
     if result.safe:
         said = Text(f"Moved far enough: all of {asked} left their safety intervals.", style=f"bold {_GOOD}")
     else:
@@ -106,7 +106,7 @@ def _describe_hidden(result: Protection, lost: Loss) -> Text:
         lines = Text(f"{said} ({share:.2%} of all values)\n")
         if bool((status == HIDDEN).any()) or ranges:
             lines.append(f"{int((status == HIDDEN).sum()):,} cells are hidden, {ranges:,} published as ranges\n")
-    cuts = f"; {counted(result.trace[-1][3], 'cut')}" if len(result.trace) else ""
+    cuts = f"; {pluralise(result.trace[-1][3], 'cut')}" if len(result.trace) else ""
     lines.append(f"{result.seconds:.1f} s{cuts}; {result.solver}", style=_QUIET)
     return lines
 

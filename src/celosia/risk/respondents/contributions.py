@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.errors import DataError, SpecError, counted, listed
+from celosia.errors import DataError, SpecError, list_items, pluralise
 from celosia.table.cell_names import CellName, find_cell
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
@@ -93,8 +93,8 @@ def own_contributions(
     number = numbers_of(said, kind)
     unknown = sorted(set(members) - set(np.unique(number).tolist()))
     if unknown:
-        remedy = f"Numbers are those of celosia.contributors; there are {counted(len(np.unique(number)), kind)}."
-        raise SpecError.one(f"{kind}s", f"hold numbers that nobody has: {listed(unknown)}.", remedy)
+        remedy = f"Numbers are those of celosia.contributors; there are {pluralise(len(np.unique(number)), kind)}."
+        raise SpecError.one(f"{kind}s", f"hold numbers that nobody has: {list_items(unknown)}.", remedy)
     inside = np.isin(number, list(members))
     steps = leaf_sums(table, said)
     at_leaves = np.zeros((2, len(table)), dtype=np.int64)
@@ -143,7 +143,8 @@ def check_cell(table: Table, cell: int) -> None:
 def single_contributions(table: Table) -> Contributions:
     """Return the single contributions of a table; SpecError where it does not know them."""
     if table.contributions is None:
-        remedy = "Tabulate with contributions=True, or say what he knows: Attacker.external(table).knowing(table, ...)."
+        knows = "Attacker.external(table).with_knowledge(table, ...)"
+        remedy = f"Tabulate with contributions=True, or say what he knows: {knows}."
         raise SpecError.one("contributions", "the table does not know single contributions.", remedy)
     return table.contributions
 
@@ -180,7 +181,7 @@ def leaf_sums(table: Table, said: Contributions) -> LeafSums:
         if not len(cells):
             missing = np.flatnonzero(~known)
             message = (
-                f"the contributions to {counted(len(missing), 'cell')} are not known, "
+                f"the contributions to {pluralise(len(missing), 'cell')} are not known, "
                 f"the first being {table.label(int(missing[0]))}."
             )
             raise DataError.one("contributions", message, "Tabulate all tables in one call, with contributions=True.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
-from celosia.errors import DataError, Problems, SpecError, counted, listed
+from celosia.errors import DataError, Problems, SpecError, list_items, pluralise
 from celosia.risk.respondents.knowledge import respondents_of
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import Contributions
@@ -57,13 +57,13 @@ def with_contributions(
         raise SpecError.one("contributions", f"are {seen}.", "Give one of each for every contribution.")
     beyond = sorted(set(cell[(cell < 0) | (cell >= len(table))].tolist()))
     if beyond:
-        found.add("cells", f"are not in the table: {listed(beyond)}.", f"Cells are 0 to {len(table) - 1}.")
+        found.add("cells", f"are not in the table: {list_items(beyond)}.", f"Cells are 0 to {len(table) - 1}.")
     if not len(cell):
         found.add("contributions", "are missing: the list is empty.")
     found.raise_as(SpecError)
     exact = Fixed.of_floats(values) if np.isfinite(values).all() else None
     if exact is None or exact.decimals > table.decimals:
-        message = f"are no numbers with {counted(table.decimals, 'decimal')}, as the table's are."
+        message = f"are no numbers with {pluralise(table.decimals, 'decimal')}, as the table's are."
         raise DataError.one("amounts", message, "Contributions add up to cells exactly.")
     number = _number_contributors(respondents)
     owner = np.array([number[name] for name in respondents], dtype=np.int64)
@@ -94,7 +94,7 @@ def _holdings(holdings: Mapping[Hashable, Sequence[Hashable]], number: Mapping[H
             found.add(where, "has no members.", "Leave it out, or name its respondents.")
         unknown = sum(name not in number for name in members)
         if unknown:
-            found.add(where, f"has {counted(unknown, 'member')} without contributions.", "Leave them out.")
+            found.add(where, f"has {pluralise(unknown, 'member')} without contributions.", "Leave them out.")
         places = [number[name] for name in members if name in number]
         if bool((owner[places] >= 0).any()):
             found.add(where, "has members that belong to another holding, too.", "Name each once.")

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, SpecError, counted
+from celosia.errors import DataError, Problems, SpecError, pluralise
 from celosia.risk.respondents.contributions import LeafSums, leaf_sums, numbers_of, single_contributions
 from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.risk.rules.exact import whole
@@ -172,7 +172,7 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     kind = kind_of(said, by)
     numbers, unit = np.unique(numbers_of(said, kind), return_inverse=True)
     if len(numbers) < FEWEST:
-        message = f"there is {counted(len(numbers), kind)}: nobody could attack anybody."
+        message = f"there is {pluralise(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
     steps = leaf_sums(table, said)
     _check_sums(table, steps.signs, steps.matrices)

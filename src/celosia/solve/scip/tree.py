@@ -112,7 +112,7 @@ class ScipTree:
             return answer
         if self._some_empty_row_fails():
             return Solution.infeasible(clock.seconds)
-        scip, columns = self._built(self._problem.cost)
+        scip, columns = self._build(self._problem.cost)
         scip.setParams({"limits/gap": gap, "limits/absgap": absolute_gap})
         if separate is None:
             return self._solution(scip, columns, self._run(scip, clock), clock)
@@ -135,7 +135,7 @@ class ScipTree:
         finally:
             lazy.release()
 
-    def _built(self, cost: NDArray[np.float64]) -> tuple[pyscipopt.Model, list[Any]]:
+    def _build(self, cost: NDArray[np.float64]) -> tuple[pyscipopt.Model, list[Any]]:
         """Return the problem in SCIP, with these costs, and its variables."""
         now, scip = self._problem, pyscipopt.Model()
         scip.hideOutput()
@@ -186,7 +186,7 @@ class ScipTree:
 
     def _decide(self, clock: Clock) -> Status:
         """Return whether the problem is infeasible or unbounded: without its objective it can only be the one."""
-        scip, _ = self._built(np.zeros(self._problem.n_columns))
+        scip, _ = self._build(np.zeros(self._problem.n_columns))
         status = self._run(scip, clock)
         return Status.UNBOUNDED if status is Status.OPTIMAL else status
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, DataError, Problems, SpecError, listed, nearest
+from celosia.errors import CelosiaError, DataError, Problems, SpecError, list_items, nearest
 from celosia.source.cells.columns import CellColumns, read_columns
 from celosia.source.duckdb import RowSource, open_rows
 from celosia.table.dimension import Dimension
@@ -142,10 +142,10 @@ def _nodes(
         twice = sorted({code for code in said if code not in known and code in dimension.nodes_of})
         if unknown:
             remedy = f"Add them to it, or mend them. Its total is {dimension.axis.labels[0]!r}."
-            found.add(place, f"these codes are not in the hierarchy: {listed(unknown)}.", remedy)
+            found.add(place, f"these codes are not in the hierarchy: {list_items(unknown)}.", remedy)
         if twice:
             found.add(
-                place, f"these codes stand in several branches: {listed(twice)}.", "Write them as paths: 'A / 11'."
+                place, f"these codes stand in several branches: {list_items(twice)}.", "Write them as paths: 'A / 11'."
             )
         out[:, axis] = [known.get(code, -1) for code in said]
     return out
@@ -166,7 +166,7 @@ def _table(
     missing = missing_totals(dimensions, given)
     if len(missing) and not compute:
         table = _bare(dimensions, missing, variable)
-        shown = listed([table.label(cell) for cell in range(min(len(missing), _SHOWN))])
+        shown = list_items([table.label(cell) for cell in range(min(len(missing), _SHOWN))])
         raise DataError.one(
             source.place,
             f"{len(missing)} totals are missing, among them {shown}.",
@@ -287,12 +287,12 @@ def _statistics(columns: CellColumns, row: NDArray[np.int64], place: NDArray[np.
     for number, part in enumerate(columns.largest):
         largest[:, number] = np.where(part.infinite, UNKNOWN, part.counts)[row]
     total = np.abs(columns.value.counts[row])
-    respondents.fill(place, Contributors.known(count, total, _up_to(largest, count)))
+    respondents.fill(place, Contributors.of_known(count, total, _up_to(largest, count)))
     holdings = None
     if columns.holdings is not None:
         holdings = Contributors.unknown(n, k)
         owners = columns.holdings[row]
-        holdings.fill(place, Contributors.known(owners, total, _up_to(largest, owners)))
+        holdings.fill(place, Contributors.of_known(owners, total, _up_to(largest, owners)))
     records = respondents.count
     return Statistics(respondents, holdings, records, records.astype(np.float64), decimals)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, Problems, SpecError, counted, listed, rows_named
+from celosia.errors import DataError, Problems, SpecError, list_items, pluralise, rows_named
 from celosia.source.duckdb import ROWS, RowSource, quote
 from celosia.table.fixed import INFINITE, Fixed
 
@@ -125,7 +125,7 @@ def read_columns(
     roles |= {column: role for role, column in optional.items() if column is not None}
     found = Problems()
     for column, role in roles.items():
-        said = source.missing(column, role)
+        said = source.explain_missing(column, role)
         if said:
             found.add(source.place, said)
     if not by:
@@ -199,7 +199,7 @@ class _Reader:
         if unknown:
             place = f"{self.place}, column {column!r}"
             self.found.add(
-                place, f"these statuses are not known: {listed(unknown)}.", "Known: safe, sensitive, hide, show."
+                place, f"these statuses are not known: {list_items(unknown)}.", "Known: safe, sensitive, hide, show."
             )
         return np.array([STATUSES.get(word, "") for word in said], dtype=object)
 
@@ -221,7 +221,7 @@ class _Reader:
         """Note that something is wrong with some rows."""
         if len(rows):
             named = rows_named(self.row[rows[:_SHOWN]].tolist(), len(rows))
-            message = f"{said} in {counted(len(rows), 'cell')} ({named}, the first cell being row 1)."
+            message = f"{said} in {pluralise(len(rows), 'cell')} ({named}, the first cell being row 1)."
             self.found.add(f"{self.place}, {place}", message, remedy)
 
 

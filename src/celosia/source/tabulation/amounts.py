@@ -43,7 +43,7 @@ def amounts_of(numbers: NDArray[Any], *, written: int, decimals: int | None, pla
     doubles = numbers.astype(np.float64, copy=False)
     if written:
         doubles = doubles / 10.0**written
-    exact, total, largest = _measured(doubles, MOST_DECIMALS)
+    exact, total, largest = _measure(doubles, MOST_DECIMALS)
     most = max(largest * len(doubles), 1.0)  # unlike the sum, the same in any order of the records
     finest = max(0, min(MOST_DECIMALS, int(np.floor(np.log10(2.0**50 / most)))))
     chosen = decimals if decimals is not None else finest if exact > MOST_DECIMALS else exact
@@ -62,7 +62,7 @@ def _check_size(total: float, place: str, decimals: int) -> None:
 
 
 @kernel()
-def _measured(doubles: NDArray[np.float64], most: int) -> tuple[int, float, float]:
+def _measure(doubles: NDArray[np.float64], most: int) -> tuple[int, float, float]:
     """Return how many decimals the doubles have (`most` + 1: more than `most`), their absolute sum and maximum.
 
     A double has d decimals if it is the nearest one to a decimal of d places.

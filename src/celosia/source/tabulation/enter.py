@@ -79,7 +79,7 @@ def enter(groups: Groups, rows: Rows, steps: Sequence[LatticeStep], *, largest: 
         ledger.add(local)
         spanning.add(more)
     for step in steps:
-        ledger = ledger.raised(step)
+        ledger = ledger.raise_to(step)
     ledger.add(spanning)
     return ledger
 

@@ -79,7 +79,7 @@ class Ledger:
         cells = np.arange(len(self.lines), dtype=np.int32)
         _merge(np.arange(len(cells) + 1), cells, other.lines, self.lines, **asdict(self.layout))
 
-    def raised(self, step: LatticeStep) -> Ledger:
+    def raise_to(self, step: LatticeStep) -> Ledger:
         """Return the ledger of the next stage of the lattice."""
         out = Ledger.empty(step.size, self.layout)
         _merge(step.starts, step.holders, self.lines, out.lines, **asdict(self.layout))
@@ -90,11 +90,11 @@ class Ledger:
         count, total = (self.lines[:, place].copy() for place in (_COUNT, _TOTAL))
         largest, weighted = self._lists(_LISTS)
         if not self.layout.waivers:
-            return Contributors.known(count, total, largest, weighted=weighted)
+            return Contributors.of_known(count, total, largest, weighted=weighted)
         after = _LISTS + self.layout.list_width
         return Contributors(count, total, largest, weighted, self.lines[:, after].copy(), *self._lists(after + 1))
 
-    def requested(self) -> NDArray[np.int64] | None:
+    def largest_requests(self) -> NDArray[np.int64] | None:
         """Return the largest contribution of a requester, `NOBODY` where there is none; None where nobody could ask."""
         return self.lines[:, -1].copy() if self.layout.requests else None
 

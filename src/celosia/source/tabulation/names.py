@@ -54,13 +54,13 @@ def _keys(
             for byte in range(place, stop):
                 word = (word << np.uint64(8)) | np.uint64(text[byte])
             place = stop
-            a = (a ^ _mixed(word * _KEY_FACTOR)) * _KEY_FACTOR
-            b = (b ^ _mixed(word * _SECOND_FACTOR)) * _SECOND_FACTOR
-        key[name] = _mixed(_mixed(a) * _KEY_FACTOR)
-        second[name] = np.uint32(_mixed(_mixed(b) * _SECOND_FACTOR) >> np.uint64(32))
+            a = (a ^ _mix(word * _KEY_FACTOR)) * _KEY_FACTOR
+            b = (b ^ _mix(word * _SECOND_FACTOR)) * _SECOND_FACTOR
+        key[name] = _mix(_mix(a) * _KEY_FACTOR)
+        second[name] = np.uint32(_mix(_mix(b) * _SECOND_FACTOR) >> np.uint64(32))
     return key, second, empty
 
 
 @inner(inline=True)
-def _mixed(word: np.uint64) -> np.uint64:
+def _mix(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(29)) ^ (word >> np.uint64(47))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, rounded_up
+from celosia.errors import DataError, round_up
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT, additivity_units
@@ -66,7 +66,7 @@ def _worst(table: Table, relations: np.ndarray[tuple[int], np.dtype[np.int64]]) 
         left = sum(-coefficient * int(table.amounts.counts[cell]) for cell, coefficient in terms if coefficient < 0)
         right = sum(coefficient * int(table.amounts.counts[cell]) for cell, coefficient in terms if coefficient > 0)
         larger = "left" if left > right else "right"
-        most = rounded_up(-(-abs(left - right) * _SHARES // max(abs(left), abs(right))))
+        most = round_up(-(-abs(left - right) * _SHARES // max(abs(left), abs(right))))
         said.append(f"{table.equation(relation)} ({larger} side larger by up to {100 * most / _SHARES:g}%)")
     more = f"; and {len(relations) - _SHOWN} more" if len(relations) > _SHOWN else ""
     return (

@@ -45,7 +45,7 @@ def survey() -> Table:
 @pytest.fixture(scope="module")
 def bare(survey: Table) -> Pattern:
     """Return sensitive cells hidden, and nothing else: many respondents are exposed."""
-    return Pattern.suppressing(survey, np.flatnonzero(assess(survey, RULE, MinFrequency(3)).sensitive))
+    return Pattern.hide(survey, np.flatnonzero(assess(survey, RULE, MinFrequency(3)).sensitive))
 
 
 def test_a_table_of_some_hundred_cells_and_thousands_of_firms_has_an_answer_in_seconds(
@@ -68,14 +68,14 @@ def test_where_time_is_up_at_once_nothing_is_called_safe(survey: Table, bare: Pa
 
 
 def test_a_safe_release_is_no_better_known_where_time_is_up(survey: Table) -> None:
-    everything = Pattern.suppressing(survey, range(len(survey)))
+    everything = Pattern.hide(survey, range(len(survey)))
     assert worst_aggregation(everything, survey, rule=RULE) is None
     with pytest.raises(OutOfTimeError, match="not judged"):
         worst_aggregation(everything, survey, rule=RULE, time_limit=0)
 
 
 def test_a_sensitive_cell_that_is_shown_is_found_in_no_time_and_called_no_more_than_sensitive(survey: Table) -> None:
-    found = worst_aggregation(Pattern.suppressing(survey, []), survey, rule=RULE, time_limit=0)
+    found = worst_aggregation(Pattern.hide(survey, []), survey, rule=RULE, time_limit=0)
     assert found is not None
     assert not found.worst
     assert "it is not known whether another is worse" in str(found)

@@ -49,7 +49,7 @@ def told(**options: object) -> Table:
 
 
 def leaves(table: Table) -> Pattern:
-    return Pattern.suppressing(table, respondents_of(table).leaves)
+    return Pattern.hide(table, respondents_of(table).leaves)
 
 
 def test_contributions_given_by_hand_are_found_again() -> None:
@@ -75,7 +75,7 @@ def test_an_open_pair_names_cells_and_numbers_and_how_close() -> None:
 
 def test_a_shown_cell_of_one_contributor_is_open_to_anybody() -> None:
     table = told()
-    found = audit_respondents(Pattern.suppressing(table, []), table, rule=RULE)
+    found = audit_respondents(Pattern.hide(table, []), table, rule=RULE)
     assert [one.attackers for one in found.open if table.label(one.cells[0]) == "A x I"] == [()]
     assert found.to_frame("polars")["attackers"].to_list()[0] == "anybody"
 
@@ -86,7 +86,7 @@ def test_published_ranges_differ_by_direction() -> None:
     cell, hidden = table.find(row="A", column="I"), respondents_of(table).leaves
     for below, safe in ((0, False), (20, True)):
         ends = (Fixed(np.array([100 - below]), 0), Fixed(np.array([200]), 0))
-        rest = Pattern.suppressing(table, np.setdiff1d(hidden, [cell])).modes[0]
+        rest = Pattern.hide(table, np.setdiff1d(hidden, [cell])).modes[0]
         pattern = Pattern.of(table, rest, Interval(np.array([cell]), *ends, table=table))
         assert audit_respondents(pattern, table, rule=RULE).safe is safe
 
@@ -100,7 +100,7 @@ def test_a_release_needs_its_table() -> None:
 def test_a_table_without_contributions_is_refused(verb: object) -> None:
     table = table_2x2()
     with pytest.raises(SpecError, match="contributions: the table does not know single contributions"):
-        verb(Pattern.suppressing(table, []), table, rule=RULE)  # type: ignore[operator]
+        verb(Pattern.hide(table, []), table, rule=RULE)  # type: ignore[operator]
 
 
 def test_p_must_be_below_q() -> None:

@@ -29,7 +29,7 @@ def holding_in(cells: int, room: int) -> Table:
 
 
 def leaves(table: Table) -> Pattern:
-    return Pattern.suppressing(table, respondents_of(table).leaves)
+    return Pattern.hide(table, respondents_of(table).leaves)
 
 
 def test_sixteen_cells_have_65536_corners_and_take_a_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import coloured, find_implied_rows
+from celosia.attack.system.redundancy import colour_rows, find_implied_rows
 
 
 def sums(*branching: int) -> NDArray[np.int64]:
@@ -87,6 +87,6 @@ def test_definitions_that_go_round_in_circles_are_all_kept() -> None:
 
 def test_rows_of_one_colour_share_no_column() -> None:
     matrix = sp.csr_array(relations((2, 2), (3,), (2,)))
-    colour = coloured(matrix.indptr, matrix.indices, matrix.shape[1])
+    colour = colour_rows(matrix.indptr, matrix.indices, matrix.shape[1])
     for number in range(int(colour.max()) + 1):
         assert int(np.count_nonzero(matrix.toarray()[colour == number], axis=0).max()) == 1

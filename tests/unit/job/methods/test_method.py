@@ -73,7 +73,7 @@ def test_costs_have_factors_for_single_cells(folder: Path) -> None:
 def test_what_was_hidden_last_period_costs_less(folder: Path) -> None:
     last = assessed(job_of(folder))
     cells = [last.table.find(industry="11", region="N"), last.table.find(industry="10", region="N")]
-    write_release(publish(Pattern.suppressing(last.table, cells)), folder / "last.csv")
+    write_release(publish(Pattern.hide(last.table, cells)), folder / "last.csv")
     job = job_of(folder, '[method]\ncost = "unity"\nkeep = { release = "last.csv", factor = 0.25 }\n')
     asked = suppress(job, assessed(job))
     assert np.flatnonzero(asked.cost == 0.25).tolist() == sorted(cells)

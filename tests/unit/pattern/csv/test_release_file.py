@@ -75,14 +75,14 @@ def test_the_public_file_has_the_columns_of_the_design(tmp_path: Path, bare: Mak
 
 
 def test_the_office_s_copy_says_what_is_sensitive(tmp_path: Path, bare: Maker) -> None:
-    release = publish(Pattern.suppressing(bare([1, 2]), [1]))
+    release = publish(Pattern.hide(bare([1, 2]), [1]))
     assert written(tmp_path, release, [False, True]) == (
         "cell,sensitive,status,published,lower,upper\n0,0,shown,1,1,1\n1,1,hidden,,,\n"
     )
 
 
 def test_labels_follow_the_cell_and_never_bear_a_name_of_ours(tmp_path: Path, regions: Maker) -> None:
-    lines = written(tmp_path, publish(Pattern.suppressing(regions(range(9)), [4])), [False] * 9).splitlines()
+    lines = written(tmp_path, publish(Pattern.hide(regions(range(9)), [4])), [False] * 9).splitlines()
     assert lines[0] == "cell,region,status_,sensitive,status,published,lower,upper"
     assert lines[1] == "0,Total,Total,0,shown,0,0,0"
     assert lines[5] == "4,North,old,0,hidden,,,"
@@ -185,10 +185,10 @@ def test_rows_columns_and_spelling_may_vary(tmp_path: Path) -> None:
 
 def test_a_table_gives_its_own_labels(tmp_path: Path, regions: Maker, bare: Maker) -> None:
     table = regions(range(9))
-    release = publish(Pattern.suppressing(table, [4]))
+    release = publish(Pattern.hide(table, [4]))
     again = read(tmp_path, written(tmp_path, release), table)
     assert again.axes == table.axes
-    bare_text = written(tmp_path, publish(Pattern.suppressing(bare(range(9)), [4])))
+    bare_text = written(tmp_path, publish(Pattern.hide(bare(range(9)), [4])))
     assert read(tmp_path, bare_text, table).axes == table.axes
     alone = read(tmp_path, written(tmp_path, release))
     assert [axis.name for axis in alone.axes] == ["region", "status_"]

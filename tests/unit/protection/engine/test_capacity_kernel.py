@@ -80,6 +80,6 @@ def test_cuts_and_covers_are_those_of_the_workshop(
     together = Reaches(starts, columns, values, np.array(targets), np.array(levels))
     for threshold in (0.0, 0.3):
         found = build_cuts(together, builder.problem.forced, x, threshold, True).cuts  # noqa: FBT003 - compiled
-        missed = [cut.missing(x) for cut in found]
+        missed = [cut.violation(x) for cut in found]
         assert missed == sorted(missed, reverse=True)
-        assert sorted(cut.key for cut in found) == sorted(cut.key for cut in plain if cut.missing(x) > threshold)
+        assert sorted(cut.key for cut in found) == sorted(cut.key for cut in plain if cut.violation(x) > threshold)

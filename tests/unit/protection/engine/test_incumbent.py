@@ -63,7 +63,7 @@ def test_a_refuted_pattern_gives_way_to_an_earlier_one(problem: ProtectionProble
     assert found.cost == 5.0
     assert not found.allows(hiding(problem, 3))
     assert not found.allows(hiding(problem, 2))  # hiding less is no safer
-    assert cut.missing(hiding(problem, 4).astype(float)) <= 0
+    assert cut.violation(hiding(problem, 4).astype(float)) <= 0
 
 
 def test_where_everything_hidden_is_refuted_nothing_is_safe(problem: ProtectionProblem) -> None:
@@ -81,9 +81,9 @@ def test_further_rows_are_kept(problem: ProtectionProblem) -> None:
 
 def test_a_cell_that_is_not_forced_may_be_shown_instead(problem: ProtectionProblem) -> None:
     (cut,) = no_good_cuts(problem, hiding(problem, 3), np.array([2]))
-    assert cut.missing(hiding(problem, 3).astype(float)) > 0
-    assert cut.missing(hiding(problem, 2).astype(float)) <= 0
-    assert cut.missing(hiding(problem, 4).astype(float)) <= 0
+    assert cut.violation(hiding(problem, 3).astype(float)) > 0
+    assert cut.violation(hiding(problem, 2).astype(float)) <= 0
+    assert cut.violation(hiding(problem, 4).astype(float)) <= 0
 
 
 def test_a_search_may_stop_at_its_gap(problem: ProtectionProblem) -> None:

@@ -76,7 +76,7 @@ class Reluctant:
         """Attack a pattern."""
         hidden = pattern.status != SHOWN
         cells = np.union1d(np.flatnonzero(hidden), np.flatnonzero(self.everything.sensitive))
-        found = audit(Pattern.suppressing(self.everything.table, cells), self.everything)
+        found = audit(Pattern.hide(self.everything.table, cells), self.everything)
         missed = {one.requirement.cell for one in found.verdicts if one.result != MET}
         missed |= set(np.flatnonzero(self.everything.sensitive & ~hidden).tolist())
         missed -= set(self._known)

@@ -38,6 +38,6 @@ def test_patterns_that_satisfy_the_rows_satisfy_the_cuts(seed: int) -> None:
         x = random.choice([0.0, 1.0, 0.5, 0.5, 0.3], size=n)
         for cut in zero_half_cuts(sp.csr_array(entries), right, x):
             found += 1
-            assert cut.missing(x) > 0
-            assert all(cut.missing(point) <= 0 for point in satisfied)
+            assert cut.violation(x) > 0
+            assert all(cut.violation(point) <= 0 for point in satisfied)
     assert found or seed

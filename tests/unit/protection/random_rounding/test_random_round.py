@@ -112,7 +112,7 @@ def test_several_attackers_are_all_kept_away() -> None:
     """An attacker who knows a neighbour exactly is one more requirement."""
     table = SHAPE.table(LEAVES, counts=True)
     outside = cz.Attacker.external(table)
-    inside = outside.knowing(table, {SHAPE.leaves[0]: 31}, name="neighbour")
+    inside = outside.with_knowledge(table, {SHAPE.leaves[0]: 31}, name="neighbour")
     result = cz.protect(risk({1: (2, 2)}, attackers=[outside, inside]), cz.RandomRound(10), seed=3)
     assert len(result.audit.verdicts) == 2
     assert result.safe

@@ -36,7 +36,7 @@ def protected(risk: Risk, *, intervals: bool = True, trace: Trace = TRACE) -> Pr
     level = Fixed(np.where(risk.sensitive, table.amounts.counts, 0), table.decimals + 1)
     risk = replace(risk, levels=Levels(level, level, Fixed(np.zeros(len(table), dtype=np.int64))))
     inner = (table.levels >= 1).all(axis=1) if table.axes else np.arange(len(table)) >= 9
-    pattern = Pattern.suppressing(table, inner)
+    pattern = Pattern.hide(table, inner)
     found = audit(pattern, risk, intervals=intervals)
     return Protection(risk, Suppress(), pattern, 8_000.0, 7_000.0, found, 1.2, "highs", tuple(trace), 0)
 

@@ -112,7 +112,7 @@ def test_what_is_not_known_is_asked_for() -> None:
     with pytest.raises(SpecError, match="kind: must be respondent or holding, not 'firm'"):
         contributors(table, 0, "firm")
     nobody = replace(bare, statistics=None)
-    with pytest.raises(SpecError, match=r"does not know the numbers of contributors.*knowing"):
+    with pytest.raises(SpecError, match=r"does not know the numbers of contributors.*with_knowledge"):
         Attacker.singleton(nobody, 0)
 
 

@@ -112,7 +112,7 @@ def alone() -> tuple[Table, Pattern]:
     """Return the table in which the firm in A x I waived its protection, and a pattern that gives it away."""
     told = table(waiver="waives")
     hidden = [told.find(row=row, column=column) for row in "AB" for column in ("I", "III")]
-    return told, Pattern.suppressing(told, hidden)
+    return told, Pattern.hide(told, hidden)
 
 
 def test_whoever_waived_his_protection_is_no_target_and_still_attacks() -> None:
@@ -128,11 +128,11 @@ def test_whoever_waived_his_protection_is_no_target_and_still_attacks() -> None:
 
 def test_his_cell_may_be_shown() -> None:
     told, _ = alone()
-    shown = Pattern.suppressing(told, [])
+    shown = Pattern.hide(told, [])
     assert {told.label(one.cells[0]) for one in audit_respondents(shown, told, rule=RULE).open} == {"A x III"}
 
 
 def test_nobody_asks_for_protection_in_cells_that_are_exempt() -> None:
     risk = assess(table(), RULE, exempt={"column": ["III"]})
-    assert audit_respondents(Pattern.suppressing(risk.table, np.flatnonzero(risk.sensitive)), risk).targets == 1
+    assert audit_respondents(Pattern.hide(risk.table, np.flatnonzero(risk.sensitive)), risk).targets == 1
     assert risk.respondents == (RULE,)

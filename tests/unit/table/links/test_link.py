@@ -49,7 +49,7 @@ def test_equal_cells_of_two_tables_become_one() -> None:
     second = tabulate(RECORDS, by=["industry", "size"], value="turnover")
     linked = link([first, second])
     assert linked.links is not None
-    assert {linked.label(int(cell)) for cell in linked.links.shared()} == {"Total", "C", "G"}
+    assert {linked.label(int(cell)) for cell in linked.links.shared_cells()} == {"Total", "C", "G"}
     assert linked.links.names == ("turnover by industry x region", "turnover by industry x size")
     assert linked.links.between() == {linked.links.names: 3}
     assert len(linked) == len(first) + len(second) - 3
@@ -60,7 +60,7 @@ def test_equal_cells_of_two_tables_become_one() -> None:
 def test_tables_without_a_common_dimension_share_their_total() -> None:
     linked = link([tabulate(RECORDS, by=[name], value="turnover") for name in ("industry", "region", "size")])
     assert linked.links is not None
-    assert [linked.label(int(cell)) for cell in linked.links.shared()] == ["Total"]
+    assert [linked.label(int(cell)) for cell in linked.links.shared_cells()] == ["Total"]
     assert linked.components[0] == 1
 
 
@@ -121,7 +121,7 @@ def test_a_partial_total_is_a_code_like_any_other() -> None:
     }
     assert linked.components[0] == 1
     assert linked.links is not None
-    assert labels(linked)[int(linked.links.shared()[0])] == "a"
+    assert labels(linked)[int(linked.links.shared_cells()[0])] == "a"
 
 
 def test_values_of_different_precision_may_differ_by_half_a_unit() -> None:
@@ -144,7 +144,7 @@ def test_an_only_child_that_another_table_names_is_the_same_cell() -> None:
     second = tabulate(records, by=["x", "y"], value="v", hierarchies={"x": Hierarchy.flat(["A1", "B1", "B2"])})
     linked = link([first, second])
     assert linked.links is not None
-    assert {linked.label(int(cell)) for cell in linked.links.shared()} == {"Total", "A", "B1", "B2"}
+    assert {linked.label(int(cell)) for cell in linked.links.shared_cells()} == {"Total", "A", "B1", "B2"}
 
 
 def test_a_code_that_is_ambiguous_in_one_table_only_is_still_the_same_cell() -> None:
@@ -161,7 +161,7 @@ def test_a_code_that_is_ambiguous_in_one_table_only_is_still_the_same_cell() -> 
     coarse = tabulate(records, by=["industry", "size"], columns={"industry": "section"}, value="v")
     linked = link([fine, coarse])
     assert linked.links is not None
-    assert len(linked.links.shared()) == 3
+    assert len(linked.links.shared_cells()) == 3
 
 
 def test_linking_in_steps_is_linking_at_once() -> None:

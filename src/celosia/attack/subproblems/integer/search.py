@@ -90,7 +90,7 @@ def _search(
         cases += 1
         if cases > _MOST_CASES:
             return 2, near
-        if not _propagated(starts, columns, factors, low, high, largest):
+        if not _propagate(starts, columns, factors, low, high, largest):
             continue
         narrowest, width = -1, LARGEST_COUNT
         for place in range(n):
@@ -98,7 +98,7 @@ def _search(
             if 0 < own < width:
                 narrowest, width = place, own
         if narrowest < 0:
-            if _balanced(starts, columns, factors, low):
+            if _are_balanced(starts, columns, factors, low):
                 return 1, low
             continue
         if abs(low[narrowest]) >= ENDLESS or abs(high[narrowest]) >= ENDLESS or waiting + 2 > _MOST_DEPTH:
@@ -124,7 +124,7 @@ def _put(
 
 
 @inner(inline=True)
-def _propagated(
+def _propagate(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
     factors: NDArray[np.int64],
@@ -137,7 +137,7 @@ def _propagated(
         changed = False
         for row in range(len(starts) - 1):
             part = slice(starts[row], starts[row + 1])
-            left = _narrowed(columns[part], factors[part], low, high, largest)
+            left = _narrow(columns[part], factors[part], low, high, largest)
             if left == _NOTHING:
                 return False
             changed |= left == _LESS
@@ -147,7 +147,7 @@ def _propagated(
 
 
 @inner()
-def _narrowed(
+def _narrow(
     columns: NDArray[np.int32],
     factors: NDArray[np.int64],
     low: NDArray[np.int64],
@@ -167,10 +167,10 @@ def _narrowed(
         # All terms sum to zero, so this one is at most the opposite of the least that the others sum to.
         if endless_below == (1 if own_below else 0):
             rest = least - (0 if own_below else factor * lowest)
-            left = max(left, _kept_below(factor, -rest, place, low, high, largest))
+            left = max(left, _narrow_below(factor, -rest, place, low, high, largest))
         if endless_above == (1 if own_above else 0):
             rest = most - (0 if own_above else factor * highest)
-            left = max(left, _kept_below(-factor, rest, place, low, high, largest))
+            left = max(left, _narrow_below(-factor, rest, place, low, high, largest))
         if low[place] > high[place]:
             return _NOTHING
     return left
@@ -193,7 +193,7 @@ def _least(
 
 
 @inner()
-def _kept_below(
+def _narrow_below(
     factor: int, most: int, place: int, low: NDArray[np.int64], high: NDArray[np.int64], largest: int
 ) -> int:
     """Narrow a range by ``factor * x <= most``."""
@@ -209,7 +209,7 @@ def _kept_below(
 
 
 @inner()
-def _balanced(
+def _are_balanced(
     starts: NDArray[np.int32], columns: NDArray[np.int32], factors: NDArray[np.int64], moves: NDArray[np.int64]
 ) -> bool:
     for row in range(len(starts) - 1):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import ordered
+from celosia.arrays import argsort
 from celosia.kernels import inner, kernel
 from celosia.protection.engine.capacity import Cut
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
@@ -139,7 +139,7 @@ def _cut(
     right = level - given - SUM_ROUNDING * (level + given)
     if not right > 0.0:
         return -1
-    order = ordered(reaches.columns[reaches.starts[k] : reaches.starts[k + 1]])
+    order = argsort(reaches.columns[reaches.starts[k] : reaches.starts[k + 1]])
     own = -1 if forced[reaches.targets[k]] else reaches.targets[k]
     end = begin
     for step in range(len(order)):
@@ -175,7 +175,7 @@ def _cover(
             n_small += 1
     if n_small == 0:
         return -1
-    order = ordered(weight)
+    order = argsort(weight)
     total = 0.0
     n_dropped = 0
     while n_dropped < n_small and total + values[begin + order[n_dropped]] < 1.0 - SUM_ROUNDING:

@@ -181,9 +181,9 @@ class Separator:
         for cut in self._build_cuts(asked, solutions.reaches):
             wider = build_cover(cut, x)
             for one in (cut, wider):
-                if one is not None and one.missing(x) > threshold:
+                if one is not None and one.violation(x) > threshold:
                     cuts[one.key] = one
-        ranked = sorted(cuts.values(), key=lambda cut: -cut.missing(x))
+        ranked = sorted(cuts.values(), key=lambda cut: -cut.violation(x))
         return ViolatedCuts(ranked, self._find_missed(x, asked, solutions.reached))
 
     def _build_cuts(self, asked: SideRequirements, reaches: list[list[Reach]]) -> Iterator[Cut]:

@@ -191,13 +191,13 @@ class Modes:
             tidy[side[closed].indices] = 0.0
         return tidy
 
-    def hidden(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def hidden_shares(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return by how much every column is hidden at a point, ``(n,)``."""
         return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)
 
     def hides(self, v: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which columns are hidden at a point whose whole numbers are whole, ``(n,)``."""
-        return np.asarray(np.rint(self.hidden(v)) > 0)
+        return np.asarray(np.rint(self.hidden_shares(v)) > 0)
 
     def cost(self, v: NDArray[np.float64]) -> float:
         """Return what a point costs."""

@@ -252,12 +252,12 @@ class ModeCuttingPlanes:
         if self.modes.cost(v) >= self.cost:
             return
         before, self.best = self.best if len(self._integer) else None, v.copy()
-        if (self.done or len(self._integer)) and self._refused_by_oracle(v):
+        if (self.done or len(self._integer)) and self._oracle_refuses(v):
             self.best = before
         else:
             self._listen(self)
 
-    def _refused_by_oracle(self, v: NDArray[np.float64]) -> bool:
+    def _oracle_refuses(self, v: NDArray[np.float64]) -> bool:
         """Return whether the oracle attacks a point with success, or has no time; add what would have stopped it."""
         try:
             further = None if self.oracle is None else self.oracle(self.modes, v)

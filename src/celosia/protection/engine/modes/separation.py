@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import coloured
+from celosia.attack.system.redundancy import colour_rows
 from celosia.protection.engine.capacity import Cut, CutBuilder
 from celosia.protection.engine.modes.lp import AttackerPrograms
 from celosia.protection.engine.modes.modes import Modes
@@ -130,7 +130,7 @@ class CapacitySeparator:
         """
         if bool(self._network.all()):
             return []
-        colour = coloured(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
+        colour = colour_rows(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
         everything = np.arange(len(self.problem))
         pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
         parts = (SupportGraph.of(self.problem, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
@@ -192,7 +192,7 @@ class CapacitySeparator:
         few = len(state.cuts) < self.parameters.enough_flow_cuts
         if effort == "all" or (few and not (effort == "little" and networks)):
             complete = self._solve_programs(state, waiting, every=effort == "all")
-        return Separation(sorted(state.cuts.values(), key=lambda cut: -cut.missing(v)), state.reached, complete)
+        return Separation(sorted(state.cuts.values(), key=lambda cut: -cut.violation(v)), state.reached, complete)
 
     @cached_property
     def has_flows(self) -> bool:

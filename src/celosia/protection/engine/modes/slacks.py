@@ -47,7 +47,9 @@ class Linear:
 
     def plus(self, other: Linear) -> Linear:
         """Return the sum of two expressions."""
-        return Linear(self.constant + other.constant, *_merged(self.columns, self.values, other.columns, other.values))
+        return Linear(
+            self.constant + other.constant, *_add_sparse(self.columns, self.values, other.columns, other.values)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +129,7 @@ class SlacksAt:
         """Return the slacks at a point."""
         modes = bounds.modes
         opened = np.where(modes.opening >= 0, v[np.maximum(modes.opening, 0)], np.inf)
-        return cls(bounds, v, np.concatenate(modes.slacks(v)), modes.hidden(v), opened, widening)
+        return cls(bounds, v, np.concatenate(modes.slacks(v)), modes.hidden_shares(v), opened, widening)
 
     @cached_property
     def needs_opening(self) -> bool:
@@ -303,7 +305,7 @@ def _put(
 
 
 @kernel()
-def _merged(
+def _add_sparse(
     columns: NDArray[np.int64], values: NDArray[np.float64], more: NDArray[np.int64], terms: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the sum of two sparse vectors whose columns increase."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.system.redundancy import coloured
+from celosia.attack.system.redundancy import colour_rows
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_minimum_cuts, measure_flows
 from celosia.protection.engine.subproblems.lp import AttackerProgram
@@ -85,7 +85,7 @@ class Subproblems:
         everywhere = SupportGraph.of(self.problem, everything)
         if bool(everywhere.parts.network.all()):
             return [everywhere]
-        colour = coloured(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
+        colour = colour_rows(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
         pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
         parts = (SupportGraph.of(self.problem, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
         return [part for part in parts if len(part.parts)]

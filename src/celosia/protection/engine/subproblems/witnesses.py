@@ -173,7 +173,7 @@ class LearnedCuts:
 
     def _add(self, cut: Cut) -> None:
         """Keep the slack of a cut that the pattern satisfies; others are about other components."""
-        slack = -cut.missing(self._hidden.astype(np.float64))
+        slack = -cut.violation(self._hidden.astype(np.float64))
         if slack < -SUM_ROUNDING or cut.right <= 0 or cut.lean:
             return
         for column in cut.columns[self._hidden[cut.columns]].tolist():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET, Conclusions
 from celosia.attack.result import Audit
-from celosia.errors import SolverError, SpecError, counted, listed
+from celosia.errors import SolverError, SpecError, list_items, pluralise
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
@@ -142,18 +142,18 @@ class RangePlacement:
         if self.method.base is not None:
             yield f"Ends are rounded outward to multiples of {self.method.base}: ranges are wider than need be."
         elif self.method.digits is not None:
-            digits = counted(self.method.digits, "significant digit")
+            digits = pluralise(self.method.digits, "significant digit")
             yield f"Ends are rounded outward to {digits}: ranges are wider than need be."
         if hurried:
             yield "Time was up before it was known what can be concluded: ranges may be wider than that."
         elif self.coarse:
-            places = "whole numbers" if not grid.published else counted(grid.published, "decimal")
-            yield f"Ends of {counted(self.coarse, 'range')} are rounded outward to {places}."
+            places = "whole numbers" if not grid.published else pluralise(grid.published, "decimal")
+            yield f"Ends of {pluralise(self.coarse, 'range')} are rounded outward to {places}."
         if self.unknown:
-            few = counted(self.unknown, "range")
+            few = pluralise(self.unknown, "range")
             yield f"It is not known exactly what can be concluded about {few}: attackers may know them to be narrower."
         if self.eased:
-            few = counted(self.eased, "range")
+            few = pluralise(self.eased, "range")
             yield f"So that published numbers add up, {few} may be wider than what can be concluded."
 
     def _grid(self, slacks: RangeSlacks) -> EndGrid:
@@ -314,7 +314,7 @@ class RangePlacement:
             new_up > np.maximum(grid.bound(self.problem.up), up)
         )
         if bool(beyond.any()):
-            labels = listed([self.risk.table.label(int(cell)) for cell in self.problem.cells[beyond]])
+            labels = list_items([self.risk.table.label(int(cell)) for cell in self.problem.cells[beyond]])
             name = "digits" if self.method.digits is not None else "base"
             raise SpecError.one(
                 name, f"would round ends beyond what attackers know anyway: {labels}.", "Round less, or not at all."
