@@ -8,6 +8,8 @@ has the last word on that.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 LARGEST_COUNT = 2**62
 """Sums of fixed-point counts stay below this, so that 64-bit integers hold them with room for one addition."""
 
@@ -144,6 +146,27 @@ NUMBER_ON_GRID = 1e-3
 
 LEAST_WIDENING = 1e-7
 """Ranges that a program widens by less than this share of a step are not widened."""
+
+SMALLEST_USUAL_SIDE, LARGEST_USUAL_SIDE = 2.0**-10, 2.0**20
+"""Cuts whose right sides lie between these are given to solvers as they are; others are multiplied by powers of two."""
+
+MOST_SCALING_BITS = 40
+"""By no more than two to this power: coefficients of cuts are at most one, and solvers refuse more than 1e15."""
+
+LEVEL_SPREAD = 2.0**20
+"""No level is more than so many units of slacks."""
+
+LARGEST_STRETCH = Fraction(10001, 10000)
+"""Witnesses that reach so much less than a level are stretched to it; where more is missing, others may cost less."""
+
+WIDENING_SHARE = 2.0**-34
+"""Ranges that doubles call wide enough and the audit does not are widened by this share of their level, then more."""
+
+WIDENING_GROWTH = 8.0
+"""By so many times as much in every further round: a dozen rounds reach the level itself."""
+
+LARGEST_WHOLE_LEVEL = 1e6
+"""Levels of no more than so many whole numbers are widened to in whole numbers: solvers tell them from fractions."""
 
 LARGEST_MOVE = 2**50
 """Moves of adjusted cells without an end stop here, in units: doubles hold the number exactly."""

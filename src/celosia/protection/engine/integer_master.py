@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.master import Master
+from celosia.protection.engine.master import Master, scale_rows, scales_of
 from celosia.solve.backend import Row
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import SUM_ROUNDING
@@ -47,9 +47,12 @@ class IntegerMaster:
         low, high = master.lower[columns], master.upper[columns]
         cost, offset = master.cost[columns] / master.scale, float(master.cost @ fixed)
         places = master.needed
-        everything = sp.csr_array(sp.vstack([given.rows, master.pool.matrix(places, len(fixed))], format="csr"))
+        right = master.pool.right(places)
+        scale = scales_of(right)
+        cuts = scale_rows(master.pool.matrix(places, len(fixed)), scale)
+        everything = sp.csr_array(sp.vstack([given.rows, cuts], format="csr"))
         taken = everything @ fixed
-        lower = np.concatenate([given.row_lower, master.pool.right(places)]) - taken
+        lower = np.concatenate([given.row_lower, right * scale]) - taken
         upper = np.concatenate([given.row_upper, np.full(len(places), np.inf)]) - taken
         rows = sp.csr_array(everything[:, columns])
         needed = np.flatnonzero((_least(rows, low, high) < lower - SUM_ROUNDING) | (upper < np.inf))
@@ -77,7 +80,8 @@ class IntegerMaster:
         place[place == len(self.columns)] = 0
         inside = self.columns[place] == cut.columns if len(self.columns) else np.zeros(len(place), dtype=bool)
         right = cut.right - float(cut.values @ self.fixed[cut.columns])
-        return Row(place[inside], cut.values[inside], right, np.inf)
+        scale = float(scales_of(np.array([cut.right]))[0])
+        return Row(place[inside], cut.values[inside] * scale, right * scale, np.inf)
 
 
 def _least(rows: sp.csr_array, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:

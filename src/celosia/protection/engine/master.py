@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import SMALLEST_ENTRY, LinearProgram
 from celosia.solve.solution import Status
-from celosia.tolerance import CUT_SATISFIED, CUT_VIOLATED, SUM_ROUNDING
+from celosia.tolerance import (
+    CUT_SATISFIED,
+    CUT_VIOLATED,
+    LARGEST_USUAL_SIDE,
+    MOST_SCALING_BITS,
+    SMALLEST_USUAL_SIDE,
+    SUM_ROUNDING,
+)
 
 Places = list[int] | NDArray[np.int64] | slice
 
@@ -129,8 +136,9 @@ class Master:
     def _insert(self, places: NDArray[np.int64]) -> int:
         new = np.setdiff1d(places, self._inside, assume_unique=True)
         if len(new):
-            rows = self.pool.matrix(new, len(self.cost))
-            self._model.add_rows(rows, self.pool.right(new), np.full(len(new), np.inf))
+            rows, right = self.pool.matrix(new, len(self.cost)), self.pool.right(new)
+            scale = scales_of(right)
+            self._model.add_rows(scale_rows(rows, scale), right * scale, np.full(len(new), np.inf))
             self._inside = np.concatenate([self._inside, new])
             self._idle = np.concatenate([self._idle, np.zeros(len(new), dtype=np.int64)])
         return len(new)
@@ -152,7 +160,11 @@ class Master:
         if len(self._inside) == len(self.pool):
             return 0
         return self._insert(
-            np.flatnonzero(self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x > CUT_VIOLATED)
+            np.flatnonzero(
+                (self.pool.right(EVERY) - self.pool.matrix(EVERY, len(self.cost)) @ x)
+                * scales_of(self.pool.right(EVERY))
+                > CUT_VIOLATED
+            )
         )
 
     def fix(self, columns: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
@@ -178,9 +190,11 @@ class Master:
         if solution.x is None or solution.duals is None:
             raise ArithmeticError(f"the master ended with {solution.status}")
         rows, right = self.pool.matrix(self._inside, len(self.cost)), self.pool.right(self._inside)
-        bound, reduced = self._bound(rows, right, solution.duals * self._scale)
+        duals = solution.duals * self._scale
+        duals[self.base.rows.shape[0] :] *= scales_of(right)
+        bound, reduced = self._bound(rows, right, duals)
         x = np.clip(solution.x, self.lower, self.upper)
-        self._count_slack_rounds(rows @ x - right)
+        self._count_slack_rounds((rows @ x - right) * scales_of(right))
         return Point(x, bound, reduced)
 
     def _bound(
@@ -219,3 +233,25 @@ class Master:
     def scale(self) -> float:
         """The number by which costs are divided for the solver."""
         return self._scale
+
+
+def scales_of(right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by which powers of two cuts are multiplied for a solver: one where their right sides are of usual size.
+
+    Solvers satisfy a row to an absolute tolerance. Levels of one unit beside those of 10^15 would be no more than that;
+    rows whose right sides are about one are satisfied to a share of their level.
+    """
+    size = np.abs(right)
+    unusual = (size > 0) & ((size < SMALLEST_USUAL_SIDE) | (size > LARGEST_USUAL_SIDE))
+    exponent = -np.floor(np.log2(np.where(unusual, size, 1.0)))
+    return np.where(unusual, 2.0 ** np.clip(exponent, -MOST_SCALING_BITS, MOST_SCALING_BITS), 1.0)
+
+
+def scale_rows(rows: sp.csr_array, scale: NDArray[np.float64]) -> sp.csr_array:
+    """Return rows times their scales; coefficients smaller than solvers take are raised, which keeps cuts valid."""
+    if bool((scale == 1.0).all()):
+        return rows
+    scaled = sp.csr_array(sp.diags_array(scale) @ rows)
+    small = np.abs(scaled.data) <= SMALLEST_ENTRY
+    scaled.data = np.where(small, np.where(scaled.data > 0, 2 * SMALLEST_ENTRY, 0.0), scaled.data)
+    return scaled

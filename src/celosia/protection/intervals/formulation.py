@@ -27,7 +27,7 @@ from celosia.protection.engine.modes.offer_changes import limit_widths, place_wi
 from celosia.protection.engine.modes.offers import offer_ranges, offer_widths
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, LEVEL_SPREAD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +45,10 @@ class Prices:
 
 
 def unit_of(problem: ProtectionProblem) -> float:
-    """Return the unit of slacks: the median of the levels, in counts."""
+    """Return the unit of slacks: the median of the levels, in counts, unless others are far larger."""
     requirements = problem.requirements
     levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
-    return float(np.median(levels)) if len(levels) else 1.0
+    return max(float(np.median(levels)), float(levels.max()) / LEVEL_SPREAD) if len(levels) else 1.0
 
 
 def formulate_by_ends(problem: ProtectionProblem, prices: Prices, most: NDArray[np.float64]) -> Modes:

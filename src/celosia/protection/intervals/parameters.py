@@ -38,6 +38,9 @@ class IntervalParameters:
     least_cost
         Widening a range costs at least this share of the dearest, 0 to 1, so that ranges without a cost are not widened
         at will.
+    new_range
+        Widening a cell that is no range yet, so that the audit finds ranges safe, counts so many times as much, 1 or
+        more: rounding errors alone should not make new ranges.
     dearer
         Share by which ranges that are moved at random may cost more, 0 to 1: rounding their ends costs as much.
     rounding_loss
@@ -63,6 +66,7 @@ class IntervalParameters:
     placing_margin: float = 1e-5
     single_step: Fraction = Fraction(1, 1000)
     least_cost: float = 1e-6
+    new_range: float = 8.0
     dearer: float = 1e-4
     rounding_loss: float = 1e-4
     more_decimals: int = 6
@@ -72,7 +76,7 @@ class IntervalParameters:
 
     def __post_init__(self) -> None:
         shares = "search_share", "splitting_widening", "placing_margin", "least_cost", "dearer", "rounding_loss"
-        counts = "splitting_dimensions", "more_decimals", "widening_rounds", "shift_draws", "widest_levels"
+        counts = "splitting_dimensions", "more_decimals", "widening_rounds", "shift_draws", "widest_levels", "new_range"
         check_ranges(
             self, secret_bits=(32, None), **dict.fromkeys(shares, (0.0, 1.0)), **dict.fromkeys(counts, (1, None))
         )

@@ -279,7 +279,7 @@ class IntervalSearch(RangePublication):
         prices, parameters = (self.prices.down, self.prices.up), self.parameters
         for requirement in self._find_unmet(down, up).tolist():
             try:
-                down, up = widen_ranges(
+                more = widen_ranges(
                     problem,
                     requirement,
                     parameters.single_step,
@@ -289,6 +289,7 @@ class IntervalSearch(RangePublication):
                     self.run,
                     parameters.least_cost,
                 )
+                down, up = down + more[0], up + more[1]
             except InfeasibleError:
                 hopeless.append(requirement)
         if hopeless:

@@ -6,11 +6,15 @@ For one requirement the two tables f and g of Salazar (2002), Figure 6, are look
 .. math:: \min\ w^- e^- + w^+ e^+ \quad\text{s.t.}\quad M f = M g = 0, \qquad -z^- - e^- \le f, g \le z^+ + e^+,
 
 where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's bounds. Where
-attackers know that values are whole numbers, f, g and e are.
+attackers know that values are whole numbers, f, g and e are, as long as the level is so small that a solver tells them
+apart. The program is counted in parts of the level, whatever the size of the amounts. Its solution is a proposal: the
+audit says whether it is enough, and the next round widens by more.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +28,7 @@ from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
-from celosia.tolerance import ENDLESS, LEAST_WIDENING
+from celosia.tolerance import ENDLESS, LARGEST_WHOLE_LEVEL, LEAST_WIDENING, WITNESS_ZERO
 
 csgraph = OnFirstUse("scipy.sparse.csgraph")
 
@@ -41,7 +45,7 @@ def widen_ranges(
     run: Run,
     least_cost: float = INTERVALS.least_cost,
 ) -> DownUp:
-    """Return slacks down and up that meet a requirement, never smaller than before, ``(n,)`` each.
+    """Return by how much slacks down and up must grow to meet a requirement, in counts, ``(n,)`` each.
 
     Parameters
     ----------
@@ -63,17 +67,60 @@ def widen_ranges(
     InfeasibleError
         The greatest widths do not allow it.
     """
-    n, requirements = len(problem), problem.requirements
+    requirements = problem.requirements
     who, column = int(requirements.attackers[requirement]), int(requirements.columns[requirement])
-    bounds = [
-        np.where(bound[who] >= ENDLESS, np.inf, bound[who].astype(np.float64)) for bound in (problem.down, problem.up)
-    ]
-    down, up = slacks
+    levels = [float(level[requirement]) for level in (requirements.up, requirements.down, requirements.sliding)]
     matrix = sp.csr_array(problem.matrix[~problem.implied], dtype=np.float64)
-    m, one, none = matrix.shape[0], sp.eye_array(n), sp.csr_array((n, n))
-    empty = sp.csr_array((m, n))
-    pick = sp.csr_array((np.ones(1), ([0], [column])), shape=(1, n))
-    blank = sp.csr_array((1, n))
+    one_whole = 10.0**problem.decimals
+    unit = 2.0 ** math.floor(math.log2(max(*levels, 1.0)))
+    whole = np.tile(problem.whole & _component_of(matrix, column), 4)
+    whole &= unit <= LARGEST_WHOLE_LEVEL * one_whole
+    step = np.where(whole, one_whole, unit)  # whole numbers count in ones
+    program = _least_cost_program(problem, matrix, (who, column, levels), slacks, costs, most, least_cost)
+    scaled = replace(
+        program,
+        rows=sp.csr_array(program.rows @ sp.diags_array(step)) / unit,
+        row_lower=program.row_lower / unit,
+        row_upper=program.row_upper / unit,
+        lower=program.lower / step,
+        upper=program.upper / step,
+        cost=program.cost * (step / unit),
+        integer=whole if bool(whole.any()) else None,
+    )
+    solver = run.solver if bool(whole.any()) else backends()[0]
+    x = solver.open(scaled).solve(duals=False, gap=0.0).x
+    if x is None:
+        raise InfeasibleError.one(
+            "most_width", "leaves no safe ranges once ends are rounded.", "Allow wider ranges, or more decimals."
+        )
+    f, g, e_down, e_up = np.split(x * step, 4)
+    size = float(least)
+    noise = max(LEAST_WIDENING * size, WITNESS_ZERO * unit)
+    if e_down.sum() + e_up.sum() <= noise:  # doubles see nothing missing: widen all that the tables use
+        used = np.maximum(np.abs(f), np.abs(g)) > max(LEAST_WIDENING, WITNESS_ZERO * unit)
+        e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
+    return _round_to_steps(e_down, size, noise), _round_to_steps(e_up, size, noise)
+
+
+def _least_cost_program(
+    problem: ProtectionProblem,
+    matrix: sp.csr_array,
+    requirement: tuple[int, int, list[float]],
+    slacks: DownUp,
+    costs: DownUp,
+    most: NDArray[np.float64],
+    least_cost: float,
+) -> LinearProgram:
+    """Return the program in counts: columns are f, g, and widenings below and above, ``(n,)`` each.
+
+    `requirement` is the attacker, the column and the levels up, down and sliding. No range is widened beyond the bounds
+    of the least informed attacker.
+    """
+    n, m = len(problem), matrix.shape[0]
+    who, column, (level_up, level_down, sliding) = requirement
+    (down, up), bounds = slacks, [_end(bound[who]) for bound in (problem.down, problem.up)]
+    one, none, empty = sp.eye_array(n), sp.csr_array((n, n)), sp.csr_array((m, n))
+    pick, blank = sp.csr_array((np.ones(1), ([0], [column])), shape=(1, n)), sp.csr_array((1, n))
     rows = sp.block_array(
         [
             [matrix, empty, empty, empty],
@@ -88,37 +135,23 @@ def widen_ranges(
         format="csr",
     )
     open_, still = np.full(n, np.inf), np.zeros(m)
-    level_up, level_down = float(requirements.up[requirement]), float(requirements.down[requirement])
     lower_f, upper_g = -bounds[0].copy(), bounds[1].copy()
     lower_f[column], upper_g[column] = level_up, -level_down
-    # no range is widened beyond the bounds of the least informed attacker
-    widest = [np.where(bound.max(axis=0) >= ENDLESS, np.inf, bound.max(axis=0)) for bound in (problem.down, problem.up)]
-    whole = np.tile(problem.whole & _component_of(matrix, column), 4)
-    step = np.where(whole, 10.0**problem.decimals, 1.0)  # whole numbers count in ones
-    program = LinearProgram(
-        sp.csr_array(rows @ sp.diags_array(step)),
-        np.concatenate(
-            [still, still, -open_, -down, -open_, -down, -open_, [float(requirements.sliding[requirement])]]
-        ),
+    widest = [_end(bound.max(axis=0)) for bound in (problem.down, problem.up)]
+    dearest = max(*(float(cost.max(initial=0.0)) for cost in costs), np.finfo(np.float64).tiny)
+    return LinearProgram(
+        sp.csr_array(rows),
+        np.concatenate([still, still, -open_, -down, -open_, -down, -open_, [sliding]]),
         np.concatenate([still, still, up, open_, up, open_, np.maximum(most - down - up, 0.0), [np.inf]]),
-        np.concatenate([lower_f, -bounds[0], np.zeros(2 * n)]) / step,
-        np.concatenate([bounds[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]) / step,
-        np.concatenate([np.zeros(2 * n), *(np.maximum(cost, least_cost * cost.max(initial=1.0)) for cost in costs)])
-        * step,
-        integer=whole if bool(whole.any()) else None,
+        np.concatenate([lower_f, -bounds[0], np.zeros(2 * n)]),
+        np.concatenate([bounds[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]),
+        np.concatenate([np.zeros(2 * n), *(np.maximum(cost / dearest, least_cost) for cost in costs)]),
     )
-    solver = run.solver if bool(whole.any()) else backends()[0]
-    x = solver.open(program).solve(duals=False, gap=0.0).x
-    if x is None:
-        raise InfeasibleError.one(
-            "most_width", "leaves no safe ranges once ends are rounded.", "Allow wider ranges, or more decimals."
-        )
-    f, g, e_down, e_up = np.split(x * step, 4)
-    size = float(least)
-    if e_down.sum() + e_up.sum() <= LEAST_WIDENING * size:  # doubles see nothing missing: widen all that the tables use
-        used = (np.abs(f) > LEAST_WIDENING) | (np.abs(g) > LEAST_WIDENING)
-        e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
-    return _widen_by_steps(down, e_down, size), _widen_by_steps(up, e_up, size)
+
+
+def _end(bound: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return bounds as doubles, infinite where there is no end."""
+    return np.where(bound >= ENDLESS, np.inf, bound.astype(np.float64))
 
 
 def _component_of(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
@@ -130,6 +163,6 @@ def _component_of(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
     return np.asarray(label[m:] == label[m + column])
 
 
-def _widen_by_steps(slack: NDArray[np.float64], more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-    """Return slacks widened by whole steps."""
-    return slack + np.where(more > LEAST_WIDENING * step, np.ceil(more / step - LEAST_WIDENING) * step, 0.0)
+def _round_to_steps(more: NDArray[np.float64], step: float, noise: float) -> NDArray[np.float64]:
+    """Return widenings as whole steps, rounded up, those that are a solver's noise left out."""
+    return np.where(more > noise, np.ceil(more / step - LEAST_WIDENING) * step, 0.0)

@@ -27,7 +27,14 @@ from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.run import Run
 from celosia.solve.backend import Backend
-from celosia.tolerance import CUT_SATISFIED, GAP_CLOSED, LEVEL_REACHED, LEVEL_REACHED_BY_CUTS, TREE_BOUND
+from celosia.tolerance import (
+    CUT_SATISFIED,
+    GAP_CLOSED,
+    LEVEL_REACHED,
+    LEVEL_REACHED_BY_CUTS,
+    TREE_BOUND,
+    WITNESS_EXCEEDS,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,7 +314,7 @@ class ModeCuttingPlanes:
             return
         bare = not self.separator.has_flows and not program.rows.shape[0]
         wide = self.separator.widen_to_witnesses(program.lower if bare else v / least)
-        if wide is not None and bool((wide <= program.upper * (1 + LEVEL_REACHED)).all()):
+        if wide is not None and bool((wide <= program.upper * (1 + 2 * WITNESS_EXCEEDS)).all()):
             wide = np.minimum(wide, program.upper)
             if self._satisfies_rows(wide):
                 self._offer(wide)

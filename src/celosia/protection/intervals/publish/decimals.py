@@ -42,9 +42,18 @@ class EndGrid:
     def round_up(
         self, slack: NDArray[np.float64], bound: NDArray[np.int64], near: float = END_ON_GRID_SHARE
     ) -> NDArray[np.int64]:
-        """Return slacks in fine counts, rounded up unless they exceed a count by a tolerance, and within a bound."""
-        counts = slack * self.factor
-        return np.minimum(np.ceil(counts - (END_ON_GRID + near * counts)), bound).astype(np.int64).clip(0)
+        """Return slacks in fine counts, rounded up unless they exceed a count by a tolerance, and within a bound.
+
+        The tolerance is no more than a count: of large numbers it would be more than what is missing.
+        """
+        counts = np.minimum(slack * self.factor, float(ENDLESS))
+        rounded = np.ceil(counts - (END_ON_GRID + np.minimum(near * counts, 1.0))).astype(np.int64)
+        return np.minimum(rounded, bound).clip(0)
+
+    def add(self, ends: NDArray[np.int64], more: NDArray[np.float64], bound: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return slacks in fine counts, longer by slacks in counts of the problem, rounded up, within a bound."""
+        longer = np.ceil(np.minimum(more * self.factor, float(ENDLESS)) - END_ON_GRID).astype(np.int64).clip(0)
+        return np.asarray(np.maximum(ends, np.minimum(ends + longer, bound)))
 
     def contains(self, slack: NDArray[np.float64]) -> bool:
         """Return whether slacks lie on the published decimals; those of counts are rounded to them anyway."""

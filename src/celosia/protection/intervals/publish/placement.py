@@ -28,11 +28,18 @@ from celosia.protection.intervals.parameters import INTERVALS, IntervalParameter
 from celosia.protection.intervals.publish.consistency import adds_up, completion
 from celosia.protection.intervals.publish.decimals import EndGrid, round_outward
 from celosia.protection.intervals.publish.ranges import AuditedRanges, EndCounts, RangeSlacks
+from celosia.protection.intervals.publish.stretching import StretchedWitnesses
 from celosia.protection.intervals.widen import widen_ranges
 from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
-from celosia.tolerance import END_ON_GRID, END_ON_GRID_SHARE, SEARCHED_END_ON_GRID_SHARE
+from celosia.tolerance import (
+    END_ON_GRID,
+    END_ON_GRID_SHARE,
+    SEARCHED_END_ON_GRID_SHARE,
+    WIDENING_GROWTH,
+    WIDENING_SHARE,
+)
 
 
 @dataclass(eq=False)
@@ -196,38 +203,55 @@ class RangePlacement:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], Audit]:
         """Return ranges that pass the audit, widened where they must be."""
         down, up = self._round_to_grid(grid, down, up)
-        for _ in range(self.parameters.widening_rounds):
+        for round_ in range(self.parameters.widening_rounds):
             checked = audit(self._pattern(grid, down, up), self.risk, intervals=intervals, integer=self.run.integer)
             if checked.safe:
                 return down, up, checked
-            missed = np.array([k for k, verdict in enumerate(checked.verdicts) if verdict.result != MET])
-            down, up = self._round_to_grid(grid, *self._widen(grid, down, up, missed))
+            down, up = self._round_to_grid(grid, *self._widen(grid, down, up, checked, round_))
         raise SolverError.one("intervals", "could not be widened until they are safe.", "Report this.")
 
     def _widen(
-        self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], missed: NDArray[np.int64]
+        self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], checked: Audit, round_: int
     ) -> EndCounts:
+        """Return ranges widened for requirements that the audit calls missed: exactly, where next to nothing is.
+
+        Elsewhere by a program, from round to round by larger steps.
+        """
         factor = float(grid.factor)
-        for requirement in missed.tolist():
-            wider = widen_ranges(
+        share = WIDENING_SHARE * WIDENING_GROWTH**round_
+        stretched = StretchedWitnesses(self.problem, grid.fine, self.no_ranges & ~self.hidden, self.most)
+        for requirement, verdict in enumerate(checked.verdicts):
+            if verdict.result == MET:
+                continue
+            wider = stretched.widen(verdict, checked.systems[verdict.requirement.attacker], (down, up))
+            if wider is not None:
+                down, up = wider
+                continue
+            more = widen_ranges(
                 self.problem,
                 requirement,
-                Fraction(1, grid.factor),
+                max(Fraction(1, grid.factor), Fraction(int(share * self._level(requirement)))),
                 (down / factor, up / factor),
                 self._widening_costs(grid, down + up > 0),
                 self.most,
                 self.run,
                 self.parameters.least_cost,
             )
-            down = np.maximum(down, grid.round_up(wider[0], grid.bound(self.problem.down)))
-            up = np.maximum(up, grid.round_up(wider[1], grid.bound(self.problem.up)))
+            down = grid.add(down, more[0], grid.bound(self.problem.down))
+            up = grid.add(up, more[1], grid.bound(self.problem.up))
         return down, up
+
+    def _level(self, requirement: int) -> float:
+        """Return the largest level of a requirement, in counts."""
+        levels = self.problem.requirements
+        return float(max(levels.up[requirement], levels.down[requirement], levels.sliding[requirement]))
 
     def _widening_costs(
         self, grid: EndGrid, wide: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a count more costs below and above, by columns; a new range also has its fixed cost."""
-        down, up = (cost[self.problem.cells] for cost in self.costs)
+        """Return what a count more costs below and above, by columns; a new range costs more, and its fixed cost."""
+        new = np.where(wide, 1.0, self.parameters.new_range)
+        down, up = (cost[self.problem.cells] * new for cost in self.costs)
         if self.fixed is None:
             return down, up
         more = np.where(wide, 0.0, self.fixed[self.problem.cells] * grid.factor)
