@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 
 class OnFirstUse:
-    """A module of somebody else, imported when something is taken from it.
+    """A module that most calls do not need, imported when something is taken from it.
 
     Parameters
     ----------
@@ -20,3 +22,25 @@ class OnFirstUse:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the library has)
         return getattr(import_module(self._name), name)
+
+
+@contextmanager
+def without_late_names(name: str) -> Iterator[None]:
+    """Let a library name only what it has loaded, for those who copy all its names while they are loaded themselves.
+
+    scipy does so with numpy, which loads its parts when they are asked for: all of them, then, such as f2py,
+    polynomials and tests, which takes twice as long as loading `scipy.sparse`, and nobody uses them.
+
+    Parameters
+    ----------
+    name
+        The library, which is loaded.
+    """
+    library: Any = import_module(name)
+    names, listing = library.__all__, library.__dir__
+    library.__all__ = [known for known in names if known in vars(library)]
+    library.__dir__ = lambda: list(vars(library))
+    try:
+        yield
+    finally:
+        library.__all__, library.__dir__ = names, listing

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.instances import instance
 
 import celosia
 
@@ -28,9 +30,9 @@ def seconds(*command: str, runs: int = 5) -> float:
     return best
 
 
-def loaded(code: str) -> set[str]:
-    """Return which heavy modules are loaded after some code ran."""
-    script = f"{code}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
+def loaded(code: str, *names: str) -> set[str]:
+    """Return which modules of these, or of all heavy ones, are loaded after some code ran."""
+    script = f"{code}\nimport sys\nprint(*(name for name in {names or HEAVY!r} if name in sys.modules))"
     answer = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     return set(answer.stdout.split())
 
@@ -47,9 +49,49 @@ def test_a_name_loads_only_what_it_needs() -> None:
     assert loaded("from celosia import Hierarchy, SpecError") == set()
 
 
-def test_protecting_a_bare_problem_loads_no_library_for_records_or_pages() -> None:
-    code = "import celosia.cli.commands.protect, celosia.protection.protect as verb\nverb.engine_of(verb.Suppress)"
-    assert loaded(code).isdisjoint({"scipy.linalg", "scipy.optimize", *RECORDS_AND_PAGES})
+UNUSED = (
+    "scipy.linalg",
+    "scipy.optimize",
+    "numpy.f2py",
+    "numpy.testing",
+    "celosia.certificate.certificate",
+)
+PROTECTED = """
+import io, contextlib
+from celosia.cli.main import status
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    assert status(["protect", {path!r}, "--output", {output!r}]) == 0
+"""
+
+
+def test_protecting_a_bare_problem_loads_no_library_for_records_or_pages(tmp_path: Path) -> None:
+    path = tmp_path / "problem.jj"
+    celosia.write_jj(instance("t20x10"), path)
+    code = PROTECTED.format(path=str(path), output=str(tmp_path / "release.csv"))
+    assert loaded(code, *RECORDS_AND_PAGES, *UNUSED) == set()
+    assert loaded(code, "numpy", "numba", "scipy.sparse") == {"numpy", "numba", "scipy.sparse"}
+
+
+def test_numpy_offers_all_its_parts_once_a_command_is_loaded() -> None:
+    code = """
+from celosia.cli.main import status
+import numpy
+names, listed = list(numpy.__all__), dir(numpy)
+status(["protect", "none.jj"])
+assert numpy.__all__ == names and set(listed) <= set(dir(numpy)) and numpy.f2py
+"""
+    assert loaded(code, "numpy.f2py") == {"numpy.f2py"}
+
+
+def test_a_process_ends_with_all_written_and_no_word_about_what_it_leaves(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [COMMAND, "demo", "--rows", "200", "--quiet", "--json", "--output", str(tmp_path / "demo")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.stderr == ""
+    assert all(Path(one).stat().st_size for one in json.loads(ended.stdout)["files"])
 
 
 def test_import_takes_less_than_a_tenth_of_a_second() -> None:

@@ -7,8 +7,8 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
 from typing import NoReturn
 
 import click
@@ -16,6 +16,7 @@ import click
 from celosia.cli.exit_codes import ExitCode
 from celosia.cli.interrupt import Terminated, listen, remember_presses, was_pressed
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
+from celosia.library import without_late_names
 from celosia.version import __version__
 
 COMMANDS = {
@@ -44,23 +45,6 @@ class Ended(Exception):  # noqa: N818  (nothing is wrong with the input)
     """Ctrl-C or a closed pipe, on its way past click, which has words and exit codes of its own for them."""
 
 
-def load_module(name: str) -> ModuleType:
-    """Return a module with all that it needs, and never look for garbage in them: they stay to the end.
-
-    A fifth of a warm start would go into looking through modules, again and again, while they are loaded.
-    """
-    if name in sys.modules:
-        return sys.modules[name]
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return import_module(name)
-    finally:
-        gc.freeze()
-        if collecting:
-            gc.enable()
-
-
 class Commands(click.Group):
     """A group whose commands are imported when they are called.
 
@@ -76,7 +60,11 @@ class Commands(click.Group):
         """Return a command, importing its module."""
         if cmd_name not in COMMANDS:
             ctx.fail(f"There is no command {cmd_name!r}. {nearest(cmd_name, COMMANDS)}")
-        command: click.Command = getattr(load_module(f"celosia.cli.commands.{cmd_name}"), cmd_name)
+        with without_late_names("numpy"):
+            command: click.Command = getattr(import_module(f"celosia.cli.commands.{cmd_name}"), cmd_name)
+        if not gc.isenabled():  # `run` has it wait until all is loaded; in what is, there never is any garbage
+            gc.freeze()
+            gc.enable()
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -112,12 +100,20 @@ def celosia(context: click.Context) -> None:
 
 
 def run() -> NoReturn:
-    """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own."""
+    """Run the command line and end the process: 0 done, 2 bad input, each problem on a line of its own.
+
+    A third of a warm start would go into looking for garbage in modules, again and again while they are loaded, and
+    into tidying them up at the end: nobody looks before the command is loaded (`Commands`), and the process ends when
+    all is written and said.
+    """
     listen()
+    gc.disable()
     ended = status(sys.argv[1:])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said: Python only tidies up
-    gc.freeze()  # and need not look for garbage first
-    sys.exit(ended)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody listens
+            stream.flush()
+    os._exit(ended)
 
 
 def status(arguments: list[str]) -> int:

@@ -7,21 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.certificate.certificate import Certificate, certify
 from celosia.errors import CelosiaError, SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release import write
 from celosia.job.run import run_method
+from celosia.library import OnFirstUse
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
 from celosia.protection.result import Protection
 from celosia.risk.risk import Risk
 
 if TYPE_CHECKING:
+    from celosia.certificate import certificate as proofs
+    from celosia.certificate.certificate import Certificate
     from celosia.job.plan import Plan
     from celosia.protection.why import Why
     from celosia.report.pages.beside import SideBySide
     from celosia.report.pages.content import PageContent
+else:
+    proofs = OnFirstUse("celosia.certificate.certificate")
 
 
 def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT) -> Protection:
@@ -99,7 +103,7 @@ def prepare_outputs(
     certificate = page = None
     if "certificate" in plan.outputs:
         progress.start("proving the release safe")
-        certificate = certify(result, progress=progress)
+        certificate = proofs.certify(result, progress=progress)
     if "report" in plan.outputs:
         from celosia.job.page import prepare_page  # noqa: PLC0415 - only pages need what it loads
 
