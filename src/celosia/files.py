@@ -1,4 +1,4 @@
-"""Files that are complete or absent, and places that are known to be writable before any work begins."""
+"""Files that are read whole, files that are complete or absent, and places that are writable before work begins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from celosia.errors import Problem, Problems, SpecError
+from celosia.errors import DataError, Problem, Problems, SpecError
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises
+    ------
+    DataError
+        It is not there, or cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError.one(str(path), f"cannot be read: {reason}.", "Is the path right?") from error
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8, or in Latin-1 where it is no UTF-8; see `read_bytes`."""
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def check_writable(paths: Mapping[str | Path, Sequence[str]], inputs: Iterable[str | Path] = ()) -> None:
@@ -114,6 +138,13 @@ def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
     finally:
         for stand_in in stand_ins.values():
             stand_in.unlink(missing_ok=True)
+
+
+def write_lines(lines: Iterable[str], path: Path) -> Path:
+    """Write a text file, wholly or not at all, and return its path; see `all_or_nothing`."""
+    with all_or_nothing([path]) as stand_ins, stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+    return path
 
 
 def _mark(process: int) -> str:

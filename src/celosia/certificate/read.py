@@ -31,6 +31,7 @@ from celosia.certificate.columns import (
 )
 from celosia.certificate.whole import LARGEST, starts_of, times
 from celosia.errors import DataError
+from celosia.files import read_bytes
 from celosia.pattern.entries import STATUSES
 
 _REMEDY = "Has the file been cut off or edited?"
@@ -50,9 +51,7 @@ def read_claim(path: str | Path) -> Claim:
 
 def _text_of(path: str | Path) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError.one(str(path), f"cannot be read: {error.strerror}.") from error
+        return read_bytes(Path(path)).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError.one(str(path), "is no text file.", "Give the certificate that celosia wrote.") from error
 

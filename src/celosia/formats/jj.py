@@ -15,7 +15,6 @@ where there are none; lpl, upl and spl are distances. Entries are parted by blan
 from __future__ import annotations
 
 import contextlib
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
+from celosia.files import write_lines
 from celosia.formats.jj_entries import Entries, Finding, Flags, counts_in
 from celosia.formats.jj_equations import add_relations, equations_of, fits
 from celosia.formats.jj_lines import FileLines, blocks, quote_stripped, whole
@@ -98,17 +98,7 @@ def write_jj(risk: Risk, path: str | Path) -> None:
     ]
     if found:
         raise DataError(_shorten(found))
-    target = Path(path)
-    temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
-    try:
-        with temporary.open("x", encoding="ascii", newline="\n") as file:
-            file.writelines(_file_lines(risk))
-        temporary.replace(target)
-    except OSError as error:
-        raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    write_lines(_file_lines(risk), Path(path))
 
 
 def _file_lines(risk: Risk) -> Iterator[str]:

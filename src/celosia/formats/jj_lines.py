@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.errors import DataError
+from celosia.files import read_bytes
 
 CUT = "Has the file been cut off or edited?"
 _LONGEST = 20  # characters of a file that a message quotes
@@ -30,11 +31,7 @@ class FileLines:
     @classmethod
     def of_file(cls, path: Path) -> FileLines:
         """Return the lines of a file, or raise DataError where it is no text."""
-        try:
-            content = path.read_bytes()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise DataError.one(str(path), f"cannot be read: {reason}.", "Is the path right?") from error
+        content = read_bytes(path)
         try:
             text = content.removeprefix(codecs.BOM_UTF8).decode("ascii")
         except UnicodeDecodeError as error:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from celosia.arguments import takes
 from celosia.errors import SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release_excel import write_excel
 from celosia.formats.release_parquet import write_parquet
-from celosia.pattern.csv.file import write_release
+from celosia.pattern.csv.file import check_mask, write_release
 from celosia.pattern.release import Release
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
@@ -54,9 +53,6 @@ def write(release: Release, path: str | Path, sensitive: ArrayLike | None = None
     if ending == ".csv":
         write_release(release, target, sensitive)
         return
-    flags: NDArray[np.bool_] | None = None if sensitive is None else np.asarray(sensitive)
-    if flags is not None and (flags.shape != (len(release),) or flags.dtype != bool):
-        seen = f"must be a mask of {len(release)} cells, not {flags.dtype} of the shape {flags.shape}."
-        raise SpecError.one("sensitive", seen)
+    flags = check_mask(sensitive, len(release))
     with all_or_nothing([target]) as stand_ins:
         (write_parquet if ending == ".parquet" else write_excel)(release, stand_ins[target], flags)

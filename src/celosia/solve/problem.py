@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError
+from celosia.tolerance import ENDLESS
 
 SMALLEST_ENTRY = 1e-9
 """Solvers drop smaller entries of a row without asking, which changes the problem."""
@@ -63,6 +64,20 @@ class LinearProgram:
             _check_quadratic(found, self.quadratic, n_columns)
         found.raise_as(SpecError)
 
+    @classmethod
+    def balanced(
+        cls,
+        rows: sp.csr_array,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        cost: NDArray[np.float64] | None = None,
+        integer: NDArray[np.bool_] | None = None,
+    ) -> LinearProgram:
+        """Return the program over moves of a table: :math:`Ax = 0`. Without a cost any of them will do."""
+        zero, free = np.zeros(rows.shape[0]), np.zeros(rows.shape[1])
+        entries = sp.csr_array(rows, dtype=np.float64)
+        return cls(entries, zero, zero, lower, upper, free if cost is None else cost, integer=integer)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
@@ -83,6 +98,13 @@ class LinearProgram:
 def numbers(values: ArrayLike) -> NDArray[np.float64]:
     """Return values as an array of floats, without a copy where they are one."""
     return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def float_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return bounds in whole numbers as solvers want them: infinite from `celosia.tolerance.ENDLESS` on."""
+    bounds = counts.astype(np.float64)
+    bounds[counts >= ENDLESS], bounds[counts <= -ENDLESS] = np.inf, -np.inf
+    return bounds
 
 
 def tidy(rows: sp.csr_array) -> sp.csr_array:

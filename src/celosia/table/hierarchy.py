@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from celosia.errors import DataError, Problem, Problems, SpecError, list_items
+from celosia.files import read_text
 
 Nested: TypeAlias = "Mapping[str, Nested] | Iterable[str] | None"
 
@@ -177,16 +178,10 @@ class Hierarchy:
         Blanks between the lead and the code belong to the code (fixed-width files), blanks after it do not. A code that
         the file repeats under the same parent is refused; under another parent it is another node.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            text = Path(path).read_text(encoding="latin-1")
-        except OSError as error:
-            raise DataError.one(str(path), "cannot be read.", "Is the path right?") from error
         found = Problems()
         branch: list[str] = []
         paths: dict[tuple[str, ...], int] = {}
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
             code = line.rstrip()
             depth = 0
             while lead and code.startswith(lead):

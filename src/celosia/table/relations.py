@@ -70,14 +70,19 @@ class Relations:
 
     def components(self) -> tuple[int, NDArray[np.int32]]:
         """Return how many connected parts the cells fall into, and the part of each cell, ``(n_cells,)``."""
-        pattern = sp.csr_array(
-            (np.ones(self.matrix.nnz, dtype=np.int8), self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape
-        )
-        graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
-        n_relations = len(self)
-        _, labels = csgraph.connected_components(graph, directed=False)
-        numbers, part = np.unique(labels[n_relations:], return_inverse=True)
+        numbers, part = np.unique(label_components(self.matrix)[1], return_inverse=True)
         return len(numbers), part.astype(np.int32)
+
+
+def label_components(matrix: sp.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the connected component of every row and of every column of a matrix, ``(m,)`` and ``(n,)``.
+
+    Rows and columns are connected where the matrix has an entry.
+    """
+    ones = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
+    graph = sp.block_array([[None, ones], [ones.T, None]], format="csr")
+    _, labels = csgraph.connected_components(graph, directed=False)
+    return labels[: matrix.shape[0]], labels[matrix.shape[0] :]
 
 
 def sums_of(dimensions: Sequence[Dimension], lattice: Lattice) -> Relations:

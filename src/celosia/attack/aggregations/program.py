@@ -90,9 +90,8 @@ class AggregationProgram:
         return (found.bound if len(signed) else found.objective), found.x[:k]
 
     def _plain(self, cost: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Model:
-        zero = np.zeros(len(self._cells))
         if self._open is None:
-            self._open = self._backend.open(LinearProgram(self._rows, zero, zero, lower, upper, cost))
+            self._open = self._backend.open(LinearProgram.balanced(self._rows, lower, upper, cost))
         else:
             columns = np.arange(len(cost))
             self._open.change_costs(columns, cost)

@@ -26,14 +26,12 @@ from numpy.typing import NDArray
 
 from celosia.attack.aggregations.criterion import Aggregation
 from celosia.attack.aggregations.program import AggregationProgram
-from celosia.library import OnFirstUse
 from celosia.risk.respondents.knowledge import Knowledge, Respondents
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
+from celosia.table.relations import label_components
 from celosia.table.table import Table
 from celosia.tolerance import EXCESS_ROUNDING
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 Offer = Callable[[dict[int, Fraction], int], Aggregation | None]
 """Returns what leaf cells with coefficients are for a target and his worst attacker, None where it is not sensitive."""
@@ -100,7 +98,7 @@ class AggregationSearch:
         self._cells = np.flatnonzero(hidden)
         matrix = sp.csr_array(table.relations.matrix[:, self._cells])
         self._matrix = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-        self._label = _component_labels(self._matrix)
+        self._label = label_components(self._matrix)[1]
         self._leaf = np.full(len(self._cells), -1, dtype=np.int64)
         own = np.isin(self._cells, respondents.leaves)
         self._leaf[own] = np.searchsorted(respondents.leaves, self._cells[own])
@@ -207,12 +205,3 @@ class AggregationSearch:
             return None
         bound, multipliers = value
         return -bound * q * size, None if multipliers is None else here.exact(multipliers, place[node.main])
-
-
-def _component_labels(matrix: sp.csr_array) -> NDArray[np.int64]:
-    """Return the number of the component of every column of a matrix."""
-    ones = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
-    _, label = csgraph.connected_components(
-        sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False
-    )
-    return np.asarray(label[matrix.shape[0] :], dtype=np.int64)

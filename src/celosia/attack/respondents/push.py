@@ -22,7 +22,7 @@ from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.attack.system.system import System
 from celosia.kernels import kernel
 from celosia.solve.backend import Backend, Model
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Status
 from celosia.tolerance import ENDLESS
 
@@ -212,11 +212,8 @@ class _Component:
         part = sp.csr_array(system.matrix[:, columns])
         self._matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
         self._columns = columns
-        zero = np.zeros(self._matrix.shape[0])
-        rows = sp.csr_array(self._matrix, dtype=np.float64)
-        self._lower, self._upper = -_solver_bounds(system.down[columns]), _solver_bounds(system.up[columns])
-        problem = LinearProgram(rows, zero, zero, self._lower.copy(), self._upper.copy(), np.zeros(len(columns)))
-        self._model: Model = backend.open(problem)
+        self._lower, self._upper = -float_bounds(system.down[columns]), float_bounds(system.up[columns])
+        self._model: Model = backend.open(LinearProgram.balanced(self._matrix, self._lower.copy(), self._upper.copy()))
         self._last: tuple[int, bool] | None = None
         self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
 
@@ -236,7 +233,7 @@ class _Component:
                 self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
             self._model.change_costs(np.array([target]), np.array([-1.0 if upward else 1.0]))
             self._last = (target, upward)
-        x = self._solve(-_solver_bounds(below), _solver_bounds(above))
+        x = self._solve(-float_bounds(below), float_bounds(above))
         return None if x is None else self._exact_moves(x, above, below)
 
     def between(
@@ -250,7 +247,7 @@ class _Component:
             if self._last is not None:
                 self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
                 self._last = None
-            x = self._solve(-_solver_bounds(below), _solver_bounds(above))
+            x = self._solve(-float_bounds(below), float_bounds(above))
         return None if x is None else self._exact_moves(x, above, below)
 
     def _solve(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -270,10 +267,6 @@ class _Component:
         moves, denominator = found
         used = np.flatnonzero(moves)
         return WitnessMoves(self._columns[used], moves[used], denominator)
-
-
-def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
 @kernel()

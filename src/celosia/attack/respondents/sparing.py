@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.solve.backend import Backend, Method, Model
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Status
-from celosia.tolerance import ENDLESS
 
 _WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished bound, and beyond
 _MANY = 3  # relations of a cell: a table of three dimensions
@@ -40,12 +39,11 @@ class SparingModel:
         priced = np.flatnonzero(finite)
         self._priced, self._free = priced, np.flatnonzero(~finite)
         part = matrix[:, priced]
-        rows = sp.csr_array(sp.hstack([matrix[:, self._free], part, -part, part, -part]), dtype=np.float64)
-        self._n, zero = matrix.shape[1], np.zeros(matrix.shape[0])
+        rows = sp.csr_array(sp.hstack([matrix[:, self._free], part, -part, part, -part]))
+        self._n = matrix.shape[1]
         cost = np.repeat([0.0, _WITHIN, _BEYOND], [len(self._free), 2 * len(priced), 2 * len(priced)])
         self._lower, self._upper = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-        problem = LinearProgram(rows, zero, zero, self._lower.copy(), self._upper.copy(), cost)
-        self._model: Model = backend.open(problem)
+        self._model: Model = backend.open(LinearProgram.balanced(rows, self._lower.copy(), self._upper.copy(), cost))
         relations = np.bincount(matrix.indices, minlength=self._n)[priced]
         # In many dimensions the last table is no help for the next (d3b: 107 ms from its basis, 34 from nothing).
         self._method: Method = "afresh" if np.median(relations) >= _MANY else "dual"
@@ -64,7 +62,7 @@ class SparingModel:
         """
         low, high = (np.zeros(len(self._lower)) for _ in range(2))
         free, k = len(self._free), len(self._priced)
-        low[:free], high[:free] = -_solver_bounds(-lower[self._free]), _solver_bounds(upper[self._free])
+        low[:free], high[:free] = -float_bounds(-lower[self._free]), float_bounds(upper[self._free])
         under, over, wish = lower[self._priced], upper[self._priced], np.maximum(wished[self._priced], 0)
         up, down = np.maximum(over, 0), np.maximum(-under, 0)
         low[free : free + k] = np.maximum(under, 0)
@@ -72,7 +70,7 @@ class SparingModel:
         forced = (under > 0) | (over < 0)
         within_up, within_down = (np.where(forced, bound, np.minimum(bound, wish)) for bound in (up, down))
         high[free:] = np.concatenate(
-            [_solver_bounds(within_up), _solver_bounds(within_down), up - within_up, down - within_down]
+            [float_bounds(within_up), float_bounds(within_down), up - within_up, down - within_down]
         )
         changed = np.flatnonzero((low != self._lower) | (high != self._upper))
         if len(changed):
@@ -86,7 +84,3 @@ class SparingModel:
         y[self._priced] = x[free : free + k] - x[free + k : free + 2 * k]
         y[self._priced] += x[free + 2 * k : free + 3 * k] - x[free + 3 * k :]
         return y
-
-
-def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))

@@ -65,9 +65,7 @@ class Blocks:
 
     def model(self, backend: Backend, down: NDArray[np.float64], up: NDArray[np.float64]) -> Model:
         """Return a model of all blocks with these bounds and without an objective."""
-        zero = np.zeros(self.matrix.shape[0])
-        rows = sp.csr_array(self.matrix, dtype=np.float64)
-        return backend.open(LinearProgram(rows, zero, zero, -down, up, np.zeros(len(self.columns))))
+        return backend.open(LinearProgram.balanced(self.matrix, -down, up))
 
 
 def blocks_of(system: System, parts: Parts, components: NDArray[np.int32]) -> Blocks:
@@ -83,11 +81,6 @@ def blocks_of(system: System, parts: Parts, components: NDArray[np.int32]) -> Bl
     matrix = sp.csr_array(inner[rows[order]])
     rooms_and_kinds = system.down[columns], system.up[columns], system.whole[columns]
     return Blocks(columns, matrix, starts, row_starts, *rooms_and_kinds)
-
-
-def solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return bounds as doubles, infinite where there is no end."""
-    return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
 def solve_model(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

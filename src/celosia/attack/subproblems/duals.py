@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.system import System
 from celosia.errors import SolverError
-from celosia.library import OnFirstUse
 from celosia.solve.backend import Backend
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Solution, Status
+from celosia.table.relations import label_components
 from celosia.table.table import Table
 from celosia.tolerance import ENDLESS, RAY_ZERO
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 def prove_end(
@@ -118,7 +116,7 @@ def _prove_component(
     place = int(np.searchsorted(columns, target))
     if _is_unbounded(matrix, up, down, place, backend, upward=upward):
         return None
-    solution = _solve_furthest(matrix, -_solver_bounds(down), _solver_bounds(up), place, backend, upward=upward)
+    solution = _solve_furthest(matrix, -float_bounds(down), float_bounds(up), place, backend, upward=upward)
     x, duals = np.asarray(solution.x), np.asarray(solution.duals)
     moved = find_exact_moves(x, matrix, up, down, system.whole[columns])
     reached = None if moved is None else Fraction(int(moved[0][place]), moved[1]) * (1 if upward else -1)
@@ -153,13 +151,9 @@ def _component(system: System, peeling: _Peeling, target: int) -> tuple[NDArray[
     """Return the columns and rows of a cell's component, peeled ones left out."""
     left = np.flatnonzero(peeling.step < 0)
     inner = sp.csr_array(system.matrix[:, left])
-    ones = sp.csr_array((np.ones(inner.nnz, dtype=np.int8), inner.indices, inner.indptr), shape=inner.shape)
-    _, label = csgraph.connected_components(
-        sp.block_array([[None, ones], [ones.T, None]], format="csr"), directed=False
-    )
-    m = inner.shape[0]
-    own = label[m + int(np.searchsorted(left, target))]
-    return left[label[m:] == own], np.flatnonzero(label[:m] == own)
+    of_row, of_column = label_components(inner)
+    own = of_column[int(np.searchsorted(left, target))]
+    return left[of_column == own], np.flatnonzero(of_row == own)
 
 
 def _is_unbounded(
@@ -189,18 +183,12 @@ def _solve_furthest(
     upward: bool,
 ) -> Solution:
     """Return the vertex and duals at which a cell moves furthest."""
-    zero = np.zeros(matrix.shape[0])
     cost = np.zeros(matrix.shape[1])
     cost[place] = -1.0 if upward else 1.0
-    program = LinearProgram(sp.csr_array(matrix, dtype=np.float64), zero, zero, lower, upper, cost)
-    solution = backend.open(program).solve()
+    solution = backend.open(LinearProgram.balanced(matrix, lower, upper, cost)).solve()
     if solution.status is not Status.OPTIMAL or solution.x is None or solution.duals is None:
         raise SolverError.one("explain", f"an attacker's problem ended with {solution.status}.")
     return solution
-
-
-def _solver_bounds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(counts >= ENDLESS, np.inf, counts.astype(np.float64))
 
 
 def _subtract(rest: dict[int, Fraction], table: Table, relation: int, factor: Fraction) -> None:

@@ -22,7 +22,6 @@ from celosia.attack.subproblems.blocks import (
     exact_vertex,
     prove_maxima,
     solve_model,
-    solver_bounds,
 )
 from celosia.attack.subproblems.propagation import propagate_bounds
 from celosia.attack.subproblems.questions import Answers, Questions
@@ -32,6 +31,7 @@ from celosia.attack.system.decomposition import Parts
 from celosia.attack.system.system import System
 from celosia.solve import deadline
 from celosia.solve.backend import Backend, Model
+from celosia.solve.problem import float_bounds
 from celosia.tolerance import ENDLESS
 
 _TOGETHER = 4_096  # columns of components that go into one model, unless one component has more
@@ -88,7 +88,7 @@ def _solve_blocks(blocks: Blocks, questions: Questions, backend: Backend, end: d
         with suppress(deadline.DeadlineError):
             _settle_without_tables(sheet, backend)
             if sheet.open.any():
-                model = blocks.model(backend, solver_bounds(blocks.down), solver_bounds(blocks.up))
+                model = blocks.model(backend, float_bounds(blocks.down), float_bounds(blocks.up))
                 solve_random_objectives(sheet, model)
                 while sheet.open.any():
                     _ask_one_by_block(sheet, model)
@@ -150,4 +150,4 @@ def _ask_one_by_block(sheet: OpenQuestions, model: Model) -> None:
 
 def _set_bounds(model: Model, places: NDArray[np.int64], down: NDArray[np.int64], up: NDArray[np.int64]) -> None:
     if len(places):
-        model.change_bounds(places, -solver_bounds(down[places]), solver_bounds(up[places]))
+        model.change_bounds(places, -float_bounds(down[places]), float_bounds(up[places]))

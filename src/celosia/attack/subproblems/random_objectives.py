@@ -13,11 +13,11 @@ from celosia.attack.subproblems.blocks import (
     UnsolvedError,
     exact_vertex,
     solve_model,
-    solver_bounds,
 )
 from celosia.attack.subproblems.questions import Answers
 from celosia.attack.system.fractions import Whole, compact
 from celosia.solve.backend import Model
+from celosia.solve.problem import float_bounds
 from celosia.tolerance import ENDLESS
 
 _SEED = 20_031  # of the directions; fixed, so that two audits are alike
@@ -136,7 +136,7 @@ def solve_random_objectives(sheet: OpenQuestions, model: Model) -> None:
         for side, sign in ((down, -1), (up, 1)):
             asked = open_[sheet.sign[open_] == sign]
             np.minimum.at(side, sheet.place[asked], sheet.target[asked])
-        model.change_bounds(everyone, -solver_bounds(down), solver_bounds(up))
+        model.change_bounds(everyone, -float_bounds(down), float_bounds(up))
         model.change_costs(everyone, _random_costs(sheet, open_, chance))
         changed = True
         try:
@@ -146,7 +146,7 @@ def solve_random_objectives(sheet: OpenQuestions, model: Model) -> None:
         if settled < _YIELD * len(np.unique(sheet.block[open_])):
             break
     if changed:
-        model.change_bounds(everyone, -solver_bounds(blocks.down), solver_bounds(blocks.up))
+        model.change_bounds(everyone, -float_bounds(blocks.down), float_bounds(blocks.up))
         model.change_costs(everyone, np.zeros(len(everyone)))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, ValidationInfo
 
-from celosia.errors import DataError
+from celosia.files import read_text
 from celosia.job.sections.part import Fault, complaint, context_of
 
 
@@ -37,13 +37,7 @@ def rows_of(path: Path) -> Iterator[list[str]]:
 
     The columns are parted by commas, or by semicolons or tabs where the first line has those instead.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        text = path.read_text(encoding="latin-1")
-    except OSError as error:
-        raise DataError.one(str(path), f"cannot be read: {error.strerror}.") from error
-    lines = text.splitlines()
+    lines = read_text(path).splitlines()
     first = lines[0] if lines else ""
     delimiter = max(",;\t", key=first.count)
     for row in csv.reader(lines, delimiter=delimiter):

@@ -12,8 +12,6 @@ adjusted.
 
 from __future__ import annotations
 
-import contextlib
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
 from celosia.errors import SpecError
+from celosia.files import write_lines
 from celosia.pattern.csv.columns import ColumnReader
 from celosia.pattern.csv.sheet import CsvSheet
 from celosia.pattern.entries import WITH_BOUNDS, of_status
@@ -50,23 +49,20 @@ def write_release(release: Release, path: str | Path, sensitive: ArrayLike | Non
     SpecError
         `sensitive` is no mask of the cells, or the file cannot be written.
     """
-    flags = None if sensitive is None else np.asarray(sensitive)
-    if flags is not None and (flags.shape != (len(release),) or flags.dtype != bool):
-        seen = f"must be a mask of {len(release)} cells, not {flags.dtype} of the shape {flags.shape}."
-        raise SpecError.one("sensitive", seen)
-    target = Path(path)
-    temporary = target.parent / f".{uuid.uuid4().hex}.tmp"
+    lines = _file_lines(release, check_mask(sensitive, len(release)))
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(_file_lines(release, flags))
-        temporary.replace(target)
-    except OSError as error:
-        raise SpecError.one(str(path), f"cannot be written: {error.strerror}.") from error
+        write_lines(lines, Path(path))
     except UnicodeEncodeError as error:
         raise SpecError.one(str(path), "cannot be written: a label is no Unicode text.", "Mend the codes.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+
+
+def check_mask(sensitive: ArrayLike | None, n: int) -> NDArray[np.bool_] | None:
+    """Return which cells of a release are sensitive, ``(n,)``, None where that is not told; refuse what is no mask."""
+    flags = None if sensitive is None else np.asarray(sensitive)
+    if flags is not None and (flags.shape != (n,) or flags.dtype != bool):
+        seen = f"must be a mask of {n} cells, not {flags.dtype} of the shape {flags.shape}."
+        raise SpecError.one("sensitive", seen)
+    return flags
 
 
 def _file_lines(release: Release, sensitive: NDArray[np.bool_] | None) -> Iterator[str]:

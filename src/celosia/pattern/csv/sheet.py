@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.errors import DataError, Problem
+from celosia.files import read_bytes
 from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL, first_of
 from celosia.pattern.labels import LOWER, STATUS, UPPER
@@ -130,11 +131,7 @@ def _as_texts(column: pa.ChunkedArray) -> Sequence[str]:
 
 def _rows(path: Path) -> tuple[list[list[str]], list[int], list[tuple[int, str, str]]]:
     """Return the rows of a file that are not blank, the lines in which they begin, and where the file is damaged."""
-    try:
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError.one(str(path), f"cannot be read: {reason}.", "Is the path right?") from error
+    content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -21,18 +21,16 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError, InfeasibleError, SpecError, list_items
-from celosia.library import OnFirstUse
 from celosia.pattern.arithmetic import minus, plus
 from celosia.risk.attacker import Attacker
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
+from celosia.table.relations import label_components
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_MOVE
 
 if TYPE_CHECKING:
     from celosia.protection.adjustment.method import Adjust
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,13 +137,9 @@ class AdjustmentProblem:
 
     def split_components(self) -> list[NDArray[np.int64]]:
         """Return the columns of every connected part of the problem."""
-        matrix = self.matrix
-        pattern = sp.csr_array((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
-        graph = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
-        number, labels = csgraph.connected_components(graph, directed=False)
-        own = labels[matrix.shape[0] :]
+        _, own = label_components(self.matrix)
         order = np.argsort(own, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(own, minlength=number))[:-1])
+        parts = np.split(order, np.cumsum(np.bincount(own))[:-1])
         return [part for part in parts if len(part)]
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from celosia.arrays import take
 from celosia.kernels import kernel
-from celosia.tolerance import COEFFICIENT_GRID, ENDLESS, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
+from celosia.solve.problem import float_bounds
+from celosia.tolerance import COEFFICIENT_GRID, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
 
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
@@ -108,8 +109,8 @@ class CutBuilder:
             matrix.indptr.astype(np.int64),
             matrix.indices.astype(np.int64),
             matrix.data.astype(np.float64),
-            np.where(problem.up >= ENDLESS, np.inf, problem.up.astype(np.float64)),
-            np.where(problem.down >= ENDLESS, np.inf, problem.down.astype(np.float64)),
+            float_bounds(problem.up),
+            float_bounds(problem.down),
         )
 
     def capacities(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

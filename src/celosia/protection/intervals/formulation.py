@@ -27,6 +27,7 @@ from celosia.protection.engine.modes.offer_changes import limit_widths, place_wi
 from celosia.protection.engine.modes.offers import offer_ranges, offer_widths
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
+from celosia.solve.problem import float_bounds
 from celosia.tolerance import ENDLESS, LEVEL_SPREAD
 
 
@@ -120,9 +121,7 @@ def formulate_by_placed_widths(
     margin
         By how much the attacker's bounds are narrowed, as a share and in units; see `IntervalParameters`.
     """
-    down, up = (
-        np.where(bound[0] >= ENDLESS, np.inf, bound[0].astype(np.float64)) for bound in (problem.down, problem.up)
-    )
+    down, up = float_bounds(problem.down[0]), float_bounds(problem.up[0])
     widths = problem_of_widths(problem)
     unit = unit_of(widths)
     if not shifted:

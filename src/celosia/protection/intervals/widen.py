@@ -22,15 +22,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError
-from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.run import Run
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.registry import backends
-from celosia.tolerance import ENDLESS, LARGEST_WHOLE_LEVEL, LEAST_WIDENING, WITNESS_ZERO
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
+from celosia.table.relations import label_components
+from celosia.tolerance import LARGEST_WHOLE_LEVEL, LEAST_WIDENING, WITNESS_ZERO
 
 DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -73,7 +71,8 @@ def widen_ranges(
     matrix = sp.csr_array(problem.matrix[~problem.implied], dtype=np.float64)
     one_whole = 10.0**problem.decimals
     unit = 2.0 ** math.floor(math.log2(max(*levels, 1.0)))
-    whole = np.tile(problem.whole & _component_of(matrix, column), 4)
+    _, label = label_components(matrix)
+    whole = np.tile(problem.whole & (label == label[column]), 4)
     whole &= unit <= LARGEST_WHOLE_LEVEL * one_whole
     step = np.where(whole, one_whole, unit)  # whole numbers count in ones
     program = _least_cost_program(problem, matrix, (who, column, levels), slacks, costs, most, least_cost)
@@ -118,7 +117,7 @@ def _least_cost_program(
     """
     n, m = len(problem), matrix.shape[0]
     who, column, (level_up, level_down, sliding) = requirement
-    (down, up), bounds = slacks, [_end(bound[who]) for bound in (problem.down, problem.up)]
+    (down, up), bounds = slacks, [float_bounds(bound[who]) for bound in (problem.down, problem.up)]
     one, none, empty = sp.eye_array(n), sp.csr_array((n, n)), sp.csr_array((m, n))
     pick, blank = sp.csr_array((np.ones(1), ([0], [column])), shape=(1, n)), sp.csr_array((1, n))
     rows = sp.block_array(
@@ -137,7 +136,7 @@ def _least_cost_program(
     open_, still = np.full(n, np.inf), np.zeros(m)
     lower_f, upper_g = -bounds[0].copy(), bounds[1].copy()
     lower_f[column], upper_g[column] = level_up, -level_down
-    widest = [_end(bound.max(axis=0)) for bound in (problem.down, problem.up)]
+    widest = [float_bounds(bound.max(axis=0)) for bound in (problem.down, problem.up)]
     dearest = max(*(float(cost.max(initial=0.0)) for cost in costs), np.finfo(np.float64).tiny)
     return LinearProgram(
         sp.csr_array(rows),
@@ -147,20 +146,6 @@ def _least_cost_program(
         np.concatenate([bounds[1], upper_g, np.maximum(widest[0] - down, 0.0), np.maximum(widest[1] - up, 0.0)]),
         np.concatenate([np.zeros(2 * n), *(np.maximum(cost / dearest, least_cost) for cost in costs)]),
     )
-
-
-def _end(bound: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return bounds as doubles, infinite where there is no end."""
-    return np.where(bound >= ENDLESS, np.inf, bound.astype(np.float64))
-
-
-def _component_of(matrix: sp.csr_array, column: int) -> NDArray[np.bool_]:
-    """Return which columns are in the component of one of them, ``(n,)``."""
-    m = matrix.shape[0]
-    _, label = csgraph.connected_components(
-        sp.block_array([[None, matrix], [matrix.T, None]], format="csr"), directed=False
-    )
-    return np.asarray(label[m:] == label[m + column])
 
 
 def _round_to_steps(more: NDArray[np.float64], step: float, noise: float) -> NDArray[np.float64]:

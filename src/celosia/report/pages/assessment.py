@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import jinja2
 import numpy as np
 
-from celosia.files import all_or_nothing
+from celosia.files import write_lines
 from celosia.report.pages.limits import PageLimits
 from celosia.report.pages.sheets import Drawing
 from celosia.report.summary import summary
@@ -45,14 +45,7 @@ def write_page(risk: Risk, path: str | Path, *, title: str | None = None) -> Pat
     SpecError
         The file cannot be written.
     """
-    return write_pieces(render(risk, title=title), Path(path))
-
-
-def write_pieces(pieces: Iterable[str], path: Path) -> Path:
-    """Write a page, wholly or not at all, and return its path."""
-    with all_or_nothing([path]) as stand_ins, stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
-    return path
+    return write_lines(render(risk, title=title), Path(path))
 
 
 def render(risk: Risk, *, title: str | None = None, limits: PageLimits | None = None) -> Iterator[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from celosia.files import write_lines
 from celosia.report.measures import ComparedMethod
-from celosia.report.pages.assessment import template, write_pieces
+from celosia.report.pages.assessment import template
 from celosia.report.pages.protection import versions
 from celosia.report.plots.comparison import cells_plot, risk_loss_plot
 from celosia.report.summary import Summary, summary
@@ -39,7 +40,7 @@ def write_comparison_page(
     asked
         What was asked, in words, by its name.
     """
-    return write_pieces(render(summary(risk), compared, title=title, asked=asked), Path(path))
+    return write_lines(render(summary(risk), compared, title=title, asked=asked), Path(path))
 
 
 def render(

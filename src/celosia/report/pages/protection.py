@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
+from celosia.files import write_lines
 from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.release import publish
@@ -21,7 +22,7 @@ from celosia.protection.result import Protection
 from celosia.report.loss import Loss, loss
 from celosia.report.margins import Margins, margins
 from celosia.report.method_words import PROMISE, WORDS
-from celosia.report.pages.assessment import group_neighbours, template, write_pieces
+from celosia.report.pages.assessment import group_neighbours, template
 from celosia.report.pages.content import PageContent
 from celosia.report.pages.published import PublishedDrawing
 from celosia.report.plots.methods import changes_plot, midpoints_plot, moved_plot, scale, trade_off_plot, widths_plot
@@ -49,7 +50,7 @@ def write_protection_page(content: PageContent, path: str | Path) -> Path:
     SpecError
         The file cannot be written.
     """
-    return write_pieces(render(content), Path(path))
+    return write_lines(render(content), Path(path))
 
 
 def render(content: PageContent) -> Iterator[str]:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.integer.mixed import MixedComponent
-from celosia.attack.subproblems.integer.question import Bounds, Question, float_bounds
+from celosia.attack.subproblems.integer.question import Bounds, Question
 from celosia.attack.subproblems.integer.search import SearchEnd, search_whole_moves
 from celosia.attack.subproblems.questions import Answer, Answers, Questions
 from celosia.attack.system.decomposition import Parts
@@ -26,7 +26,7 @@ from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
 from celosia.solve.deadline import DeadlineError, check
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Solution, Status
 from celosia.tolerance import ENDLESS
 
@@ -183,6 +183,5 @@ class _IntegerComponent:
         return self._model(np.ones(len(self.columns), dtype=bool))
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
-        zero, rows = np.zeros(self.matrix.shape[0]), sp.csr_array(self.matrix, dtype=np.float64)
-        lower, upper = float_bounds(-self.down), float_bounds(self.up)
-        return self.backend.open(LinearProgram(rows, zero, zero, lower, upper, np.zeros(len(upper)), integer=integer))
+        bounds = float_bounds(-self.down), float_bounds(self.up)
+        return self.backend.open(LinearProgram.balanced(self.matrix, *bounds, integer=integer))

@@ -17,13 +17,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.integer.question import Bounds, Question, float_bounds
+from celosia.attack.subproblems.integer.question import Bounds, Question
 from celosia.attack.subproblems.questions import Answer
 from celosia.attack.system.exact import find_exact_moves, prove_bound
 from celosia.attack.system.fractions import Whole
 from celosia.attack.system.system import System
 from celosia.solve.backend import Backend, Model
-from celosia.solve.problem import LinearProgram
+from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Solution, Status
 from celosia.tolerance import ENDLESS, INTEGRAL
 
@@ -210,19 +210,18 @@ class MixedComponent:
         return self._model(self.whole)
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
-        zero, rows = np.zeros(self.matrix.shape[0]), sp.csr_array(self.matrix, dtype=np.float64)
         bounds = float_bounds(-self.down), float_bounds(self.up)
-        return self.backend.open(LinearProgram(rows, zero, zero, *bounds, np.zeros(len(self.up)), integer=integer))
+        return self.backend.open(LinearProgram.balanced(self.matrix, *bounds, integer=integer))
 
     @cached_property
     def _missing(self) -> Model:
         """The relations, which may be missed at a price."""
         m, n = self.matrix.shape
-        one, zero = sp.eye_array(m), np.zeros(m)
-        rows = sp.csr_array(sp.hstack([sp.csr_array(self.matrix, dtype=np.float64), one, -one]))
+        one = sp.eye_array(m)
+        rows = sp.hstack([self.matrix, one, -one])
         lower = np.concatenate([float_bounds(-self.down), np.zeros(2 * m)])
         upper = np.concatenate([float_bounds(self.up), np.full(2 * m, np.inf)])
-        return self.backend.open(LinearProgram(rows, zero, zero, lower, upper, np.repeat([0.0, 1.0], [n, 2 * m])))
+        return self.backend.open(LinearProgram.balanced(rows, lower, upper, np.repeat([0.0, 1.0], [n, 2 * m])))
 
 
 def _reach(question: Question, moves: ExactMoves) -> Fraction:

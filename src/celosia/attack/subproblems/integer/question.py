@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole
 from celosia.solve.backend import Model
+from celosia.solve.problem import float_bounds
 from celosia.tolerance import ENDLESS
 
 _BEYOND = 1_000_000  # how far past the limit a whole table is looked for: tables may jump over it
@@ -52,10 +53,3 @@ class Question:
         target = np.array([self.target])
         model.change_bounds(target, float_bounds(bounds[0][target]), float_bounds(bounds[1][target]))
         model.change_costs(target, np.zeros(1))
-
-
-def float_bounds(bounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return bounds in floating point, infinite where there is none."""
-    numbers = bounds.astype(np.float64)
-    numbers[bounds >= ENDLESS], numbers[bounds <= -ENDLESS] = np.inf, -np.inf
-    return numbers

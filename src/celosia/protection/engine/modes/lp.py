@@ -167,10 +167,10 @@ class _ComponentProgram:
 
     @classmethod
     def of(cls, problem: ProtectionProblem, columns: NDArray[np.int64], backend: Backend) -> _ComponentProgram:
-        matrix = sp.csr_array(problem.matrix[:, columns], dtype=np.float64)
+        matrix = sp.csr_array(problem.matrix[:, columns])
         rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~problem.implied)
-        zero, none = np.zeros(len(rows)), np.zeros(len(columns))
-        program = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, none, none, none)
+        none = np.zeros(len(columns))
+        program = LinearProgram.balanced(matrix[rows], none, none)
         return cls(columns, rows, backend.open(program), (none.copy(), none.copy()))
 
     def solve(

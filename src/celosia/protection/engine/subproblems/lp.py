@@ -112,10 +112,9 @@ class AttackerProgram:
         least_ratio: float = PARAMETERS.cuts.least_ratio,
     ) -> AttackerProgram:
         """Return the program of a component."""
-        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
+        matrix = sp.csr_array(builder.problem.matrix[:, columns])
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
-        zero = np.zeros(len(rows))
-        problem = LinearProgram(sp.csr_array(matrix[rows]), zero, zero, -share, share, np.zeros(len(columns)))
+        problem = LinearProgram.balanced(matrix[rows], -share, share)
         return cls(
             builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete, least_ratio
         )

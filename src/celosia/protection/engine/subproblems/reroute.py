@@ -49,12 +49,7 @@ class Rerouting:
         furthest: float = PARAMETERS.heuristics.longest_detour,
     ) -> Rerouting:
         """Return the rerouting of the cells of a component."""
-        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
-        rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-        zero, n = np.zeros(rows.shape[0]), len(columns)
-        both = sp.csr_array(sp.hstack([rows, -rows]))
-        problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
-        return cls(n, backend.open(problem), furthest)
+        return cls(len(columns), open_shortest_moves(builder, columns, backend), furthest)
 
     def find_detour(self, cell: int, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the shortest move of hidden cells that moves a cell up by one, None where there is none."""
@@ -65,3 +60,11 @@ class Rerouting:
         self.model.change_bounds(np.arange(2 * self.n), lower, upper)
         found = self.model.solve(method="dual", duals=False)
         return None if found.x is None else found.x[: self.n] - found.x[self.n :]
+
+
+def open_shortest_moves(builder: CutBuilder, columns: NDArray[np.int64], backend: Backend) -> Model:
+    """Return the open program of the shortest move of some columns: a column up and one down for each, shut as yet."""
+    matrix = sp.csr_array(builder.problem.matrix[:, columns])
+    rows = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
+    shut = np.zeros(2 * len(columns))
+    return backend.open(LinearProgram.balanced(sp.hstack([rows, -rows]), shut, shut, np.ones(len(shut))))

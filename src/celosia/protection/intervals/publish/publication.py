@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError
-from celosia.library import OnFirstUse
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.pattern.pattern import Pattern
@@ -27,8 +25,7 @@ from celosia.protection.result import Protection
 from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
+from celosia.table.relations import label_components
 
 _T = TypeVar("_T")
 
@@ -135,11 +132,8 @@ class RangePublication:
     @cached_property
     def _tied_to_whole(self) -> NDArray[np.bool_]:
         """Which columns are whole numbers, or tied by relations to columns that are, ``(n,)``."""
-        matrix = self.problem.matrix
-        links = sp.block_array([[None, matrix], [matrix.T, None]], format="csr")
-        _, label = csgraph.connected_components(links, directed=False)
-        own = label[matrix.shape[0] :]
-        return np.isin(own, own[self.problem.whole])
+        _, label = label_components(self.problem.matrix)
+        return np.isin(label, label[self.problem.whole])
 
     def _whole_slacks(self, slacks: RangeSlacks, pattern: Pattern, whole: NDArray[np.bool_]) -> RangeSlacks:
         """Return how far ranges among whole numbers reach in a pattern, in counts; the others stay."""

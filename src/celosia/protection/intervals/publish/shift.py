@@ -20,15 +20,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.library import OnFirstUse
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
+from celosia.table.relations import label_components
 from celosia.tolerance import ENDLESS, SHIFT_FEASIBLE, SHIFT_MARGIN
-
-csgraph = OnFirstUse("scipy.sparse.csgraph")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +51,9 @@ class Shifts:
     def draw(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
         """Return the average of some vertices, component by component; None where there is no shift."""
         out = np.zeros(len(self.low))
-        m = self.rows.shape[0]
-        links = sp.block_array([[None, self.rows], [self.rows.T, None]], format="csr")
-        _, label = csgraph.connected_components(links, directed=False)
-        order = np.argsort(label[m:], kind="stable")
-        ends = np.flatnonzero(np.diff(label[m:][order])) + 1
+        _, label = label_components(self.rows)
+        order = np.argsort(label, kind="stable")
+        ends = np.flatnonzero(np.diff(label[order])) + 1
         for columns in np.split(order, ends):
             own = Shifts(_drop_empty(self.rows[:, columns]), self.low[columns], self.high[columns], self.draws)
             drawn = own._average_vertices(backend, random)
@@ -68,9 +64,9 @@ class Shifts:
 
     def _average_vertices(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
         """Return the average of some vertices, of one component; None where there is no shift."""
-        m, n = self.rows.shape
-        none, total = np.zeros(m), np.zeros(n)
-        model = backend.open(LinearProgram(self.rows, none, none, self.low, self.high, np.zeros(n)))
+        n = len(self.low)
+        total = np.zeros(n)
+        model = backend.open(LinearProgram.balanced(self.rows, self.low, self.high))
         for _ in range(self.draws):
             model.change_costs(np.arange(n), random.normal(size=n))
             x = model.solve(method="primal", duals=False).x
@@ -81,10 +77,10 @@ class Shifts:
 
     def draw_whole(self, backend: Backend, random: np.random.Generator) -> NDArray[np.float64] | None:
         """Return a sum of vertices of random boxes with whole ends, drawn one by one; None where one is not whole."""
-        m, n = self.rows.shape
+        n = len(self.low)
         low, high = (np.floor(np.maximum(side, 0.0) + SHIFT_FEASIBLE) for side in (-self.low, self.high))
-        none, total, columns = np.zeros(m), np.zeros(n), np.arange(n)
-        model = backend.open(LinearProgram(self.rows, none, none, -low, high, np.zeros(n)))
+        total, columns = np.zeros(n), np.arange(n)
+        model = backend.open(LinearProgram.balanced(self.rows, -low, high))
         for _ in range(self.draws):
             below, above = (np.floor(random.random(n) * (side + 1)) for side in (low + total, high - total))
             model.change_bounds(columns, -below, above)
