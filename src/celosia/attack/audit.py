@@ -156,8 +156,8 @@ def _keep_answered(seen: Conclusions) -> Conclusions:
     """Return the intervals that were computed in time; for the other cells nothing is known."""
     if deadline.left() > 0:
         return seen
-    asked = [answers.furthest | np.asarray(answers.reach > 0, dtype=bool) for answers in (seen.down, seen.up)]
-    return seen.take(np.flatnonzero(asked[0] & asked[1]))
+    answered = [answers.furthest | np.asarray(answers.reach > 0, dtype=bool) for answers in (seen.down, seen.up)]
+    return seen.take(np.flatnonzero(answered[0] & answered[1]))
 
 
 def _check(risk: Risk, whole: NDArray[np.bool_]) -> None:

@@ -200,9 +200,9 @@ class Verdicts(Sequence[Verdict]):
 
     def take(self, places: NDArray[np.int64]) -> Verdicts:
         """Return some of the verdicts."""
-        asked = self.requirements
-        levels = (asked.lower[places], asked.upper[places], asked.sliding[places])
-        some = Requirements(asked.cells[places], asked.attackers[places], *levels)
+        requirements = self.requirements
+        levels = (requirements.lower[places], requirements.upper[places], requirements.sliding[places])
+        some = Requirements(requirements.cells[places], requirements.attackers[places], *levels)
         return Verdicts(some, self.findings.take(places), self.results[places])
 
     def of_result(self, result: str) -> Verdicts:
@@ -210,20 +210,20 @@ class Verdicts(Sequence[Verdict]):
         return self.take(np.flatnonzero(self.results == result))
 
 
-def judge_requirements(asked: Requirements, found: Conclusions, *, by_distance: bool) -> NDArray[np.str_]:
+def judge_requirements(requirements: Requirements, found: Conclusions, *, by_distance: bool) -> NDArray[np.str_]:
     """Return which requirements are met, exactly, ``(k,)``.
 
     Values that are protected by their distance from the truth (`by_distance`), which no interval shows, are never
     called met; nor is a requirement without any level, which would call a disclosed cell safe.
     """
-    out = np.full(len(asked), OPEN)
-    levels = (asked.lower, asked.upper, asked.sliding)
+    out = np.full(len(requirements), OPEN)
+    levels = (requirements.lower, requirements.upper, requirements.sliding)
     required = np.logical_or.reduce([np.asarray(level.counts != 0, dtype=bool) for level in levels])
     if by_distance:
         return out
     met, plain = _compare_in_counts(levels, found)
     for place in np.flatnonzero(~plain).tolist():
-        met[place] = _meets_in_fractions(asked[place], found[place], found.truth.fraction(place))
+        met[place] = _meets_in_fractions(requirements[place], found[place], found.truth.fraction(place))
     out[required & found.exact] = MISSED
     out[required & met] = MET
     return out

@@ -101,10 +101,10 @@ def conflict_of(
     must = np.flatnonzero(risk.status == SHOW)
     if not len(now) or not len(must):
         return Conflict(nothing, now)
-    asked = _require_only(risk, now)  # freeing more harms no other cell
+    required = _require_only(risk, now)  # freeing more harms no other cell
 
     def find_needed(cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        missed, used = _find_unmet(asked, method, cells, integer=integer)
+        missed, used = _find_unmet(required, method, cells, integer=integer)
         return None if len(missed) else cells[used[cells]]
 
     pattern = hiding(_free_cells(risk, must, cost=(risk.status == SHOW).astype(np.float64)))

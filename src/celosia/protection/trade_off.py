@@ -113,11 +113,11 @@ def trade_off(
     if points < _FEWEST:
         raise SpecError.one("points", f"must be 2 or more, not {points}.")
     base = replace(method or Combined("unity", cell_cost="unity"), shift=False)
-    asked = base.apply_to(risk)
-    costs = [np.asarray(cost) for cost in base.costs(asked)]
+    applied = base.apply_to(risk)
+    costs = [np.asarray(cost) for cost in base.costs(applied)]
     levels = risk.levels
     level = max(float(side.floats[risk.sensitive].mean()) for side in (levels.lower, levels.upper, levels.sliding))
-    cell_costs = base.cell_costs(asked)
+    cell_costs = base.cell_costs(applied)
     middle = float(cell_costs.mean()) / max(float(costs[0].mean()) * level, math.ulp(1.0))
     found, bounds = [_price_release(one, cell_costs, 1.0) for one in known], dict[float, float]()
     while len(bounds) < points:
@@ -154,7 +154,7 @@ def _price_release(result: Protection, cell_costs: NDArray[np.float64], price: f
     return _Priced(int(wide.sum()), width, fixed, (result.cost - fixed) / price)
 
 
-def _choose_price(found: Sequence[_Priced], asked: Sequence[float]) -> float:
+def _choose_price(found: Sequence[_Priced], tried: Sequence[float]) -> float:
     """Return the next price: where two neighbouring releases cost the same, the largest step first.
 
     Where all such prices were asked about, the one in the middle of what was not asked about.
@@ -168,9 +168,9 @@ def _choose_price(found: Sequence[_Priced], asked: Sequence[float]) -> float:
         for left, right in pairwise(curve)
     ]
     for _, price in sorted(steps, reverse=True):
-        if asked[0] < price < asked[-1] and all(abs(math.log(price / other)) > _NEW for other in asked):
+        if tried[0] < price < tried[-1] and all(abs(math.log(price / other)) > _NEW for other in tried):
             return price
-    left, right = max(pairwise(asked), key=lambda pair: pair[1] / pair[0])
+    left, right = max(pairwise(tried), key=lambda pair: pair[1] / pair[0])
     return math.sqrt(left * right)
 
 

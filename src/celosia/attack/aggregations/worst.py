@@ -99,8 +99,8 @@ def worst_aggregation(
     backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
     compile_kernels(progress, "celosia.attack")
     clock = Clock(time_limit)
-    asked = knowledge.with_larger_p() if ties == "sensitive" else knowledge
-    problem = respondent_problem(table, release, respondents, asked, backend, clock.share(_FOR_THE_AUDIT))
+    stricter = knowledge.with_larger_p() if ties == "sensitive" else knowledge
+    problem = respondent_problem(table, release, respondents, stricter, backend, clock.share(_FOR_THE_AUDIT))
     exposed, unjudged = _find_exposed(problem, pair, progress)
     found = _worst_shown(table, release, respondents, knowledge, ties, pair)
 

@@ -154,7 +154,7 @@ def _of_rows(blocks: Blocks) -> NDArray[np.int64]:
 def prove_maxima(
     duals: NDArray[np.float64],
     blocks: Blocks,
-    asked: NDArray[np.int64],
+    targets: NDArray[np.int64],
     sign: NDArray[np.int64],
     reach: NDArray[np.object_],
     denominator: NDArray[np.object_],
@@ -167,33 +167,33 @@ def prove_maxima(
         The duals of all rows.
     blocks
         The blocks.
-    asked, sign
+    targets, sign
         The places of the questions, one of a block at most, and their directions, ``(k,)`` each.
     reach, denominator
         How far they go, ``(k,)`` each.
     """
-    bound = _bounds_of_whole_duals(duals, blocks, asked, sign)
-    block = np.searchsorted(blocks.starts, asked, side="right") - 1
+    bound = _bounds_of_whole_duals(duals, blocks, targets, sign)
+    block = np.searchsorted(blocks.starts, targets, side="right") - 1
     out = np.array([b * d <= r for b, r, d in zip(bound[block].tolist(), reach, denominator, strict=True)], dtype=bool)
     for k in np.flatnonzero(~out).tolist():
         number = int(block[k])
         place, rows = blocks.place(number), slice(blocks.row_starts[number], blocks.row_starts[number + 1])
-        rest, own = -duals[rows], int(asked[k] - blocks.starts[number])
+        rest, own = -duals[rows], int(targets[k] - blocks.starts[number])
         up, down = blocks.up[place], blocks.down[place]
         found = prove_reach(rest, own, blocks.part(number), up, down, upward=bool(sign[k] > 0))
         if found is not None:
-            best = found[0] // 1 if blocks.whole[asked[k]] else found[0]
+            best = found[0] // 1 if blocks.whole[targets[k]] else found[0]
             out[k] = best * denominator[k] <= reach[k]
     return out
 
 
 def _bounds_of_whole_duals(
-    duals: NDArray[np.float64], blocks: Blocks, asked: NDArray[np.int64], sign: NDArray[np.int64]
+    duals: NDArray[np.float64], blocks: Blocks, targets: NDArray[np.int64], sign: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return a bound for every block by weak duality with duals rounded to whole numbers, `ENDLESS` where none is."""
     multipliers = np.rint(-duals).astype(np.int64)
     goal = np.zeros(len(blocks.columns), dtype=np.int64)
-    goal[asked] = sign
+    goal[targets] = sign
     rest = goal - np.asarray(blocks.matrix.T @ multipliers)
     bound = np.where(rest > 0, blocks.up, blocks.down)
     used = rest != 0

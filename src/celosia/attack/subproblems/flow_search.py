@@ -37,11 +37,11 @@ def answer(
     """
     places, arcs, changed = graph.places, graph.arcs, graph.changed
     reach, table = np.zeros(len(columns), dtype=np.int64), np.full(len(columns), -1, dtype=np.int64)
-    asked = np.empty(2 * len(arcs), dtype=np.int32)
+    question_of = np.empty(2 * len(arcs), dtype=np.int32)
     enough = np.full(2 * len(arcs), _NEVER, dtype=np.int64)
     starts, n_tables = np.zeros(len(columns) + 1, dtype=np.int64), 0
     for piece in range(len(pieces) - 1):
-        _ask(columns, upward, wanted, pieces[piece], pieces[piece + 1], asked, enough)
+        _ask(columns, upward, wanted, pieces[piece], pieces[piece + 1], question_of, enough)
         for question in range(pieces[piece], pieces[piece + 1]):
             if table[question] >= 0 or wanted[question] <= 0:
                 continue
@@ -66,7 +66,7 @@ def answer(
                     out_columns[place], out_moves[place] = arc, move
                     side = 2 * arc + (move > 0)
                     if abs(move) >= enough[side]:
-                        table[asked[side]], reach[asked[side]] = n_tables, enough[side]
+                        table[question_of[side]], reach[question_of[side]] = n_tables, enough[side]
                         enough[side] = _NEVER
             changed[0] = 0
             n_tables += 1
@@ -82,14 +82,14 @@ def _ask(
     wanted: NDArray[np.int64],
     first: int,
     last: int,
-    asked: NDArray[np.int32],
+    question_of: NDArray[np.int32],
     enough: NDArray[np.int64],
 ) -> None:
     """Enter by cell and direction which question asks about it, and how far is enough to answer that."""
     for question in range(first, last):
         if wanted[question] > 0:
             side = 2 * columns[question] + upward[question]
-            asked[side], enough[side] = question, wanted[question]
+            question_of[side], enough[side] = question, wanted[question]
 
 
 @inner(inline=True)

@@ -58,9 +58,9 @@ def solve_by_flows(
     step = _HURRIED if math.isfinite(deadline.left()) else _ALONE if executor is None else _SHARED
     shares = [pieces[first : first + step + 1] for first in range(0, len(pieces) - 1, step)]
     places = [order[share[0] : share[-1]] for share in shares]
-    asked = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
-    tasks = asked, [share - share[0] for share in shares], [graph] * len(shares)
-    found = map(_follow_flows, *tasks) if executor is None else executor.map(_follow_flows_in_copy, *tasks)
+    tasks = [Questions(questions.columns[some], questions.upward[some], wanted[some]) for some in places]
+    arguments = tasks, [share - share[0] for share in shares], [graph] * len(shares)
+    found = map(_follow_flows, *arguments) if executor is None else executor.map(_follow_flows_in_copy, *arguments)
     for some, answers in zip(places, found, strict=True):
         yield some, answers
         deadline.check()
@@ -78,13 +78,13 @@ def _split_by_component(component: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], np.where(near - even < _PIECE, near, even), [n]]))
 
 
-def _follow_flows(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+def _follow_flows(questions: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
     """Return the answers to questions whose limits are bounds of the flows."""
-    space = [np.empty(_ENTRIES * len(asked), dtype=np.int64) for _ in range(2)]
-    reach, table, *tables = answer(asked.columns, asked.upward, asked.limits, pieces, graph, *space)
-    return Answers(reach, np.ones(len(asked), dtype=np.int64), np.ones(len(asked), dtype=bool), table, *tables)
+    space = [np.empty(_ENTRIES * len(questions), dtype=np.int64) for _ in range(2)]
+    reach, table, *tables = answer(questions.columns, questions.upward, questions.limits, pieces, graph, *space)
+    return Answers(reach, np.ones(len(questions), dtype=np.int64), np.ones(len(questions), dtype=bool), table, *tables)
 
 
-def _follow_flows_in_copy(asked: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
+def _follow_flows_in_copy(questions: Questions, pieces: NDArray[np.int64], graph: Graph) -> Answers:
     """Return the same from a copy of the graph, for workers that share it."""
-    return _follow_flows(asked, pieces, graph.copy())
+    return _follow_flows(questions, pieces, graph.copy())

@@ -46,12 +46,12 @@ def _follow_rays(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: 
     everyone = np.arange(len(open_))
     together = True
     while open_.any():
-        asked = open_.copy()
+        pushed = open_.copy()
         if not together:
             first = np.array([_first(open_[blocks.place(block)]) for block in range(len(blocks))])
-            asked[:] = False
-            asked[(blocks.starts[:-1] + first)[first >= 0]] = True
-        model.change_costs(everyone, np.where(asked, sign, 0.0))
+            pushed[:] = False
+            pushed[(blocks.starts[:-1] + first)[first >= 0]] = True
+        model.change_costs(everyone, np.where(pushed, sign, 0.0))
         try:
             moved = -sign * solve_model(model)[0] > RAY_ZERO
         except UnsolvedError:  # what is not known to have no end is followed to one
@@ -60,7 +60,7 @@ def _follow_rays(model: Model, blocks: Blocks, found: NDArray[np.bool_], open_: 
         if together:
             together = bool((moved & open_).any())
         else:
-            open_ &= ~asked
+            open_ &= ~pushed
         open_ &= ~moved
 
 

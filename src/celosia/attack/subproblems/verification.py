@@ -45,14 +45,14 @@ def check_claims(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
 
 @kernel()
 def _own_entries(
-    table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], asked: NDArray[np.int64]
+    table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return where each answer's witness moves the cell that was asked about, -1 where it does not."""
     entry = np.full(len(table), -1, dtype=np.int64)
     for k in range(len(table)):
         if table[k] >= 0:
             for place in range(starts[table[k]], starts[table[k] + 1]):
-                if columns[place] == asked[k]:
+                if columns[place] == targets[k]:
                     entry[k] = place
                     break
     return entry

@@ -166,21 +166,21 @@ class Intervals(Method):
             A cell is not in the table, a cell that must be shown is sensitive or has a least width, costs are negative.
         """
         found = Problems()
-        asked = risk
+        applied = risk
         with found.gather():
-            asked = self.wishes.apply_to(risk)
+            applied = self.wishes.apply_to(risk)
         for name, cells in (("least_width", self.least_width), ("most_width", self.most_width)):
             beyond = [cell for cell in cells if not 0 <= cell < len(risk)]
             if beyond:
                 found.add(name, f"names cells that are not in the table: {list_items(beyond)}.")
         found.raise_as(SpecError)
-        shown = [cell for cell in self.least_width if asked.status[cell] == SHOW]
+        shown = [cell for cell in self.least_width if applied.status[cell] == SHOW]
         if shown:
             labels = list_items([risk.table.label(cell) for cell in shown])
             raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
         if self.levels == "own":
-            return asked
-        return replace(asked, levels=make_sliding(risk.levels))
+            return applied
+        return replace(applied, levels=make_sliding(risk.levels))
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""

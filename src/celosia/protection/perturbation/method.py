@@ -116,9 +116,9 @@ class Perturb(Method):
             Counts are not whole numbers.
         """
         found = Problems()
-        asked = risk
+        applied = risk
         with found.gather():
-            asked = self.wishes.apply_to(risk)
+            applied = self.wishes.apply_to(risk)
         with found.gather():
             self.reaches(risk.table)
         with found.gather():
@@ -139,4 +139,4 @@ class Perturb(Method):
             found.add("decimals", f"is {self.decimals}, and there are counts.", "Counts stay whole numbers.")
         found.raise_as(SpecError)
         refuse_fractions(risk.table, risk.table.is_count)
-        return asked
+        return applied

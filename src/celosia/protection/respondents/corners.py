@@ -80,21 +80,21 @@ class CornerProblem:
     @cached_property
     def risk(self) -> Risk:
         """The problem with further cells."""
-        asked = self.plain
+        risk = self.plain
         more = len(self._owner)
-        status = np.concatenate([asked.status, np.full(more, HIDE if self.method.hides else SAFE)])
+        status = np.concatenate([risk.status, np.full(more, HIDE if self.method.hides else SAFE)])
         if self.method.only_hides:
             cells = self._owner[self._owner >= 0]
             status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
-        levels = (asked.levels.lower, asked.levels.upper, asked.levels.sliding)
+        levels = (risk.levels.lower, risk.levels.upper, risk.levels.sliding)
         zeros = np.zeros(more, dtype=np.int64)
         return Risk(
             self._table,
             status,
             Levels(*(Fixed(np.concatenate([level.counts, zeros]), level.decimals) for level in levels)),
-            np.concatenate([asked.cost, np.zeros(more)]),
-            (*(self._extend_attacker(one) for one in asked.attackers), *self._corner_attackers()),
-            further=self._requirements(asked),
+            np.concatenate([risk.cost, np.zeros(more)]),
+            (*(self._extend_attacker(one) for one in risk.attackers), *self._corner_attackers()),
+            further=self._requirements(risk),
         )
 
     @property
@@ -157,16 +157,16 @@ class CornerProblem:
                 ends.append(Fixed.of_counts(counts, one.decimals))
             yield Attacker(one.name, *ends)
 
-    def _requirements(self, asked: Risk) -> Requirements:
+    def _requirements(self, risk: Risk) -> Requirements:
         """Return the requirements with levels of their own, those of corners among them."""
         decimals = max(one.decimals for one in self.corners)
         levels = [_largest(one) * 10 ** (decimals - one.decimals) for one in self.corners]
-        who = len(asked.attackers) + np.arange(len(self.corners), dtype=np.int32)
+        who = len(risk.attackers) + np.arange(len(self.corners), dtype=np.int32)
         none = Fixed(np.zeros(len(levels), dtype=np.int64), decimals)
         new = Requirements(
             np.array(self._first), who, none, Fixed.of_counts(np.array(levels, dtype=object), decimals), none
         )
-        return new if asked.further is None else asked.further.join(new)
+        return new if risk.further is None else risk.further.join(new)
 
     def extend_method(self, run: Run) -> Method:
         """Return the method for the risk with further cells: they cost nothing."""

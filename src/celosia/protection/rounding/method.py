@@ -96,11 +96,11 @@ class Round(Method):
             Counts are not whole numbers.
         """
         found = Problems()
-        asked = risk
+        applied = risk
         with found.gather():
-            asked = self.wishes.apply_to(risk)
+            applied = self.wishes.apply_to(risk)
         with found.gather():
             self.bases(risk.table)
         found.raise_as(SpecError)
         refuse_fractions(risk.table, risk.table.is_count)
-        return asked
+        return applied

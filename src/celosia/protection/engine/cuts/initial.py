@@ -21,10 +21,10 @@ def initial_cuts(separator: Separator) -> list[Cut]:
     builder, sides = separator.builder, separator.sides
     columns = builder.problem.matrix.tocsc()
     plain = sides.take(~sides.sliding)
-    asked = FlowRequirements(plain.columns, plain.attackers, plain.upward, plain.levels)
+    requirements = FlowRequirements(plain.columns, plain.attackers, plain.upward, plain.levels)
     capacities = Capacities(builder.up, builder.down, np.zeros(0))
     relations = (builder.starts, builder.columns, builder.data)
-    reaches = _reaches(asked, capacities, *relations, columns.indptr, columns.indices)
+    reaches = _reaches(requirements, capacities, *relations, columns.indptr, columns.indices)
     nowhere = np.zeros(len(builder.problem))
     cuts = build_cuts(reaches, builder.problem.forced, nowhere, -np.inf, False).cuts  # noqa: FBT003 - compiled
     for k in np.flatnonzero(sides.sliding & sides.upward).tolist():
@@ -38,7 +38,7 @@ def initial_cuts(separator: Separator) -> list[Cut]:
 
 
 def _reaches(
-    asked: FlowRequirements,
+    requirements: FlowRequirements,
     capacities: Capacities,
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
@@ -47,18 +47,18 @@ def _reaches(
     own_rows: NDArray[np.int32],
 ) -> Reaches:
     """Return the bound on every required move by each relation of its cell alone."""
-    question, place = _list_entries(own_starts, asked.columns)
-    targets, row = asked.columns[question], own_rows[place]
+    requirement, place = _list_entries(own_starts, requirements.columns)
+    targets, row = requirements.columns[requirement], own_rows[place]
     number, place = _list_entries(starts, row)
     own, column, factor = targets[number], columns[place], data[place]
     pivot = np.zeros(len(targets))
     pivot[number[column == own]] = factor[column == own]
     ratio = -factor / pivot[number]
-    who, upward = asked.attackers[question][number], asked.upward[question][number]
+    who, upward = requirements.attackers[requirement][number], requirements.upward[requirement][number]
     capacity = np.where((ratio > 0) == upward, capacities.up[who, column], capacities.down[who, column])
     kept = (column != own) & (capacity > 0.0)
     ends = np.concatenate([[0], np.cumsum(np.bincount(number[kept], minlength=len(targets)))])
-    return Reaches(ends, column[kept], np.abs(ratio[kept]) * capacity[kept], targets, asked.levels[question])
+    return Reaches(ends, column[kept], np.abs(ratio[kept]) * capacity[kept], targets, requirements.levels[requirement])
 
 
 def _list_entries(starts: NDArray[Any], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

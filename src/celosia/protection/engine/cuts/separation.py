@@ -116,38 +116,38 @@ class Separator:
         check
             Is called after every linear program; what it raises ends the separation.
         """
-        asked, x = self.sides, self.builder.padded_with_forced(x)
-        found = self._separate_by_networks(x, asked, integer=integer)
+        sides, x = self.sides, self.builder.padded_with_forced(x)
+        found = self._separate_by_networks(x, sides, integer=integer)
         if self.is_network or not deep or len(found.cuts) >= self.parameters.enough_cuts or (integer and found.cuts):
             return found
-        solutions = self.subproblems.solve(x, asked, integer=integer, check=check)
-        deeper = self._collect(x, asked, solutions, CUT_SATISFIED if integer else CUT_VIOLATED)
+        solutions = self.subproblems.solve(x, sides, integer=integer, check=check)
+        deeper = self._collect(x, sides, solutions, CUT_SATISFIED if integer else CUT_VIOLATED)
         cuts = {cut.key: cut for cut in (*found.cuts, *deeper.cuts)}
         return ViolatedCuts(list(cuts.values()), deeper.missed)
 
-    def _separate_by_networks(self, x: NDArray[np.float64], asked: SideRequirements, *, integer: bool) -> ViolatedCuts:
+    def _separate_by_networks(self, x: NDArray[np.float64], sides: SideRequirements, *, integer: bool) -> ViolatedCuts:
         """Return cuts from minimum cuts in the networks of the problem; exact where the problem is one."""
-        solutions = Solutions.of(len(asked))
+        solutions = Solutions.of(len(sides))
         threshold = CUT_SATISFIED if integer else CUT_VIOLATED
         for support in self.subproblems.networks:
-            component = support.parts.component[asked.columns].astype(np.int64)
+            component = support.parts.component[sides.columns].astype(np.int64)
             network = np.flatnonzero((component >= 0) & support.is_network(component))
-            reaches = self._solve_network_flows(support, x, asked, network, solutions)
+            reaches = self._solve_network_flows(support, x, sides, network, solutions)
             solutions.cuts.extend(build_cuts(reaches, self.problem.forced, x, threshold, True).cuts)  # noqa: FBT003 - compiled
             if self.is_network:
-                self.subproblems.explain_determined(support, asked, np.flatnonzero(component < 0), solutions)
-        return self._collect(x, asked, solutions, threshold)
+                self.subproblems.explain_determined(support, sides, np.flatnonzero(component < 0), solutions)
+        return self._collect(x, sides, solutions, threshold)
 
     def _solve_network_flows(
         self,
         support: SupportGraph,
         share: NDArray[np.float64],
-        asked: SideRequirements,
+        sides: SideRequirements,
         places: NDArray[np.int64],
         solutions: Solutions,
     ) -> Reaches:
         """Solve the subproblems of cells in networks; return the bounds of moves that miss levels that do not slide."""
-        mine = asked.take(places)
+        mine = sides.take(places)
         put = FlowRequirements(mine.columns, mine.attackers, mine.upward, mine.levels)
         capacities = Capacities(self.builder.up, self.builder.down, share)
         got, ends, nodes = find_minimum_cuts(put, capacities, support.network, self.parameters.least_share)
@@ -172,44 +172,44 @@ class Separator:
     def _collect(
         self,
         x: NDArray[np.float64],
-        asked: SideRequirements,
+        sides: SideRequirements,
         solutions: Solutions,
         threshold: float,
     ) -> ViolatedCuts:
         """Return the cuts that the point violates, with their covers, and the requirements that it misses."""
         cuts = {cut.key: cut for cut in solutions.cuts}
-        for cut in self._build_cuts(asked, solutions.reaches):
+        for cut in self._build_cuts(sides, solutions.reaches):
             wider = build_cover(cut, x)
             for one in (cut, wider):
                 if one is not None and one.violation(x) > threshold:
                     cuts[one.key] = one
         ranked = sorted(cuts.values(), key=lambda cut: -cut.violation(x))
-        return ViolatedCuts(ranked, self._find_missed(x, asked, solutions.reached))
+        return ViolatedCuts(ranked, self._find_missed(x, sides, solutions.reached))
 
-    def _build_cuts(self, asked: SideRequirements, reaches: list[list[Reach]]) -> Iterator[Cut]:
+    def _build_cuts(self, sides: SideRequirements, reaches: list[list[Reach]]) -> Iterator[Cut]:
         """Yield the cuts of all requirements, sliding ones of both sides together."""
-        for k in range(len(asked)):
+        for k in range(len(sides)):
             deadline.check()
-            if asked.sliding[k]:
-                if asked.upward[k]:
-                    yield from self._build_pairs(asked, k, reaches)
+            if sides.sliding[k]:
+                if sides.upward[k]:
+                    yield from self._build_pairs(sides, k, reaches)
             else:
                 for reach in reaches[k]:
-                    cut = self.builder.build_cut([reach], float(asked.levels[k]), int(asked.columns[k]))
+                    cut = self.builder.build_cut([reach], float(sides.levels[k]), int(sides.columns[k]))
                     if cut is not None:
                         yield cut
 
-    def _build_pairs(self, asked: SideRequirements, k: int, reaches: list[list[Reach]]) -> Iterator[Cut]:
+    def _build_pairs(self, sides: SideRequirements, k: int, reaches: list[list[Reach]]) -> Iterator[Cut]:
         nothing: list[Reach | None] = [None]
         for up in [*reaches[k]] or nothing:
             for down in [*reaches[k + 1]] or nothing:
-                yield from self.build_sliding_cuts(k, asked, up, down)
+                yield from self.build_sliding_cuts(k, sides, up, down)
 
     def build_sliding_cuts(
-        self, k: int, asked: SideRequirements, up: Reach | None, down: Reach | None
+        self, k: int, sides: SideRequirements, up: Reach | None, down: Reach | None
     ) -> Iterator[Cut]:
         """Yield the cuts of a sliding level: on each side either the multipliers' bound or the attacker's own."""
-        column, who, level = int(asked.columns[k]), int(asked.attackers[k]), float(asked.levels[k])
+        column, who, level = int(sides.columns[k]), int(sides.attackers[k]), float(sides.levels[k])
         own_up, own_down = float(self.builder.up[who, column]), float(self.builder.down[who, column])
         choices = [([up, down], level), ([up], level - own_down), ([down], level - own_up)]
         for reaches, rest in choices:
@@ -219,17 +219,17 @@ class Separator:
                 yield cut
 
     def _find_missed(
-        self, x: NDArray[np.float64], asked: SideRequirements, reached: NDArray[np.float64]
+        self, x: NDArray[np.float64], sides: SideRequirements, reached: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """Return the requirements that are missed."""
-        return np.unique(asked.requirements[self._fall_short(x, asked, reached)])
+        return np.unique(sides.requirements[self._fall_short(x, sides, reached)])
 
     def _fall_short(
-        self, x: NDArray[np.float64], asked: SideRequirements, reached: NDArray[np.float64]
+        self, x: NDArray[np.float64], sides: SideRequirements, reached: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Return which sides are missed, both of a sliding level together."""
-        part = self.subproblems.cap_at_own_bounds(asked, reached)
+        part = self.subproblems.cap_at_own_bounds(sides, reached)
         both = part.copy()
-        first = np.flatnonzero(asked.sliding & asked.upward)
+        first = np.flatnonzero(sides.sliding & sides.upward)
         both[first] = both[first + 1] = part[first] + part[first + 1]
-        return np.asarray(both < x[asked.columns] - HIDDEN_ZERO)
+        return np.asarray(both < x[sides.columns] - HIDDEN_ZERO)

@@ -85,9 +85,9 @@ class NeighbourhoodSearch:
     ) -> NeighbourhoodSearch:
         """Return the search among some columns of a problem."""
         builder, sides = reverse_delete.separator.builder, reverse_delete.separator.sides
-        asked = split_sliding_levels(sides.take(builder.problem.forced[sides.columns]), builder)
+        split = split_sliding_levels(sides.take(builder.problem.forced[sides.columns]), builder)
         likely = _choose_likely(point, columns, parameters.likely)
-        few, all_ = (Construction.of(builder, asked, some, backend, parameters) for some in (likely, columns))
+        few, all_ = (Construction.of(builder, split, some, backend, parameters) for some in (likely, columns))
         return cls((few, all_), reverse_delete, point, random, parameters)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:

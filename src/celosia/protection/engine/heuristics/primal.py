@@ -150,12 +150,12 @@ class PrimalHeuristics:
         """
         builder, sides = self._requirements.newest.builder, self._requirements.newest.sides
         missed = self._requirements.newest.find_missed(pattern, self._is_up)
-        asked = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
-        if not len(asked):
+        split = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
+        if not len(split):
             return pattern
         backend = self._relaxation.separator.backend
-        construction = Construction.of(builder, asked, np.arange(len(builder.problem)), backend, self._parameters)
-        order = np.argsort(-asked.levels, kind="stable")
+        construction = Construction.of(builder, split, np.arange(len(builder.problem)), backend, self._parameters)
+        order = np.argsort(-split.levels, kind="stable")
         price = builder.padded_with_forced(price_columns(self._problem, self._relaxation.point, self._parameters))
         built = construction.construct(builder.padded_with_forced(pattern), price, order, self._is_up)
         if built is None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 _CELL = np.dtype([("first", "i8"), ("tried", "i4"), ("asks", "i4")], align=True)
-_ENTRY = np.dtype([("question", "i8"), ("table", "i8"), ("after", "i8")], align=True)
+_ENTRY = np.dtype([("requirement", "i8"), ("table", "i8"), ("after", "i8")], align=True)
 _Cells = Annotated[NDArray[np.void], _CELL]
 """For every cell the first entry of its list, -1 for none, whether it is tried, and whether it is required."""
 _Entries = Annotated[NDArray[np.void], _ENTRY]
@@ -90,34 +90,34 @@ class ReverseDelete:
         problem = builder.problem
         pattern = builder.padded_with_forced(self.show_narrow_cells(pattern))
         weight = builder.padded_with_forced(weight)
-        asked = self._targets(pattern)
-        if asked is None:
+        sides = self._targets(pattern)
+        if sides is None:
             return None
         order = np.flatnonzero(pattern & ~problem.forced)
         order = order[np.argsort(-weight[order], kind="stable")]
         kept = problem.forced & pattern
         if self.separator.is_network:
-            stays = _reduce_networks(builder, self.separator.subproblems.networks[0], pattern, asked, order)
+            stays = _reduce_networks(builder, self.separator.subproblems.networks[0], pattern, sides, order)
         else:
-            stays = self._reduce_components(pattern, asked, order, known)
+            stays = self._reduce_components(pattern, sides, order, known)
         if stays is None:
             return None
         kept[stays] = True
         return kept[:n]
 
     def _reduce_components(
-        self, pattern: NDArray[np.bool_], asked: SideRequirements, order: NDArray[np.int64], known: Known | None
+        self, pattern: NDArray[np.bool_], sides: SideRequirements, order: NDArray[np.int64], known: Known | None
     ) -> NDArray[np.int64] | None:
         """Return the columns that stay hidden: those of networks together, those of other components apart."""
         builder = self.separator.builder
         problem = builder.problem
         hidden = SupportGraph.of(problem, np.flatnonzero(pattern))
         place = hidden.place(len(problem))
-        component, own = hidden.parts.component[place[asked.columns]], hidden.parts.component[place[order]]
+        component, own = hidden.parts.component[place[sides.columns]], hidden.parts.component[place[order]]
         if bool((component < 0).any()):
             return None
         flows = np.append(hidden.parts.network, np.False_)  # the last for determined cells
-        stays = _reduce_networks(builder, hidden, pattern, asked.take(flows[component]), order[flows[own]])
+        stays = _reduce_networks(builder, hidden, pattern, sides.take(flows[component]), order[flows[own]])
         if stays is None:
             return None
         found = [stays]
@@ -127,7 +127,7 @@ class ReverseDelete:
             learned = LearnedCuts(builder, self.pool, members, known=not split)
             program = AttackerProgram.of(builder, members, np.ones(len(members)), self.separator.backend)
             rerouting = Rerouting.of(builder, members, self.separator.backend, self.parameters.longest_detour)
-            witnesses = PatternWitnesses(program, asked.take(component == number), learned, rerouting, self.parameters)
+            witnesses = PatternWitnesses(program, sides.take(component == number), learned, rerouting, self.parameters)
             given = None if known is None else known[component == number][:, members]
             stays = reduce_component(witnesses, order[own == number], given, self.late)
             if stays is None:
@@ -159,18 +159,18 @@ class ReverseDelete:
         counts = pattern[everything.columns]  # a cell that is shown has nothing to keep
         if bool(counts.all()) and not bool(everything.sliding.any()):
             return everything
-        asked = everything.take(counts)
-        if not bool(asked.sliding.any()):
-            return asked
-        part = self.separator.subproblems.cap_at_own_bounds(asked, self.separator.measure_reach(pattern)[counts])
-        first = np.flatnonzero(asked.sliding & asked.upward)
+        sides = everything.take(counts)
+        if not bool(sides.sliding.any()):
+            return sides
+        part = self.separator.subproblems.cap_at_own_bounds(sides, self.separator.measure_reach(pattern)[counts])
+        first = np.flatnonzero(sides.sliding & sides.upward)
         both = part[first] + part[first + 1]
         if bool((both < 1.0 - LEVEL_REACHED).any()):
             return None
-        levels = asked.levels.copy()
+        levels = sides.levels.copy()
         levels[first] *= part[first] / both
         levels[first + 1] *= part[first + 1] / both
-        split = replace(asked, levels=levels, sliding=np.zeros(len(asked), dtype=bool))
+        split = replace(sides, levels=levels, sliding=np.zeros(len(sides), dtype=bool))
         return split.take(levels > 0)
 
 
@@ -178,13 +178,13 @@ def _reduce_networks(
     builder: CutBuilder,
     hidden: SupportGraph,
     pattern: NDArray[np.bool_],
-    asked: SideRequirements,
+    sides: SideRequirements,
     order: NDArray[np.int64],
 ) -> NDArray[np.int64] | None:
     """Return the columns of the networks of a pattern that stay hidden, None where a requirement is missed."""
     place = hidden.place(len(builder.problem))
     network = hidden.network_among(pattern[hidden.columns])
-    put = FlowRequirements(place[asked.columns], asked.attackers, asked.upward, asked.levels)
+    put = FlowRequirements(place[sides.columns], sides.attackers, sides.upward, sides.levels)
     if bool((network.tail[put.columns] < 0).any()):
         return None
     capacities = (builder.up, builder.down)
@@ -200,7 +200,7 @@ def _reduce_networks(
 
 @kernel()
 def _reverse_delete(  # noqa: C901  (one loop, compiled)
-    asked: FlowRequirements,
+    requirements: FlowRequirements,
     order: NDArray[np.int64],
     capacities: Capacities,
     network: Network,
@@ -208,18 +208,18 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
     entries: _Entries,
 ) -> bool:
     """Set the share of cells to zero that need not be hidden; return whether all requirements are met at all."""
-    n_questions = len(asked.columns)
+    n_requirements = len(requirements.columns)
     workspace, share = make_workspace(network), capacities.share
-    now, renewed = np.full(n_questions, -1, dtype=np.int64), np.empty(n_questions, dtype=np.int64)
-    before = np.empty(n_questions, dtype=np.int64)
+    now, renewed = np.full(n_requirements, -1, dtype=np.int64), np.empty(n_requirements, dtype=np.int64)
+    before = np.empty(n_requirements, dtype=np.int64)
     n_entries = n_tables = plain(0)
-    for question in range(n_questions):
+    for requirement in range(n_requirements):
         entries, n_entries, reached = _find_witness(
-            question, n_tables, asked, capacities, network, workspace, cells, entries, n_entries
+            requirement, n_tables, requirements, capacities, network, workspace, cells, entries, n_entries
         )
         if not reached:
             return False
-        now[question] = n_tables
+        now[requirement] = n_tables
         n_tables += 1
     for cell in order:
         share[cell] = 0.0
@@ -227,15 +227,15 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
         safe = True
         entry = cells[cell].first
         while safe and entry >= 0:
-            question = entries[entry].question
-            if entries[entry].table == now[question] and asked.columns[question] != cell:
+            requirement = entries[entry].requirement
+            if entries[entry].table == now[requirement] and requirements.columns[requirement] != cell:
                 entries, n_entries, safe = _find_witness(
-                    question, n_tables, asked, capacities, network, workspace, cells, entries, n_entries
+                    requirement, n_tables, requirements, capacities, network, workspace, cells, entries, n_entries
                 )
                 if safe:
-                    renewed[n_renewed], before[n_renewed] = question, now[question]
+                    renewed[n_renewed], before[n_renewed] = requirement, now[requirement]
                     n_renewed += 1
-                    now[question] = n_tables
+                    now[requirement] = n_tables
                 n_tables += 1
             entry = entries[entry].after
         if not safe:
@@ -243,17 +243,17 @@ def _reverse_delete(  # noqa: C901  (one loop, compiled)
             for k in range(n_renewed):
                 now[renewed[k]] = before[k]
         elif cells[cell].asks:
-            for question in range(n_questions):
-                if asked.columns[question] == cell:
-                    now[question] = -1  # a cell that is shown has nothing to keep
+            for requirement in range(n_requirements):
+                if requirements.columns[requirement] == cell:
+                    now[requirement] = -1  # a cell that is shown has nothing to keep
     return True
 
 
 @inner(inline=True)
 def _find_witness(
-    question: int,
+    requirement: int,
     table: int,
-    asked: FlowRequirements,
+    requirements: FlowRequirements,
     capacities: Capacities,
     network: Network,
     workspace: Workspace,
@@ -262,7 +262,7 @@ def _find_witness(
     n_entries: int,
 ) -> tuple[_Entries, int, bool]:
     """Return whether a requirement is met, and list the cells that are tried which its witness moves."""
-    problem = make_flow_problem(question, asked, capacities, network)
+    problem = make_flow_problem(requirement, requirements, capacities, network)
     total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
     reached = total / problem.level >= 1.0 - FLOW_ZERO
     if reached:
@@ -272,7 +272,7 @@ def _find_witness(
         for k in range(n_touched):
             arc = workspace.touched[k]
             if cells[arc].tried and abs(workspace.flow[arc]) > least:
-                entries[n_entries].question = question
+                entries[n_entries].requirement = requirement
                 entries[n_entries].table = table
                 entries[n_entries].after = cells[arc].first
                 cells[arc].first = n_entries

@@ -230,34 +230,34 @@ class CapacitySeparator:
         for start in range(0, len(firsts), max(at_once, 1)):
             deadline.check()
             pairs = [self._pair(first) for first in firsts[start : start + at_once].tolist()]
-            asked, capacities = self._lay_out(state.slacks, pairs)
-            moves = measure_flows(asked, capacities, network.network) * asked.levels
+            requirements, capacities = self._lay_out(state.slacks, pairs)
+            moves = measure_flows(requirements, capacities, network.network) * requirements.levels
             unmet = state.record(pairs, moves, partial=partial)
             if len(unmet):
                 self._add_flow_cuts(state, network, [pairs[place] for place in unmet.tolist()])
 
     def _lay_out(self, slacks: SlacksAt, pairs: Sequence[Sequence[int]]) -> tuple[FlowRequirements, Capacities]:
         """Return subproblems and capacities for flows: shared ones once for every attacker, else those of each."""
-        sides, asked = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
+        sides, chosen = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
         if slacks.shared:
             found = [slacks.published_capacities(attacker) for attacker in range(self.problem.n_attackers)]
-            rows = sides.attackers[asked]
+            rows = sides.attackers[chosen]
         else:
-            found, rows = [slacks.capacities(k, network=True) for k in asked.tolist()], np.arange(len(asked))
+            found, rows = [slacks.capacities(k, network=True) for k in chosen.tolist()], np.arange(len(chosen))
         up, down = (np.array(side) for side in zip(*found, strict=True))
         return (
-            FlowRequirements(sides.columns[asked], rows, sides.upward[asked], slacks.targets(asked)),
+            FlowRequirements(sides.columns[chosen], rows, sides.upward[chosen], slacks.targets(chosen)),
             Capacities(up, down, np.ones(len(self.problem))),
         )
 
     def _add_flow_cuts(self, state: _SeparationState, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
         """Add the cuts of subproblems in a network, from both minimum cuts of each side."""
-        asked, capacities = self._lay_out(state.slacks, pairs)
-        _, ends, nodes = find_minimum_cuts(asked, capacities, network.network, 0.0)
+        requirements, capacities = self._lay_out(state.slacks, pairs)
+        _, ends, nodes = find_minimum_cuts(requirements, capacities, network.network, 0.0)
         attackers = self.sides.attackers[[k for pair in pairs for k in pair]]
         limits = Capacities(self._bounds.up, self._bounds.down, capacities.share)
         starts, columns, _, upward = find_crossings(
-            asked._replace(attackers=attackers), limits, network.network, ends, nodes
+            requirements._replace(attackers=attackers), limits, network.network, ends, nodes
         )
         signs = np.where(upward, 1.0, -1.0)
         number = 0

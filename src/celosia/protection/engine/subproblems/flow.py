@@ -89,14 +89,14 @@ class FlowProblem(NamedTuple):
     share: NDArray[np.float64]
 
 
-def measure_flows(asked: FlowRequirements, capacities: Capacities, network: Network) -> NDArray[np.float64]:
+def measure_flows(requirements: FlowRequirements, capacities: Capacities, network: Network) -> NDArray[np.float64]:
     """Return how far every required cell moves, as a part of its level."""
-    got, _, _ = _send_flows(asked, capacities, np.empty(0), network, False)  # noqa: FBT003
+    got, _, _ = _send_flows(requirements, capacities, np.empty(0), network, False)  # noqa: FBT003
     return got
 
 
 def find_minimum_cuts(
-    asked: FlowRequirements, capacities: Capacities, network: Network, creep: float
+    requirements: FlowRequirements, capacities: Capacities, network: Network, creep: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return how far every required cell moves, as a part of its level, and the sides of its minimum cuts.
 
@@ -105,37 +105,37 @@ def find_minimum_cuts(
     even if every cell is hidden by at least `creep`, those are the cuts: such with few other cells.
     """
     wider = np.maximum(capacities.share, creep) if creep > 0.0 else np.empty(0)
-    got, ends, nodes = _send_flows(asked, capacities, wider, network, True)  # noqa: FBT003
+    got, ends, nodes = _send_flows(requirements, capacities, wider, network, True)  # noqa: FBT003
     return got, ends, nodes[: ends[-1]].copy()
 
 
 @kernel()
 def _send_flows(
-    asked: FlowRequirements,
+    requirements: FlowRequirements,
     capacities: Capacities,
     wider: NDArray[np.float64],
     network: Network,
-    sides: bool,  # noqa: FBT001
+    with_cuts: bool,  # noqa: FBT001
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Send a flow for every requirement; with `sides` once more with wider shares, if there are any, for the cuts."""
-    n_questions = len(asked.columns)
+    """Send a flow for every requirement; for the cuts once more with wider shares, if there are any."""
+    n_requirements = len(requirements.columns)
     workspace = make_workspace(network)
-    got = np.zeros(n_questions, dtype=np.float64)
-    ends = np.zeros(2 * n_questions + 1, dtype=np.int64)
-    nodes = np.empty(16 * n_questions + len(network.starts), dtype=np.int64)
+    got = np.zeros(n_requirements, dtype=np.float64)
+    ends = np.zeros(2 * n_requirements + 1, dtype=np.int64)
+    nodes = np.empty(16 * n_requirements + len(network.starts), dtype=np.int64)
     n_out = 0
     wide = Capacities(capacities.up, capacities.down, wider)
-    for question in range(n_questions):
-        problem = make_flow_problem(question, asked, capacities, network)
+    for requirement in range(n_requirements):
+        problem = make_flow_problem(requirement, requirements, capacities, network)
         total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
-        got[question] = total / problem.level
-        short = sides and got[question] < 1.0 - FLOW_ZERO
+        got[requirement] = total / problem.level
+        short = with_cuts and got[requirement] < 1.0 - FLOW_ZERO
         if short and len(wider) > 0:
-            problem = make_flow_problem(question, asked, wide, network)
+            problem = make_flow_problem(requirement, requirements, wide, network)
             total, n_touched = send_flow(problem, total, n_touched, network, workspace)
             if total >= problem.level * (1.0 - FLOW_ZERO):
                 clear(workspace, n_touched)
-                problem = make_flow_problem(question, asked, capacities, network)
+                problem = make_flow_problem(requirement, requirements, capacities, network)
                 total, n_touched = send_flow(problem, 0.0, plain(0), network, workspace)
         for side in range(2):
             if short:
@@ -146,13 +146,17 @@ def _send_flows(
                     nodes[n_out] = workspace.queue[k]
                     n_out += 1
                     workspace.depth[workspace.queue[k]] = -1
-            ends[2 * question + side + 1] = n_out
+            ends[2 * requirement + side + 1] = n_out
         clear(workspace, n_touched)
     return got, ends, nodes
 
 
 def find_crossings(
-    asked: FlowRequirements, capacities: Capacities, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+    requirements: FlowRequirements,
+    capacities: Capacities,
+    network: Network,
+    ends: NDArray[np.int64],
+    nodes: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the cells that cross each side of `find_minimum_cuts`, but for the required cell, and their capacities.
 
@@ -161,14 +165,18 @@ def find_crossings(
     move at all. Side s of requirement q is number 2 q + s: ``starts[2 q + s]`` says where it begins in what is
     returned. The last array says which capacities are those up.
     """
-    starts, cells, values, upward = _crossings(asked, capacities, network, ends, nodes)
+    starts, cells, values, upward = _crossings(requirements, capacities, network, ends, nodes)
     n_out = starts[-1]
     return starts, cells[:n_out].copy(), values[:n_out].copy(), upward[:n_out].copy()
 
 
 @kernel()
 def _crossings(
-    asked: FlowRequirements, capacities: Capacities, network: Network, ends: NDArray[np.int64], nodes: NDArray[np.int64]
+    requirements: FlowRequirements,
+    capacities: Capacities,
+    network: Network,
+    ends: NDArray[np.int64],
+    nodes: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return what `find_crossings` does, in arrays that may be longer."""
     inside = np.zeros(len(network.starts) - 1, dtype=np.bool_)
@@ -180,19 +188,19 @@ def _crossings(
     for number in range(len(ends) - 1):
         begin, end = ends[number], ends[number + 1]
         if begin < end:
-            question = number // 2
-            cell, who = asked.columns[question], asked.attackers[question]
+            requirement = number // 2
+            cell, who = requirements.columns[requirement], requirements.attackers[requirement]
             for k in range(begin, end):
                 inside[nodes[k]] = True
             # The cell leads into the source's side when it is pushed up, and it moves as all that leads out of it.
-            outward = asked.upward[question] == (number % 2 == 0)
+            outward = requirements.upward[requirement] == (number % 2 == 0)
             for k in range(begin, end):
                 node = nodes[k]
                 for place in range(network.starts[node], network.starts[node + 1]):
                     arc = network.arcs[place]
                     leaves = network.tail[arc] == node
                     if arc != cell and not inside[network.head[arc] if leaves else network.tail[arc]]:
-                        up = (leaves == outward) == asked.upward[question]
+                        up = (leaves == outward) == requirements.upward[requirement]
                         capacity = capacities.up[who, arc] if up else capacities.down[who, arc]
                         if capacity > 0.0:
                             if n_out == len(cells):
@@ -231,13 +239,15 @@ def clear(workspace: Workspace, n_touched: int) -> None:
 
 
 @inner()
-def make_flow_problem(question: int, asked: FlowRequirements, capacities: Capacities, network: Network) -> FlowProblem:
+def make_flow_problem(
+    requirement: int, requirements: FlowRequirements, capacities: Capacities, network: Network
+) -> FlowProblem:
     """Return the maximum-flow problem of a requirement."""
-    cell, who = asked.columns[question], asked.attackers[question]
+    cell, who = requirements.columns[requirement], requirements.attackers[requirement]
     tail, head = network.tail[cell], network.head[cell]
-    source, sink = (head, tail) if asked.upward[question] else (tail, head)
+    source, sink = (head, tail) if requirements.upward[requirement] else (tail, head)
     return FlowProblem(
-        source, sink, cell, asked.levels[question], capacities.up[who], capacities.down[who], capacities.share
+        source, sink, cell, requirements.levels[requirement], capacities.up[who], capacities.down[who], capacities.share
     )
 
 

@@ -111,8 +111,8 @@ class Subproblems:
         inside = np.flatnonzero(network.tail[sides.columns] >= 0)
         some = sides.take(inside)
         reached = np.zeros(len(sides))
-        asked = FlowRequirements(some.columns, some.attackers, some.upward, some.levels)
-        reached[inside] = measure_flows(asked, Capacities(self.builder.up, self.builder.down, x), network)
+        requirements = FlowRequirements(some.columns, some.attackers, some.upward, some.levels)
+        reached[inside] = measure_flows(requirements, Capacities(self.builder.up, self.builder.down, x), network)
         return reached
 
     def cap_at_own_bounds(self, sides: SideRequirements, reached: NDArray[np.float64]) -> NDArray[np.float64]:

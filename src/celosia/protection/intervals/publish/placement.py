@@ -140,9 +140,9 @@ class RangePlacement:
 
     def _lacks_time(self, seconds: float, down: NDArray[np.int64], up: NDArray[np.int64]) -> bool:
         """Return whether an audit of all ranges takes too long, given how long one of the sensitive cells took."""
-        asked = int(np.count_nonzero(self.risk.sensitive)) or 1
+        sensitive = int(np.count_nonzero(self.risk.sensitive)) or 1
         ranges = int(np.count_nonzero((down + up > 0) & ~self.no_ranges))
-        return self.run.clock.left < seconds * max(1.0, ranges / asked)
+        return self.run.clock.left < seconds * max(1.0, ranges / sensitive)
 
     def _notes(self, grid: EndGrid, *, hurried: bool) -> Iterator[str]:
         """Yield why ranges are wider than what can be concluded."""
