@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.instances import instance
@@ -317,3 +318,59 @@ def test_a_table_goes_the_whole_way_as_ranges(capsys: pytest.CaptureFixture[str]
     job.write_text(job.read_text() + '[method]\nname = "interval"\nlevels = "sliding"\n')
     assert told(capsys, "audit", "job.toml", "--release", "public.csv")["safe"]
     assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "public.csv")["proved"]
+
+
+def test_a_search_is_kept_and_resumed(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
+    first: Any = told(capsys, "protect", str(hard), "--time-limit", "3", "--state", "night.state")
+    again: Any = told(
+        capsys,
+        "protect",
+        str(hard),
+        "--time-limit",
+        "3",
+        "--resume",
+        "night.state",
+        "--state",
+        "night.state",
+        "--quiet",
+    )
+    assert again["safe"]
+    assert again["objective"] <= first["objective"]
+    assert again["bound"] >= first["bound"]
+    assert any("rests on the state" in note for note in again["notes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--resume", "none.state"], "none.state: cannot be read: no such file"),
+        (["--resume", "firms.csv"], "firms.csv: is not the state of a search"),
+        (["--resume", "other.state"], "other.state: is the state of a search in another table."),
+        (["--state", "firms.csv"], "firms.csv: exists, and is not what is resumed"),
+        (["--state", "no/s"], "there is no folder 'no'"),
+        (["--state", "s", "--method", "random-round", "--base", "5"], "state: is kept by methods whose search"),
+    ],
+)
+def test_what_cannot_be_resumed_or_kept_ends_with_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert status(["protect", "problem.jj", "--state", "other.state", "--quiet"]) == 0
+    assert status(["protect", "job.toml", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not set(names()) - {"other.state"}
+
+
+def test_ctrl_c_leaves_a_state(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
+    process = started(hard, "--state", "night.state")
+    state = hard.parent / "night.state"
+    for _ in range(600):
+        if state.exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert process.returncode == 0
+    again: Any = told(capsys, "protect", str(hard), "--time-limit", "3", "--resume", str(state))
+    assert again["objective"] <= found["objective"]
+    assert again["bound"] >= found["bound"]

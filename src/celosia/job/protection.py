@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celosia.errors import CelosiaError, SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release import write
-from celosia.job.run import run_method
+from celosia.job.run import StateFiles, run_method
 from celosia.library import OnFirstUse
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
@@ -28,8 +28,8 @@ else:
     proofs = OnFirstUse("celosia.certificate.certificate")
 
 
-def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT) -> Protection:
-    """Return the protection of an assessed table that a plan asks for; nothing is written.
+def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT, files: StateFiles | None = None) -> Protection:
+    """Return the protection of an assessed table that a plan asks for; nothing is written but the state, if asked for.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT) -> Protect
     except CelosiaError as error:
         raise error.under(path) from None
     try:
-        return run_method(risk, method, plan.limits, progress)
+        return run_method(risk, method, plan.limits, progress, files)
     except CelosiaError as error:
         wrong = isinstance(error, SpecError)  # what the table has against an option is said where the job has it
         raise plan.method.rename_places(error, f"{path}, method." if wrong else "") from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,17 @@ from celosia.risk.risk import Levels, Risk
 from celosia.table.fixed import Fixed
 
 
-def run_method(risk: Risk, method: Method, limits: LimitsPart, progress: Progress) -> Protection:
+@dataclass(frozen=True, slots=True)
+class StateFiles:
+    """Where the state of a search is kept, and which one is resumed; None for neither."""
+
+    state: Path | None = None
+    resume: Path | None = None
+
+
+def run_method(
+    risk: Risk, method: Method, limits: LimitsPart, progress: Progress, files: StateFiles | None = None
+) -> Protection:
     """Return the protection that the engine finds.
 
     Parameters
@@ -31,11 +42,13 @@ def run_method(risk: Risk, method: Method, limits: LimitsPart, progress: Progres
         When the search ends.
     progress
         Hears how far it has come.
+    files
+        Where the state of the search is kept, and from which it goes on.
     """
     given = {name: value for name in type(limits).model_fields if (value := getattr(limits, name)) is not None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MidpointWarning)  # terminal and page say it in their own way
-        found = protect(risk, method, progress=progress, **given)
+        found = protect(risk, method, progress=progress, **given, **({} if files is None else asdict(files)))
     return replace(found, risk=_restore_status(found.risk, risk))
 
 

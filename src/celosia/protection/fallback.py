@@ -17,6 +17,7 @@ from celosia.solve.clock import Clock
 
 if TYPE_CHECKING:
     from celosia.protection.result import Protection
+    from celosia.protection.state.keeper import StateKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Fallback:
         Of the run.
     parameters
         When patterns are audited.
+    keeper
+        Writes what was audited to a file; None where that is not wanted.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class Fallback:
     clock: Clock
     best: Protection | None = None
     parameters: FallbackParameters = FallbackParameters()
+    keeper: StateKeeper | None = None
     _next: float = field(init=False)
     _limit: float = field(init=False)
 
@@ -118,3 +122,5 @@ class Fallback:
         """Keep a result that is safe, where it is the cheapest so far."""
         if found.safe and (self.best is None or found.cost < self.best.cost):
             self.best = found
+            if self.keeper is not None:
+                self.keeper.keep_result(found)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import HIDDEN
 from celosia.pattern.modes.mode import check_costs
+from celosia.pattern.pattern import Pattern
 from celosia.protection.named_cells import places_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
@@ -41,6 +42,8 @@ class Method(Protocol):
         The search meets requirements with attackers of their own, so that respondents can be protected.
     seed_is_secret
         Published values are drawn by the seed of the run: whoever knows it knows more than the release says.
+    keeps_state
+        A run can go on from what another one has found: a better result may be chosen among several.
     has_fixed_costs
         A cell that is not shown costs something whatever the width of its range, and every unit of that width, too:
         there is a curve between the two (`celosia.trade_off`).
@@ -53,6 +56,7 @@ class Method(Protocol):
     criterion: ClassVar[Literal["intervals", "distance"]] = "intervals"
     takes_requirements: ClassVar[bool] = True
     seed_is_secret: ClassVar[bool] = False
+    keeps_state: ClassVar[bool] = True
     has_fixed_costs: ClassVar[bool] = False
 
     @property
@@ -90,6 +94,18 @@ class Method(Protocol):
         SpecError
             The wishes contradict themselves or the table.
         """
+
+    def loss(self, pattern: Pattern, risk: Risk) -> float:
+        """Return what a pattern costs at the prices of the method.
+
+        Parameters
+        ----------
+        pattern
+            How every cell is published.
+        risk
+            With the wishes of the method.
+        """
+        return pattern.loss(risk.cost)
 
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:  # noqa: ARG002  (others have such wishes)
         """Return the risk in which cells are sensitive of which no narrower range than some width may be concluded.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from celosia.arguments import kind_error, takes
@@ -20,6 +21,7 @@ from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
 from celosia.protection.result import Protection
+from celosia.protection.resume import Session
 from celosia.protection.run import Run
 from celosia.protection.suppression.method import Suppress
 from celosia.risk.respondents.rules import as_rules
@@ -51,6 +53,8 @@ def protect(
     executor: Executor | None = None,
     progress: Progress = SILENT,
     respondents: RespondentRule | Sequence[RespondentRule] | None = None,
+    state: str | Path | None = None,
+    resume: str | Path | None = None,
 ) -> Protection:
     """Return a safe pattern with its cost and a bound on what any safe pattern costs.
 
@@ -87,11 +91,17 @@ def protect(
         rules of the risk: the table must know single contributions (`celosia.audit_respondents`). A risk has such rules
         where contributions are known and one says how close they may come (`celosia.assess`). Methods that protect by
         distance ask no respondents. Wherever they are not asked, the notes of the result say why.
+    state
+        A file in which what the search has found is kept while it goes on, so that a later run can go on from there.
+        Confidential. `celosia.Adjust` and `celosia.RandomRound` have no such search.
+    resume
+        Such a file, of the same table, rules, levels, costs and method, from which to go on; the result is never worse
+        than what it holds. Its pattern is audited anew; its bound is taken over, and a note says so.
 
     Raises
     ------
     SpecError
-        The wishes contradict themselves or each other.
+        The wishes contradict themselves or each other; a state is of another problem, or broken.
     InfeasibleError
         No safe pattern exists, with the cells that stand in the way.
     OutOfTimeError
@@ -110,6 +120,8 @@ def protect(
     # Of a method that takes no requirements the audit asks respondents: what they come too close to is refused.
     if rules and how.takes_requirements:
         engine = _against_respondents(engine)
+    risk = replace(risk, respondents=rules)
+    session = Session.open(risk, how, whole, state, resume)
     spare = (INTEGER_KERNELS,) if whole is False else ()
     compile_kernels(progress, "celosia.attack", "celosia.protection", spare=spare)
     clock = Clock(time_limit)
@@ -117,7 +129,7 @@ def protect(
     with answer_presses(clock.stop):
         try:
             progress.start("protecting")
-            return _add_first_note(_protect_in_time(replace(risk, respondents=rules), how, run, engine))
+            return _add_first_note(_protect_in_time(risk, run, engine, session))
         finally:
             progress.done()
 
@@ -144,11 +156,15 @@ def _against_respondents(engine: Engine) -> Engine:
     return lambda risk, method, run: protect_respondents(risk, method, run, engine, risk.respondents)
 
 
-def _protect_in_time(risk: Risk, method: Method, run: Run, engine: Engine) -> Protection:
+def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
+    method = session.method
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    found = _run_in_time(lambda timed: engine(method.apply_to(risk), method, timed), run)
+    asked = method.apply_to(risk)
+    run = replace(run, keeper=session.keeper)
+    found = _run_in_time(lambda timed: session.run(lambda warm: engine(asked, method, warm), asked, timed), run)
+    found = session.close(found)
     return replace(found, notes=(*found.notes, *risk.respondent_notes(run.integer)))
 
 
@@ -160,7 +176,7 @@ def _run_in_time(work: Callable[[Run], Protection], run: Run) -> Protection:
     OutOfTimeError
         Nothing was shown to be safe by then.
     """
-    fallback = Fallback(run.clock)
+    fallback = Fallback(run.clock, keeper=run.keeper)
     try:
         with deadline.before(run.clock):
             return work(replace(run, fallback=fallback))

@@ -11,6 +11,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
+from celosia.protection.state.keeper import StateKeeper
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -76,12 +77,15 @@ class Run:
     named
         The solver was asked for by its name.
     warm_start
-        What earlier searches of the problem with fewer requirements have found; None where nothing is to be kept.
+        What earlier searches of the problem, or of the one with fewer requirements, have found; None where nothing is
+        to be kept.
     oracle
         Attacks patterns by further requirements; None where those of the risk are all.
     fallback
         Takes results that are safe, for the case that time is up before a better one is audited; None where they are
         of no use.
+    keeper
+        Writes what the search has found, so that another run can go on from there; None where that is not wanted.
     """
 
     clock: Clock
@@ -95,6 +99,7 @@ class Run:
     warm_start: WarmStart | None = None
     oracle: RequirementOracle | None = None
     fallback: Fallback | None = None
+    keeper: StateKeeper | None = None
 
     @property
     def solver_name(self) -> str:
@@ -103,5 +108,5 @@ class Run:
 
     def shortly(self, seconds: float) -> Run:
         """Return a run for a short search on the side: alone, silent, to the end, for at most so many seconds."""
-        alone = replace(self, executor=None, progress=SILENT, warm_start=None, oracle=None, fallback=None)
+        alone = replace(self, executor=None, progress=SILENT, warm_start=None, oracle=None, fallback=None, keeper=None)
         return replace(alone, clock=Clock(seconds), gap=0.0)

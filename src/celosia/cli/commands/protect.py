@@ -20,6 +20,7 @@ from celosia.job.methods.sections import SECTIONS
 from celosia.job.pipeline import assess_source
 from celosia.job.plan import make_plan
 from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
+from celosia.job.run import StateFiles
 from celosia.job.source import read_source
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.midpoint import midpoints
@@ -53,6 +54,13 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 @click.option("--certificate", metavar="PROOF.json", type=PATH, help="Write the proof (confidential).")
 @click.option("--report", metavar="REPORT.html", type=PATH, help="Write a page to look at (confidential).")
 @limit_options
+@click.option(
+    "--state",
+    metavar="FILE",
+    type=PATH,
+    help="Keep what the search finds in this file, so that it can go on later (confidential).",
+)
+@click.option("--resume", metavar="FILE", type=PATH, help="Go on from such a file; the result is never worse.")
 @method_options
 @click.option(
     "--why",
@@ -67,8 +75,8 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
 
     JOB.toml says what to protect and what to write; options here come first. PROBLEM.jj is a table whose sensitive
     cells are known. What the search finds is checked by exact arithmetic before it is written. Ctrl-C ends the search
-    with the best safe pattern so far. Exit codes: 0 done and safe, 1 cannot be protected, 2 bad input, 3 out of time
-    with nothing safe to show. Files are written with 0 only.
+    with the best safe pattern so far; with --state another run can go on from there. Exit codes: 0 done and safe, 1
+    cannot be protected, 2 bad input, 3 out of time with nothing safe to show. Files are written with 0 only.
     """
     began = time.monotonic()
     plan = make_plan(read_source(source), by_section(given, _SECTIONS))
@@ -77,7 +85,7 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
     cells = [int(cell) for called in find_cells(risk.table, asked_why, "--why") for cell in called]
     with answer_to_the_end():
         with show_progress(quiet=quiet) as progress:
-            result = protect_risk(risk, plan, progress)
+            result = protect_risk(risk, plan, progress, StateFiles(given["state"], given["resume"]))
             whys = [why(result, cell) for cell in cells]
             written = []
             if result.safe:

@@ -63,6 +63,7 @@ class Adjust(Method):
     statuses = frozenset((ADJUSTED,))
     criterion = "distance"
     takes_requirements = False
+    keeps_state = False
 
     norm: Literal[1, 2] = 1
     weight: Weight | ArrayLike = "1/a"

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError
-from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED
+from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, of_status
+from celosia.pattern.pattern import Pattern
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import NO_CELLS, Wishes, costs_of
 from celosia.protection.named_cells import places_of
@@ -126,6 +127,14 @@ class Mixed(Intervals):
     def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
         return np.where(_mask_of("may_hide", self.may_hide, risk.table), self.costs_named("hide_cost", risk), np.inf)
+
+    def loss(self, pattern: Pattern, risk: Risk) -> float:
+        """Return what a pattern costs, hiding and other numbers at their own prices."""
+        hide = self.hide_costs(risk)
+        prices = {HIDDEN: np.where(np.isinf(hide), 0.0, hide), ROUNDED: self.costs_named("move_cost", risk)}
+        moved = of_status(pattern.status, (ROUNDED, PERTURBED))
+        fixed = float(self.costs_named("number_cost", risk)[moved].sum())
+        return fixed + sum(mode.loss(pattern.table, prices.get(mode.status, risk.cost)) for mode in pattern.modes)
 
     def costs_named(self, name: str, risk: Risk) -> NDArray[np.float64]:
         """Return one of the costs by its name, of every cell, ``(n_cells,)``."""

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, SpecError, list_items
-from celosia.pattern.entries import HIDDEN, PERTURBED, ROUNDED, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import rounded_modes
-from celosia.pattern.pattern import Pattern
 from celosia.protection.combined.solve import MixedIntegerIntervals
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
@@ -211,14 +209,6 @@ class _MixedSearch(MixedIntegerIntervals):
         """Return slacks, on the decimals of the table where they are next to them; the audit has the last word."""
         near = np.rint(slack / self.numbers.step) * self.numbers.step
         return np.where(np.abs(slack - near) <= NUMBER_ON_GRID * self.numbers.step, near, slack)
-
-    def _loss(self, pattern: Pattern) -> float:
-        """Return what a pattern costs, hiding and other numbers at their own prices."""
-        hide = self.method.hide_costs(self.asked)
-        prices = {HIDDEN: np.where(np.isinf(hide), 0.0, hide), ROUNDED: self._move_cost}
-        moved = of_status(pattern.status, (ROUNDED, PERTURBED))
-        fixed = float(self._number_cost[moved].sum())
-        return fixed + sum(mode.loss(pattern.table, prices.get(mode.status, self.asked.cost)) for mode in pattern.modes)
 
 
 def _no_choice() -> CelosiaError:

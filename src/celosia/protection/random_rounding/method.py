@@ -65,6 +65,7 @@ class RandomRound(Method):
     name = "random-round"
     statuses = frozenset((ROUNDED, PERTURBED))
     takes_requirements = False
+    keeps_state = False
     seed_is_secret = True
 
     base: int | float | str | Decimal

@@ -296,7 +296,7 @@ class _RespondentSearch:
         clock = _PartOfClock(self.run.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         needed = not self.oracle.stricter
-        run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None)
+        run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None, keeper=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
             run = replace(
                 run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, run)))
@@ -352,3 +352,5 @@ class _RespondentSearch:
         if self.best is None or found.cost < self.best.cost:
             self.best = found
             self._trace_progress()
+            if self.run.keeper is not None:  # a bound of a search that asked for more than is needed is none
+                self.run.keeper.keep_result(replace(found, bound=min(self.bound, found.cost)))

@@ -18,7 +18,9 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.parameters import EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.engine.warm_start import pack_cuts
 from celosia.protection.run import Run
+from celosia.protection.state.file import CutsByCells
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -92,6 +94,17 @@ class ComponentSearches:
 
     def __len__(self) -> int:
         return len(self.searches)
+
+    @property
+    def valid_cuts(self) -> Iterator[tuple[ProtectionProblem, list[Cut]]]:
+        """The cuts of every search; no-good cuts may not be proved, and are left out."""
+        for search in self:
+            refuted = {cut.key for cut in search.incumbent.refuted}
+            yield search.problem, [cut for cut in tuple(search.cuts) if cut.key not in refuted]
+
+    def cuts_by_cells(self, most: int) -> CutsByCells:
+        """Return the cuts of all searches by cells of the table: the newest, with at most so many coefficients."""
+        return pack_cuts(self.valid_cuts, most)
 
     def solve(self, begin: Callable[[], None]) -> None:
         """Begin, and run every search; one after another they leave the rest its share of the time."""

@@ -147,13 +147,15 @@ class _Suppression:
             search.incumbent.freeze(unless=self._necessary)
 
     def _begin_warm(self) -> None:
-        """Begin with what earlier searches found, where there is an oracle: then there is one search."""
+        """Begin with what earlier searches found; where there is an oracle, there is one search."""
         warm_start = self.run.warm_start
-        if warm_start is not None and self.run.oracle is not None and not self._begun:
-            new = [
+        if warm_start is not None and not self._begun:
+            unmet = [
                 place for place, requirement in enumerate(self._requirement_keys()) if requirement not in warm_start.met
             ]
             for search in self.searches:
+                # what another run has found is asked for everything, component by component
+                new = unmet if self.run.oracle is not None else range(len(search.problem.requirements))
                 search.begin(
                     warm_start.cuts(search.problem), warm_start.mask(search.problem), np.array(new, dtype=np.int64)
                 )
@@ -163,9 +165,8 @@ class _Suppression:
         """Keep a pattern, the requirements that it satisfies, and cuts; no-good cuts may not be proved."""
         warm_start = self.run.warm_start
         if warm_start is not None:
-            for search in self.searches:
-                refuted = {cut.key for cut in search.incumbent.refuted}
-                warm_start.keep(search.problem, (cut for cut in search.cuts if cut.key not in refuted))
+            for problem, cuts in self.searches.valid_cuts:
+                warm_start.keep(problem, cuts)
             warm_start.pattern, warm_start.met = hidden, frozenset(met)
 
     def _extend(self, pattern: NDArray[np.bool_]) -> Extension | None:
@@ -230,6 +231,9 @@ class _Suppression:
         Where none is known yet, the one that hides everything is audited.
         """
         fallback = self.run.fallback
+        if self.run.keeper is not None:
+            with self._lock:
+                self.run.keeper.write_if_due()
         if fallback is None or not self.searches:
             return
         hidden = self._join_patterns()
@@ -274,6 +278,8 @@ class _Suppression:
         proved = all(verdict.finding.exact for verdict in checked.verdicts if verdict.result != MET)
         columns = np.flatnonzero(np.isin(self.problem.cells, list(cells)))
         self.searches.forbid(columns, proved=proved)
+        if self.run.keeper is not None:
+            self.run.keeper.withdraw_pattern()
 
     def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
@@ -299,7 +305,23 @@ class _Suppression:
             bound = self._outside + sum(search.incumbent.bound for search in self.searches)
             cuts = sum(len(search.cuts) for search in self.searches)
             self.trace.append((self.run.clock.seconds, cost if math.isfinite(cost) else None, bound, cuts))
+            self._keep_state(cost, bound)
             self.run.progress.search(cost if math.isfinite(cost) else None, bound, cuts)
+
+    def _keep_state(self, cost: float, bound: float) -> None:
+        """Have the best pattern so far written, with the bound and the cuts; not where requirements may be missing."""
+        keeper = self.run.keeper
+        if keeper is None or self.run.oracle is not None:
+            return
+        keeper.keep_cuts(self.searches.cuts_by_cells)
+        if math.isfinite(cost):
+            keeper.keep_pattern(self._joined_pattern, cost)
+        keeper.raise_bound(bound)
+
+    def _joined_pattern(self) -> Pattern:
+        hidden = self._join_patterns()
+        assert hidden is not None  # noqa: S101  (every search has a pattern: the cost is finite)
+        return Pattern.hide(self.risk.table, self._cells_of(hidden))
 
     def _limit_rows(self) -> list[Cut]:
         """Return further rows of the master: at most so many cells are hidden."""

@@ -229,4 +229,4 @@ class RangePublication:
 
     def _loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs."""
-        return pattern.loss(self.asked.cost)
+        return self.method.loss(pattern, self.asked)
