@@ -7,6 +7,7 @@ import re
 import warnings
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.oracles.firms_job import told
@@ -52,6 +53,43 @@ def test_hiding_nearly_everything_is_said_first_on_every_face(
     assert page.count(said) == 1
     assert page.index(said) < page.index('<div class="cards">')
     assert "hidden:" not in Path("public.csv").read_text(encoding="utf-8")
+
+
+def test_every_face_says_what_hiding_everything_would_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.jj").write_text(problem("z").replace(" m 0", " s 0"), encoding="utf-8")
+    result = cz.protect(cz.read_jj("t.jj"))
+    risk = result.risk
+    everything = float(risk.cost[risk.status != "z"].sum())
+    assert result.cost_of_hiding_everything == everything
+    assert result.cost_share == pytest.approx(result.cost / everything)
+    machine = told(capsys, "protect", "t.jj", "--report", "report.html")
+    assert machine["cost_of_hiding_everything"] == everything
+    assert machine["cost_share"] == result.cost_share
+    assert status(["protect", "t.jj", "--quiet"]) == 0
+    assert f"Hiding everything would cost {everything:,.6g}: this is {result.cost_share:.1%} of that." in (
+        capsys.readouterr().out
+    )
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"{result.cost_share:.1%} of what hiding everything would cost ({everything:,.6g})" in page
+
+
+def test_a_method_that_hides_nothing_does_not_speak_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.jj").write_text(problem("z").replace(" m 0", " s 0"), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cz.MidpointWarning)
+        result = cz.protect(cz.read_jj("t.jj"), cz.Intervals(secret=12))
+    assert result.cost_of_hiding_everything is None
+    assert result.cost_share is None
+    assert "cost_share" not in told(capsys, "protect", "t.jj", "--method", "interval")
+
+
+def test_mixed_releases_hide_at_a_price_of_their_own() -> None:
+    Path("t.jj").write_text(problem("z").replace(" m 0", " s 0"), encoding="utf-8")
+    risk = cz.read_jj("t.jj")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cz.MidpointWarning)
+        result = cz.protect(risk, cz.Mixed(hide_cost=np.full(len(risk), 3.0), secret=12))
+    assert result.cost_of_hiding_everything == 3.0 * int((risk.status != "z").sum())
 
 
 def test_an_ordinary_pattern_says_nothing_of_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,6 +107,18 @@ class Method(Protocol):
         """
         return pattern.loss(risk.cost)
 
+    def cost_of_hiding_everything(self, risk: Risk) -> float | None:  # noqa: ARG002  (others hide cells)
+        """Return what it would cost to hide all cells that may be hidden, at the prices of the method.
+
+        None where the method hides nothing: widths of ranges and distances of numbers count other things.
+
+        Parameters
+        ----------
+        risk
+            With the wishes of the method.
+        """
+        return None
+
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:  # noqa: ARG002  (others have such wishes)
         """Return the risk in which cells are sensitive of which no narrower range than some width may be concluded.
 

@@ -130,6 +130,20 @@ class Protection:
         return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
 
     @property
+    def cost_of_hiding_everything(self) -> float | None:
+        """What the worst of all answers costs: to hide every cell that may be hidden. None where none is hidden.
+
+        It is safe more often than anything else, and tells readers nothing; see `cost_share`.
+        """
+        return self.method.cost_of_hiding_everything(self.risk)
+
+    @property
+    def cost_share(self) -> float | None:
+        """The cost as a share of that of hiding everything; None where no cell may be hidden, or all are free."""
+        everything = self.cost_of_hiding_everything
+        return self.cost / everything if everything else None
+
+    @property
     def optimal(self) -> bool:
         """Whether no safe pattern is cheaper, but for what doubles cannot tell."""
         return self.bound >= self.cost * (1 - BOUND_LOWERED)

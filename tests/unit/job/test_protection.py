@@ -31,6 +31,7 @@ from celosia.job import protection
 from celosia.job.pipeline import assess_source
 from celosia.job.plan import Plan, make_plan
 from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
+from celosia.job.run import StateFiles
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.source import read_source
 from celosia.progress import Progress
@@ -60,7 +61,13 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """Put a fake in the place of the engine, and return what it was asked."""
     asked: Seen = []
 
-    def fake(risk: Risk, method: Suppress, limits: LimitsPart, progress: Progress) -> Protection:
+    def fake(
+        risk: Risk,
+        method: Suppress,
+        limits: LimitsPart,
+        progress: Progress,
+        files: StateFiles | None,  # noqa: ARG001  (see tests/unit/protection/test_resume.py)
+    ) -> Protection:
         asked.append((method, limits))
         progress.search(10.0, 5.0, 2)
         return hiding(risk, method)

@@ -138,6 +138,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "bound": number(result.bound),
         "gap": number(result.gap) if math.isfinite(result.bound) else None,
         "optimal": result.optimal,
+        **_against_hiding_everything(result),
         "cells": len(result.risk),
         "sensitive": int(sensitive.sum()),
         "secondary": int((hidden & ~sensitive).sum()),
@@ -153,6 +154,14 @@ def summary_of(result: Protection) -> dict[str, Any]:
         **({"secret": secret} if secret is not None else {}),
         **_respondents(result),
     }
+
+
+def _against_hiding_everything(result: Protection) -> dict[str, Any]:
+    """Return what hiding everything would cost, and which part of that the result costs, where cells may be hidden."""
+    everything = result.cost_of_hiding_everything
+    if everything is None:
+        return {}
+    return {"cost_of_hiding_everything": number(everything), "cost_share": result.cost_share}
 
 
 def _middles(result: Protection) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -16,7 +17,7 @@ from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import NO_CELLS, Wishes, costs_of
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
-from celosia.risk.risk import Risk
+from celosia.risk.risk import SHOW, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.table import Table
 from celosia.table.units import Number, count_units, read_fractions, refuse_fractions
@@ -127,6 +128,12 @@ class Mixed(Intervals):
     def hide_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
         return np.where(_mask_of("may_hide", self.may_hide, risk.table), self.costs_named("hide_cost", risk), np.inf)
+
+    def cost_of_hiding_everything(self, risk: Risk) -> float | None:
+        """Return what it would cost to hide all cells that may be hidden, None where there are none."""
+        cost = self.hide_costs(risk)
+        hidden = np.isfinite(cost) & (risk.status != SHOW)
+        return math.fsum(cost[hidden].tolist()) if bool(hidden.any()) else None
 
     def loss(self, pattern: Pattern, risk: Risk) -> float:
         """Return what a pattern costs, hiding and other numbers at their own prices."""

@@ -15,7 +15,7 @@ from celosia.pattern.entries import HIDDEN
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
-from celosia.risk.risk import SENSITIVE, Risk
+from celosia.risk.risk import SENSITIVE, SHOW, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
 from celosia.table.units import count_decimals
@@ -107,6 +107,10 @@ class Suppress(Method):
             places_of("width_if_hidden", list(self.width_if_hidden), risk.table)
         found.raise_as(SpecError)
         return risk
+
+    def cost_of_hiding_everything(self, risk: Risk) -> float | None:
+        """Return what it would cost to hide all cells but those that must be shown."""
+        return math.fsum(risk.cost[risk.status != SHOW].tolist())
 
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
         """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""

@@ -32,6 +32,8 @@ def protection_panel(result: Protection) -> RenderableType:
     first, unasked = result.shares.warning, result.risk.unasked_note
     parts: list[RenderableType] = [Text(first, style=f"bold {_BAD}")] if first else []
     parts += [_verdict(result), _cost(result)]
+    if result.cost_share is not None:
+        parts.append(_against_hiding_everything(result, result.cost_share))
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
     parts.append(_describe_hidden(result, lost))
@@ -85,6 +87,12 @@ def _cost(result: Protection) -> Text:
     if result.nearly:
         return Text(f"Cost {_figure(result.cost)}, the least to within 0.01%.")
     return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: gap {result.gap:.2%}.")
+
+
+def _against_hiding_everything(result: Protection, share: float) -> Text:
+    """Return how good a result is against the worst one, which a gap does not say."""
+    everything = _figure(result.cost_of_hiding_everything or 0.0)
+    return Text(f"Hiding everything would cost {everything}: this is {share:.1%} of that.")
 
 
 def _figure(value: float) -> str:
