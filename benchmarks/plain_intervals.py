@@ -43,11 +43,11 @@ class Found:
 def plain_intervals(risk: Risk, limit: float) -> Found:
     """Return the cheapest ranges for sliding levels and one attacker, within some CPU seconds."""
     began = time.process_time()
-    task = problem_of(risk, integer=False)
-    n, requirements = len(task), task.requirements
+    problem = problem_of(risk, integer=False)
+    n, requirements = len(problem), problem.requirements
     unit = float(requirements.sliding.mean())
-    levels, rooms = requirements.sliding / unit, (task.up[0] / unit, task.down[0] / unit)
-    cost = np.concatenate([task.cost, task.cost]) / float(np.median(task.cost))
+    levels, rooms = requirements.sliding / unit, (problem.up[0] / unit, problem.down[0] / unit)
+    cost = np.concatenate([problem.cost, problem.cost]) / float(np.median(problem.cost))
     both = np.concatenate([requirements.columns, n + requirements.columns])
     own = sp.csr_array(
         (np.ones(len(both)), (np.tile(np.arange(len(requirements)), 2), both)), shape=(len(requirements), 2 * n)
@@ -55,7 +55,7 @@ def plain_intervals(risk: Risk, limit: float) -> Found:
     master = HighsModel(
         LinearProgram(own, levels, np.full(len(requirements), np.inf), np.zeros(2 * n), np.concatenate(rooms), cost)
     )
-    attacker = _opened(task)
+    attacker = _opened(problem)
     cuts = rounds = 0
     while time.process_time() - began < limit:
         rounds += 1
@@ -76,14 +76,14 @@ def plain_intervals(risk: Risk, limit: float) -> Found:
                     row[column if upward else n + column] -= 1.0
                     found.append(np.where(np.abs(row) < _SHORT, 0.0, row))
         if not found:
-            total = float(cost @ slacks) * float(np.median(task.cost)) * unit / 10**task.decimals
+            total = float(cost @ slacks) * float(np.median(problem.cost)) * unit / 10**problem.decimals
             return Found(total, time.process_time() - began, cuts, rounds)
         cuts += len(found)
         master.add_rows(sp.csr_array(np.array(found)), np.zeros(len(found)), np.full(len(found), np.inf))
     return Found(np.inf, time.process_time() - began, cuts, rounds)
 
 
-def _opened(task: ProtectionProblem) -> HighsModel:
-    matrix = sp.csr_array(task.matrix, dtype=np.float64)
-    m, none = matrix.shape[0], np.zeros(len(task))
+def _opened(problem: ProtectionProblem) -> HighsModel:
+    matrix = sp.csr_array(problem.matrix, dtype=np.float64)
+    m, none = matrix.shape[0], np.zeros(len(problem))
     return HighsModel(LinearProgram(matrix, np.zeros(m), np.zeros(m), none, none, none))

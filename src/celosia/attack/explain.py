@@ -32,7 +32,7 @@ _MOST_TERMS = 12  # cells or relations that are named one by one
 
 @dataclass(frozen=True, slots=True)
 class ProofTerm:
-    """A term of the sum: a cell times its multiplier, at a bound that is known.
+    """A term of the proof of a bound: a multiplier times a cell, at a value or bound that the attacker knows.
 
     Parameters
     ----------

@@ -87,8 +87,8 @@ class Distances:
 def distances_of(pattern: Pattern, risk: Risk) -> Distances:
     """Return how far a pattern that shows a number for every cell takes the sensitive ones from the truth.
 
-    Guarantee: everything is decided in exact arithmetic, from the published numbers and the risk alone. A side whose
-    level is zero is no way out.
+    Guarantee: everything is decided in exact arithmetic, from the published numbers and the risk alone. A cell
+    whose level on one side is zero is not protected by moving to that side.
     """
     table, levels = risk.table, risk.levels
     published = pattern.published()

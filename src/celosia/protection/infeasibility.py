@@ -180,16 +180,16 @@ def _find_unmet(
 def _find_fewest(
     cells: NDArray[np.int64], find_needed: Callable[[NDArray[np.int64]], NDArray[np.int64] | None], clock: Clock
 ) -> tuple[NDArray[np.int64], bool]:
-    """Return a part of some cells that helps, and whether it is known that no part of it does.
+    """Return a subset of cells whose freeing makes protection possible, and whether it is known to be minimal.
 
     Parameters
     ----------
     cells
-        Help.
+        Freeing all of them makes protection possible.
     find_needed
-        Returns which of some cells are needed for that, None where they do not help; more never harms.
+        Returns which of some freed cells are used to protect, None where they are too few; more never harm.
     clock
-        When to leave it at that.
+        When to stop: what is left then is returned as it is.
     """
     sure, rest = cells[:0], cells
     size = max(1, len(rest) // 2)

@@ -144,7 +144,7 @@ class Method(Protocol):
         return self
 
     def limit_widths(self, width: Fraction, cells: int) -> Method:  # noqa: ARG002  (of no use without fixed costs)
-        """Return the method that makes no range of the first cells wider than a width that none needs."""
+        """Return the method with a greatest width of the first cells: no optimal range is wider."""
         return self
 
 

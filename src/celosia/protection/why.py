@@ -169,7 +169,7 @@ def _why(protection: Protection, cell: int, time_limit: float) -> Why:
 
 @takes(protection=Protection)
 def whys(protection: Protection, *, time_limit: float = 10.0, progress: Progress = SILENT) -> Iterator[Why]:
-    """Yield why each cell is not shown that is not sensitive, one after another.
+    """Yield for every cell that is not shown, but not sensitive, why that is so.
 
     Parameters
     ----------

@@ -289,7 +289,7 @@ class Attacker:
         return len(self.lower)
 
     def knows(self, table: Table) -> NDArray[np.bool_]:
-        """Return for which cells the bounds hold; an attacker whom the table refutes makes no sense."""
+        """Return for which cells the attacker's bounds hold the true value, ``(n_cells,)``."""
         decimals = max(table.decimals, self.lower.decimals, self.upper.decimals)
         truth = table.amounts.to(decimals).counts
         above = self.lower.infinite | (self.lower.to(decimals).counts <= truth)

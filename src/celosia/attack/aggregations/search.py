@@ -142,7 +142,7 @@ class AggregationSearch:
         return _SearchNode(-bound, self._nodes, target, main, attackers)
 
     def _first_nodes(self, target: int, attacker: int | None) -> Iterator[_SearchNode]:
-        """Yield all attackers against a target, for every hidden cell that may be his main one."""
+        """Yield the first nodes: one for every hidden leaf to which the target contributes, with all attackers."""
         here = self._program(target)
         own = self._holdings(target)
         attackers = tuple(self._suspects(here, target)) if attacker is None else (attacker,)

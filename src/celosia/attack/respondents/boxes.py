@@ -130,7 +130,7 @@ class BoxTarget:
     known: dict[int, WitnessMoves] = field(default_factory=dict)
 
     def level(self, members: Coalition) -> None:
-        """Return nothing: there is no single level."""
+        """Return None: corners of a box are levels of several cells at once."""
         del members
 
     def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:

@@ -132,8 +132,8 @@ def prove_bound(
 ) -> tuple[Fraction, Whole, int] | None:
     """Return a bound on ``goal @ x``, exact, with multipliers that prove it, as `prove_reach` does for one cell.
 
-    Bounds may be below zero, so that not moving is not allowed. Then there may be no x: where the bound on nothing, a
-    goal of zeros, is below zero there is none.
+    `up` and `down` may be negative, so that x = 0 need not be feasible, and nothing may be: a goal of zeros whose bound
+    is negative proves that no x is (Farkas).
     """
     flipped = sp.csr_array(matrix.T)
     costs = np.abs(goal - flipped @ duals)
@@ -155,7 +155,7 @@ def prove_bound(
 def _candidate_multipliers(
     duals: NDArray[np.float64], costs: NDArray[np.float64], flipped: sp.csr_array, goal: NDArray[np.int64]
 ) -> Iterator[tuple[Whole, int]]:
-    """Yield multipliers near duals, the cheapest first."""
+    """Yield exact multipliers near the duals of a solver, those first that take the least work."""
     start = np.rint(duals).astype(np.int64)
     yield start, 1
     yield from _guess_fractions(duals, start)

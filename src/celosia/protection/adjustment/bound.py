@@ -133,6 +133,6 @@ def _least(
 
 
 def _whole(ends: NDArray[np.float64], instead: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return ends as whole numbers; what is too large for them gives way to another."""
+    """Return bounds as whole numbers; where one is infinite or too large for that, the number given instead."""
     fits = np.abs(ends) < LARGEST_MOVE
     return np.where(fits, np.where(fits, ends, 0.0).astype(np.int64), instead)

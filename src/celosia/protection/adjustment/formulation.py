@@ -188,7 +188,7 @@ class PublicationGrid:
     def relations(
         self, matrix: sp.csr_array, right: NDArray[np.int64], cells: NDArray[np.int64]
     ) -> tuple[sp.csr_array, NDArray[np.int64]]:
-        """Return relations of some cells, ``matrix @ moves == right``, over their smallest moves, without factors."""
+        """Return relations ``matrix @ moves == right`` in units of the smallest moves, common factors divided."""
         if bool((self.grain[cells] == 1).all()):
             return matrix, right
         coarse = sp.csr_array(matrix @ sp.diags_array(self.grain[cells], dtype=np.int64), dtype=np.int64)

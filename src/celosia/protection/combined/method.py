@@ -61,6 +61,6 @@ class Combined(Intervals):
         return replace(method, cell_cost=np.append(self.cell_costs(risk), np.zeros(more)))
 
     def limit_widths(self, width: Fraction, cells: int) -> Combined:
-        """Return the method that makes no range of the first cells wider than a width that none needs."""
+        """Return the method with a greatest width of the first cells: no optimal range is wider."""
         own = self.most
         return replace(self, most_width={cell: min(own.get(cell, width), width) for cell in range(cells)})

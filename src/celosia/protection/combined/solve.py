@@ -1,4 +1,4 @@
-"""How combined suppression is run: branch and cut over ranges with a fixed cost each, from the cheapest without."""
+"""How combined suppression is run: branch and cut over ranges with fixed costs, begun with the cheapest without."""
 
 from __future__ import annotations
 

@@ -351,5 +351,5 @@ class IntervalSearch(RangePublication):
 
 
 def _cut_of_ends(cut: Cut, n: int, same: float) -> Cut:
-    """Return a cut of widths as one of both ends, of which a width is the sum, in another unit."""
+    """Return a cut over the widths of ranges as a cut over their two ends, whose sum is the width, in another unit."""
     return Cut(np.concatenate([cut.columns, cut.columns + n]), np.tile(cut.values, 2), cut.right * same)

@@ -184,15 +184,17 @@ class PerturbationModel:
         most_down[place] = np.where(upward, 0, most_down[place])
         return MoveBounds(least_up, least_down, most_up, most_down)
 
-    def modes(self, task: ProtectionProblem, cells: NDArray[np.int64], bounds: MoveBounds) -> tuple[Modes, float]:
+    def modes(self, problem: ProtectionProblem, cells: NDArray[np.int64], bounds: MoveBounds) -> tuple[Modes, float]:
         """Return variables, costs and slacks of the moves of some cells, and how many steps one unit of them is.
 
         Where values need not be whole, a unit is about a level, so that moves are numbers around 1.
         """
-        step = 10.0 ** (task.decimals - self.decimals)
+        step = 10.0 ** (problem.decimals - self.decimals)
         unit, reach = step, self.reach[cells]
         if not self.integer:
-            levels = np.maximum(task.requirements.sliding, np.maximum(task.requirements.up, task.requirements.down))
+            levels = np.maximum(
+                problem.requirements.sliding, np.maximum(problem.requirements.up, problem.requirements.down)
+            )
             unit = max(step, float(np.median(levels)) if len(levels) else float(np.median(reach)) * step)
         ratio = np.float64(step / unit)
         cost = self.risk.cost[cells] / ratio / 10.0**self.decimals
@@ -205,4 +207,4 @@ class PerturbationModel:
             integer=bool(self.integer),
             at_most=self.method.at_most,
         )
-        return modes_of_all_cells(task, self.risk.table, [offer], unit), 1 / ratio
+        return modes_of_all_cells(problem, self.risk.table, [offer], unit), 1 / ratio

@@ -91,7 +91,7 @@ class _PerturbationSearch(NumberSearch):
                 self.refuse_disclosing_cells()
         raise self._impossible("add up and meet all levels")
 
-    def _find_moves(self, task: ProtectionProblem, bounds: MoveBounds) -> _Point | None:
+    def _find_moves(self, problem: ProtectionProblem, bounds: MoveBounds) -> _Point | None:
         """Return the cheapest point that the search knows, None where there is none.
 
         Raises
@@ -101,8 +101,8 @@ class _PerturbationSearch(NumberSearch):
         """
         if bool(((bounds.least_up > bounds.most_up) | (bounds.least_down > bounds.most_down)).any()):
             return None
-        modes, unit = self.model.modes(task, self.cells, bounds)
-        search = ModeSearch(task, modes, backends()[0], self.run, self.record)
+        modes, unit = self.model.modes(problem, self.cells, bounds)
+        search = ModeSearch(problem, modes, backends()[0], self.run, self.record)
         self._drawn = bounds, unit, self._notes
         best = self.run_search(search, "safe values were", "Allow more time, or a larger reach.")
         if best is None:
@@ -128,7 +128,7 @@ class _PerturbationSearch(NumberSearch):
 
     def _publish_safely(self, point: _Point, bounds: MoveBounds, notes: tuple[str, ...]) -> Protection:
         """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
-        task, bound = self.problem, point.bound
+        problem, bound = self.problem, point.bound
         found: _Point | None = point
         for attempt in range(self.parameters.most_raises):
             if found is None:
@@ -138,10 +138,10 @@ class _PerturbationSearch(NumberSearch):
             if checked.safe:
                 return self.result(self.method, pattern, checked, pattern.loss(self.risk.cost), bound, notes)
             missed = np.array([verdict.result != MET for verdict in checked.verdicts])
-            requirements = task.requirements
-            more = np.where(missed, max(1, round(10.0 ** (task.decimals - self.model.decimals))) * 2**attempt, 0)
-            task = replace(
-                task,
+            requirements = problem.requirements
+            more = np.where(missed, max(1, round(10.0 ** (problem.decimals - self.model.decimals))) * 2**attempt, 0)
+            problem = replace(
+                problem,
                 requirements=replace(
                     requirements,
                     up=requirements.up + np.where(requirements.up > 0, more, 0),
@@ -149,7 +149,7 @@ class _PerturbationSearch(NumberSearch):
                     sliding=requirements.sliding + np.where(requirements.sliding > 0, more, 0),
                 ),
             )
-            found = self._find_moves(task, bounds)
+            found = self._find_moves(problem, bounds)
         raise self._impossible("add up and meet all levels")
 
     def _round_to_grid(self, point: _Point, bounds: MoveBounds) -> NDArray[np.int64]:

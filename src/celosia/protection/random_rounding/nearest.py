@@ -126,6 +126,6 @@ def _formulate(
 
 
 def _weights(risk: Risk) -> NDArray[np.float64]:
-    """Return what a squared count weighs: the inverse of the value, in units of the value."""
+    """Return the weight of a squared error, in counts: the inverse of the value, as in a chi-square distance."""
     size = np.maximum(np.abs(risk.table.values), 10.0**-risk.table.decimals)
     return np.asarray(10.0 ** (-2 * risk.table.decimals) / size)

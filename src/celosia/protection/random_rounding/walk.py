@@ -110,7 +110,7 @@ def walk(
 
 
 def _way(at: dict[int, list[int]], node: int, now: list[int], base: int, last: int) -> int | None:
-    """Return a cell at a node that is no multiple yet, other than the one by which the walk came; None for none."""
+    """Return an arc at a node, no multiple of the base yet, and not the one by which the walk came; None for none."""
     cells = at[node]
     while cells and now[cells[-1]] % base == 0:
         cells.pop()

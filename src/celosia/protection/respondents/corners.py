@@ -181,12 +181,12 @@ class CornerProblem:
         cell moves further than all of them together.
         """
         nothing = np.zeros(len(self.plain), dtype=bool)
-        task = problem_of(self.method.require_widths(self.plain, nothing), integer=run.integer)
-        if not bool(decompose(task.system(np.arange(len(task)))).network.all()):
+        problem = problem_of(self.method.require_widths(self.plain, nothing), integer=run.integer)
+        if not bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
             return None
-        requirements = task.requirements
+        requirements = problem.requirements
         levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
-        far = Fraction(int(levels.max(initial=0)), 10**task.decimals)
+        far = Fraction(int(levels.max(initial=0)), 10**problem.decimals)
         for one in self.corners:
             far = max(far, Fraction(sum(abs(need) for _, need in one.needs), 10**one.decimals))
         return 2 * far

@@ -48,7 +48,7 @@ class RoundingModel:
         Bases, and how many extra multiples.
     integer
         All values are whole numbers; None and False leave it to variables that count.
-    task
+    problem
         What must be reached.
     cells
         The cells that are rounded, increasing, ``(m,)``.
@@ -57,7 +57,7 @@ class RoundingModel:
     risk: Risk
     method: Round
     integer: bool | None
-    task: ProtectionProblem
+    problem: ProtectionProblem
     cells: NDArray[np.int64]
 
     @property
@@ -67,8 +67,8 @@ class RoundingModel:
 
     @property
     def scale(self) -> int:
-        """One unit, in counts of the task."""
-        return int(self.unit * 10**self.task.decimals // 10**self.risk.table.decimals)
+        """One unit, in counts of the problem."""
+        return int(self.unit * 10**self.problem.decimals // 10**self.risk.table.decimals)
 
     @cached_property
     def all_bases(self) -> NDArray[np.int64]:
@@ -109,20 +109,20 @@ class RoundingModel:
         """A number of extra multiples that no rounding needs."""
         return int((np.abs(self.truth) // np.maximum(self.bases, 1)).max(initial=0)) + 1
 
-    def modes(self, task: ProtectionProblem, extra: int) -> Modes:
-        """Return variables, costs and slacks with so many extra multiples, for the requirements of a task."""
+    def modes(self, problem: ProtectionProblem, extra: int) -> Modes:
+        """Return variables, costs and slacks with so many extra multiples, for the requirements of a problem."""
         unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
         remainder = self.truth % self.bases
         offer = offer_rounding(
             self.cells,
-            self.risk.cost[self.cells] * unit / 10.0**task.decimals,
+            self.risk.cost[self.cells] * unit / 10.0**problem.decimals,
             remainder * self.scale / unit,
             self.bases * self.scale / unit,
             self.grains * self.scale / unit,
             self._below,
             extra,
         )
-        return modes_of_all_cells(task, self.risk.table, [offer], unit)
+        return modes_of_all_cells(problem, self.risk.table, [offer], unit)
 
     def values(self, point: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return v at an integer point of the master, in units of the table's last decimal, ``(m,)``."""
@@ -155,13 +155,13 @@ class RoundingModel:
 
     def _places(self, requirements: ColumnRequirements) -> NDArray[np.int64]:
         """Return the places of the cells of requirements among those that are rounded, ``(q,)``."""
-        return np.searchsorted(self.cells, self.task.cells[requirements.columns])
+        return np.searchsorted(self.cells, self.problem.cells[requirements.columns])
 
     def find_goals_within_reach(self, extra: int) -> NDArray[np.bool_]:
         """Return which requirements some multiple next to the truth meets, as far as the cell itself goes, ``(q,)``."""
-        place = self._places(self.task.requirements)
+        place = self._places(self.problem.requirements)
         return self._within_reach(
-            self.task.requirements, self.bases[place], extra, signed=not self.risk.table.nonnegative
+            self.problem.requirements, self.bases[place], extra, signed=not self.risk.table.nonnegative
         )
 
     def _within_reach(
@@ -171,7 +171,7 @@ class RoundingModel:
         place = self._places(requirements)
         truth, grain = self.truth[place], self.grains[place]
         most_up, most_down = (
-            most[requirements.attackers, requirements.columns] for most in (self.task.up, self.task.down)
+            most[requirements.attackers, requirements.columns] for most in (self.problem.up, self.problem.down)
         )
         remainder = truth % base
         reach = base * (extra + 1) - grain

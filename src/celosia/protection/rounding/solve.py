@@ -113,7 +113,7 @@ class _RoundingSearch(NumberSearch):
             if found.audit.safe:
                 fallback.offer(self._result(found, self._extra))
 
-    def _find_rounding(self, task: ProtectionProblem, extra: int, *, relaxed: bool = False) -> _Candidate | None:
+    def _find_rounding(self, problem: ProtectionProblem, extra: int, *, relaxed: bool = False) -> _Candidate | None:
         """Return the nearest rounding that passes the audit, None where there is none.
 
         Raises
@@ -121,7 +121,7 @@ class _RoundingSearch(NumberSearch):
         OutOfTimeError
             Time was up before one was known.
         """
-        search = ModeSearch(task, self.model.modes(task, extra), backends()[0], self.run, self.record)
+        search = ModeSearch(problem, self.model.modes(problem, extra), backends()[0], self.run, self.record)
         self._extra = extra
         while True:
             best = self.run_search(search, "a safe rounding was", "Allow more time, or a larger base.")
@@ -161,8 +161,8 @@ class _RoundingSearch(NumberSearch):
         """Return a rounding that meets levels as far as that goes: lowered to what each base can give, else none."""
         requirements = self.problem.requirements.take(np.flatnonzero(~self.determined))
         for kept in (self.model.lower_levels(requirements), requirements.take(np.zeros(0, np.int64))):
-            task = replace(self.problem, requirements=kept)
-            found = self._find_rounding(task, extra, relaxed=True)
+            problem = replace(self.problem, requirements=kept)
+            found = self._find_rounding(problem, extra, relaxed=True)
             if found is not None:
                 return self._result(found, extra)
         if self.method.extra is not None:

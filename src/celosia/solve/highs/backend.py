@@ -162,7 +162,7 @@ class HighsModel:
         return status
 
     def _choose(self, *, interior: bool) -> None:
-        """Take HiPO without a vertex at the end, where it is installed, or what HiGHS thinks best."""
+        """Choose the interior-point solver HiPO without crossover, where it is installed, or the default of HiGHS."""
         if interior == self._interior:
             return
         self._interior = interior

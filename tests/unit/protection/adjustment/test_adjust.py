@@ -124,17 +124,17 @@ def test_a_cell_that_must_be_hidden_cannot_be_adjusted() -> None:
 def test_any_multipliers_prove_a_bound(norm: Literal[1, 2]) -> None:
     """Whatever the multipliers are, the bound is below the optimum; narrowing keeps every cheaper table."""
     risk = square({4: (3, 9), 0: (5, 2)})
-    task, _ = formulate(risk, Adjust(norm), integer=False)
+    problem, _ = formulate(risk, Adjust(norm), integer=False)
     best = cz.protect(risk, Adjust(norm))
-    search = AdjustmentSearch(task, backends()[0], Clock(None), lambda: None)
+    search = AdjustmentSearch(problem, backends()[0], Clock(None), lambda: None)
     search.run(0.0)
     assert search.moves is not None
     random = np.random.default_rng(1)
-    rows = balances_of(task, "every")
+    rows = balances_of(problem, "every")
     for size in (0.0, 1e-3, 0.1, 3.0):
-        multipliers = random.normal(size=task.matrix.shape[0]) * size
+        multipliers = random.normal(size=problem.matrix.shape[0]) * size
         tilt = rows.tilt(np.arange(len(rows)), random.random(len(rows)) * size) if norm == 1 else None
-        bound = bound_of(task, multipliers, best.cost * 1.01, tilt)
+        bound = bound_of(problem, multipliers, best.cost * 1.01, tilt)
         assert bound.value <= best.cost
         narrow = bound.fix_by_reduced_costs()
         assert narrow.admits(search.moves)
@@ -142,8 +142,8 @@ def test_any_multipliers_prove_a_bound(norm: Literal[1, 2]) -> None:
 
 def test_balance_rows_hold_for_every_move() -> None:
     """No cell moves more than the rest of a relation together."""
-    task, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
-    balances = balances_of(task, "every")
+    problem, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
+    balances = balances_of(problem, "every")
     rows = balances.rows(np.arange(len(balances)))
     assert rows.shape[0] == 32  # eight relations of four cells
     every = SQUARE.sums() @ np.random.default_rng(0).integers(-5, 6, size=(9, 100))
@@ -152,14 +152,16 @@ def test_balance_rows_hold_for_every_move() -> None:
 
 def test_the_rows_that_distances_violate_are_those_with_a_cell_that_moves_most() -> None:
     """What is looked up without the rows is what the rows say."""
-    task, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
-    balances = balances_of(task, "every")
+    problem, _ = formulate(square({4: (3, 9), 0: (5, 2)}), Adjust(), integer=False)
+    balances = balances_of(problem, "every")
     rows = balances.rows(np.arange(len(balances)))
-    for sizes in np.random.default_rng(0).integers(0, 9, size=(50, len(task))).astype(float):
+    for sizes in np.random.default_rng(0).integers(0, 9, size=(50, len(problem))).astype(float):
         assert balances.find_violated(sizes).tolist() == np.flatnonzero(rows @ sizes < 0).tolist()
-        few = balances_of(task, "split").find_violated(sizes)
+        few = balances_of(problem, "split").find_violated(sizes)
         assert set(few.tolist()) == {
-            place for place in balances.find_violated(sizes).tolist() if task.split[balances.relations.indices[place]]
+            place
+            for place in balances.find_violated(sizes).tolist()
+            if problem.split[balances.relations.indices[place]]
         }
 
 
@@ -167,9 +169,9 @@ def test_totals_follow_from_leaves() -> None:
     """With totals computed from the leaves any leaves make an additive table."""
     matrix = SQUARE.relations().matrix
     leaves = leaves_of(matrix)
-    task, _ = formulate(square({}), Adjust(), integer=False)
-    moves = np.random.default_rng(0).integers(-5, 6, size=len(task))
-    own = leaves_of(task.matrix).complete_totals(task, moves)
+    problem, _ = formulate(square({}), Adjust(), integer=False)
+    moves = np.random.default_rng(0).integers(-5, 6, size=len(problem))
+    own = leaves_of(problem.matrix).complete_totals(problem, moves)
     assert not (matrix @ own).any()
     assert len(leaves.rest) == matrix.shape[0] - 7
 

@@ -25,10 +25,10 @@ def table() -> tuple[CutBuilder, SupportGraph, SideRequirements]:
         row = np.zeros(SIDE * SIDE, dtype=int)
         row[line] = [1] * (SIDE - 1) + [-1]
         rows.append(row.tolist())
-    task = problem_of(make_risk(rows, GRID, {0: (3, 4, 0), 6: (5, 5, 0), 7: (10, 6, 0)}), integer=False)
-    hidden = SupportGraph.of(task, np.arange(len(task)))
+    problem = problem_of(make_risk(rows, GRID, {0: (3, 4, 0), 6: (5, 5, 0), 7: (10, 6, 0)}), integer=False)
+    hidden = SupportGraph.of(problem, np.arange(len(problem)))
     assert hidden.parts.network.all()
-    return CutBuilder.of(task), hidden, split_sides(task.requirements)
+    return CutBuilder.of(problem), hidden, split_sides(problem.requirements)
 
 
 @pytest.mark.parametrize("seed", range(20))

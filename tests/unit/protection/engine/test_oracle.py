@@ -169,26 +169,26 @@ def knowing(risk: Risk, place: int) -> Attacker:
 
 def test_capacities_lie_in_memory_as_compiled_code_expects() -> None:
     risk = drawn(4)
-    task = problem_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
-    part = task.part(np.arange(0, len(task), 2), np.zeros(0, dtype=np.int64))
-    for room in (part.up, part.down, *CutBuilder.of(task).capacities(np.arange(5))):
+    problem = problem_of(replace(risk, attackers=(risk.attackers[0],) * 3), integer=False)
+    part = problem.part(np.arange(0, len(problem), 2), np.zeros(0, dtype=np.int64))
+    for room in (part.up, part.down, *CutBuilder.of(problem).capacities(np.arange(5))):
         assert room.flags.c_contiguous
 
 
 def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     """It is attacked with that hidden, so it must cost that, too."""
     risk = drawn(5)
-    task = problem_of(risk, integer=False)
-    cell = int(np.flatnonzero(~task.forced)[0])
-    forced = task.forced.copy()
+    problem = problem_of(risk, integer=False)
+    cell = int(np.flatnonzero(~problem.forced)[0])
+    forced = problem.forced.copy()
     forced[cell] = True
-    told = [Extension(replace(task, forced=forced), np.arange(len(task.requirements)), necessary=True)]
+    told = [Extension(replace(problem, forced=forced), np.arange(len(problem.requirements)), necessary=True)]
     solver = backends()[0]
-    own = BranchAndCut(task, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
-    without = np.ones(len(task), dtype=bool)
+    own = BranchAndCut(problem, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
+    without = np.ones(len(problem), dtype=bool)
     without[cell] = False
     assert not own.requirements.accept(without)
     assert own.requirements.accept(without)
     assert own.incumbent.pattern is not None
     assert own.incumbent.pattern.all()
-    assert own.incumbent.cost == task.cost.sum()
+    assert own.incumbent.cost == problem.cost.sum()

@@ -13,49 +13,51 @@ from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import WarmStart
 
 
-def small_task() -> ProtectionProblem:
-    """Return a task in which cells 0 and 1 are forced or not."""
-    task = problem_of(assess(TABLE_6, TWENTY, cost="unity"), integer=False)
-    return replace(task, forced=np.zeros(len(task), dtype=bool))
+def small_problem() -> ProtectionProblem:
+    """Return a problem in which cells 0 and 1 are forced or not."""
+    problem = problem_of(assess(TABLE_6, TWENTY, cost="unity"), integer=False)
+    return replace(problem, forced=np.zeros(len(problem), dtype=bool))
 
 
 def test_cuts_come_back_as_they_were_where_nothing_else_is_forced() -> None:
-    task, warm_start = small_task(), WarmStart()
-    warm_start.keep(task, [Cut(np.array([1, 3]), np.array([0.5, 1.0]))])
-    (cut,) = warm_start.cuts(task)
+    problem, warm_start = small_problem(), WarmStart()
+    warm_start.keep(problem, [Cut(np.array([1, 3]), np.array([0.5, 1.0]))])
+    (cut,) = warm_start.cuts(problem)
     assert (cut.columns.tolist(), cut.values.tolist(), cut.right) == ([1, 3], [0.5, 1.0], 1.0)
 
 
 def test_what_is_forced_makes_them_tighter_or_met() -> None:
-    task, warm_start = small_task(), WarmStart()
+    problem, warm_start = small_problem(), WarmStart()
     warm_start.keep(
-        task, [Cut(np.array([0, 1, 2]), np.array([0.5, 0.25, 0.5])), Cut(np.array([0, 3]), np.array([1.0, 1.0]))]
+        problem, [Cut(np.array([0, 1, 2]), np.array([0.5, 0.25, 0.5])), Cut(np.array([0, 3]), np.array([1.0, 1.0]))]
     )
-    forced = task.forced.copy()
+    forced = problem.forced.copy()
     forced[0] = True
-    (cut,) = warm_start.cuts(replace(task, forced=forced))
+    (cut,) = warm_start.cuts(replace(problem, forced=forced))
     assert cut.columns.tolist() == [1, 2]
     np.testing.assert_allclose(cut.values, [0.5, 1.0], atol=1e-6)
     assert bool((cut.values >= [0.5, 1.0]).all())
 
 
 def test_cuts_about_some_patterns_only_are_forgotten() -> None:
-    task, warm_start = small_task(), WarmStart()
+    problem, warm_start = small_problem(), WarmStart()
     columns, ones = np.array([0, 1]), np.ones(2)
-    warm_start.keep(task, [Cut(columns, ones, lean=True), Cut(columns, ones, rounded=True), Cut(columns, -ones, -1.0)])
-    assert list(warm_start.cuts(task)) == []
+    warm_start.keep(
+        problem, [Cut(columns, ones, lean=True), Cut(columns, ones, rounded=True), Cut(columns, -ones, -1.0)]
+    )
+    assert list(warm_start.cuts(problem)) == []
 
 
 def test_cuts_about_cells_that_a_task_does_not_have_wait() -> None:
-    task, warm_start = small_task(), WarmStart()
-    warm_start.keep(task, [Cut(np.array([len(task) - 1]), np.ones(1))])
-    assert list(warm_start.cuts(task.part(np.arange(len(task) - 1), np.zeros(0, dtype=np.int64)))) == []
+    problem, warm_start = small_problem(), WarmStart()
+    warm_start.keep(problem, [Cut(np.array([len(problem) - 1]), np.ones(1))])
+    assert list(warm_start.cuts(problem.part(np.arange(len(problem) - 1), np.zeros(0, dtype=np.int64)))) == []
 
 
 def test_the_pattern_hides_what_is_forced_and_cells_that_it_does_not_know() -> None:
-    task = small_task()
-    assert WarmStart().mask(task) is None
+    problem = small_problem()
+    assert WarmStart().mask(problem) is None
     hidden = np.zeros(len(TABLE_6) - 1, dtype=bool)
-    mask = WarmStart(hidden).mask(task)
+    mask = WarmStart(hidden).mask(problem)
     assert mask is not None
-    np.testing.assert_array_equal(mask, task.cells == len(TABLE_6) - 1)
+    np.testing.assert_array_equal(mask, problem.cells == len(TABLE_6) - 1)

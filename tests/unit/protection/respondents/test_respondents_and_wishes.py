@@ -56,8 +56,8 @@ def test_only_attackers_without_requirements_of_their_own_are_asked_for_widths()
     one = Requirements(np.array([cell]), np.array([1], dtype=np.int32), none, Fixed(np.ones(1, dtype=np.int64)), none)
     free = int(np.flatnonzero(~risk.sensitive)[0])
     more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=())
-    task = problem_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
-    wide = task.requirements.attackers[task.cells[task.requirements.columns] == free]
+    problem = problem_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
+    wide = problem.requirements.attackers[problem.cells[problem.requirements.columns] == free]
     assert wide.tolist() == [0]
 
 

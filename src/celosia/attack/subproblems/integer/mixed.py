@@ -215,7 +215,7 @@ class MixedComponent:
 
     @cached_property
     def _missing(self) -> Model:
-        """The relations, which may be missed at a price."""
+        """The elastic program: relations may be violated, at a cost of one a unit."""
         m, n = self.matrix.shape
         one = sp.eye_array(m)
         rows = sp.hstack([self.matrix, one, -one])

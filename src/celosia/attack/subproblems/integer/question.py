@@ -20,7 +20,7 @@ Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How far a cell moves up (sign 1) or down (-1), and how far is far enough."""
+    """The question how far an attacker can move a cell up (sign 1) or down (-1); a move by the limit answers it."""
 
     target: int
     sign: int
@@ -32,7 +32,7 @@ class Question:
 
     @property
     def far(self) -> int:
-        """How far a table is looked for."""
+        """The furthest move for which a table is searched: tables in whole numbers may jump over the limit."""
         return ENDLESS if self.limit >= ENDLESS else min(ENDLESS, self.limit + _BEYOND)
 
     def within(self, bounds: Bounds, least: int, most: int) -> Bounds:

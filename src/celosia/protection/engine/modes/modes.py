@@ -196,7 +196,7 @@ class Modes:
         return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)
 
     def hides(self, v: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which columns are hidden at a point whose whole numbers are whole, ``(n,)``."""
+        """Return which columns are hidden at an integer point, ``(n,)``."""
         return np.asarray(np.rint(self.hidden_shares(v)) > 0)
 
     def cost(self, v: NDArray[np.float64]) -> float:

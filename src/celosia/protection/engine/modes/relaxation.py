@@ -307,7 +307,7 @@ class ModeCuttingPlanes:
             self._offer(v)
 
     def _offer_witnesses(self, v: NDArray[np.float64]) -> None:
-        """Offer ranges that hold the witnesses of all linear programs, and are wide enough for all flows."""
+        """Offer a point whose slacks admit the last witnesses of all LPs, and are wide enough for all flows."""
         program = self.modes.program
         least = self.separator.least_by_flows(v)
         if least <= 0:

@@ -212,7 +212,7 @@ class CapacitySeparator:
         return float(state.reached.min(initial=1.0))
 
     def widen_to_witnesses(self, v: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return a point whose ranges hold the witnesses of all linear programs; None where one has no witness."""
+        """Return a point whose slacks admit the last witness of every attackers' LP; None where one has none."""
         slacks = self._programs.needed_slacks(np.flatnonzero(~self._network))
         return None if slacks is None else self.modes.widen_to(v, *slacks)
 

@@ -114,7 +114,7 @@ class SupportGraph:
     def complete(
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return multipliers of rows whose combination has no peeled cells: these are determined, and cannot move."""
+        """Return multipliers that also cancel determined cells, which cannot move: their rows are added."""
         peeled = np.flatnonzero(self.parts.peeled >= 0)
         if not len(peeled):
             return rows, gamma

@@ -14,12 +14,12 @@ from celosia.tolerance import ENDLESS, SUM_ROUNDING
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplittingModel:
-    """Costs, bounds and levels of ranges in the places of a product, or in some of them; all in mean levels.
+    """Costs, bounds and levels of ranges in all places of a product table or in some; the unit is the mean level.
 
     Parameters
     ----------
     down_cost, up_cost
-        What a mean level below and above the truth costs, ``(n,)`` each.
+        What a unit of width below and above the truth costs, ``(n,)`` each.
     down, up
         The attacker's bounds, infinite where there is none, zero where a place is no range, ``(n,)`` each.
     targets

@@ -211,7 +211,7 @@ class RangePublication:
         return self._result_without_warning(placed, bound)
 
     def _result_without_warning(self, placed: AuditedRanges, bound: float) -> Protection:
-        """Return a result that may not be the last one."""
+        """Return the result of audited ranges, without a warning: a better one may follow."""
         cost = self._loss(placed.pattern)
         return Protection(
             risk=self.asked,
