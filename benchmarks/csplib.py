@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import math
 import os
 import subprocess
 import sys
@@ -206,12 +207,12 @@ def _last_row(
 def _said(problem: jj_judge.Problem, found: Found, verdict: jj_judge.Verdict | None, *, unity: bool = False) -> str:
     if found.cost is None:
         return f"none in {found.seconds:.0f} s: {found.why}"
-    everything = len(found.hidden) >= _hideable(problem)
+    everything, bound = len(found.hidden) >= _hideable(problem), math.floor(found.bound * (1 + _PROVED))
     first = "" if found.first is None else f", first after {found.first[0]:.2f} s"
     share = found.cost / (len(problem) if unity else float(problem.cost.sum()))
     gap = "proved" if found.gap <= _PROVED else f"gap {found.gap:.1%}"
     return (
-        f"{'EVERYTHING HIDDEN, ' if everything else ''}cost {found.cost:,.0f}, bound {found.bound:,.0f}, {gap}, "
+        f"{'EVERYTHING HIDDEN, ' if everything else ''}cost {found.cost:,.0f}, bound {bound:,}, {gap}, "
         f"{len(found.hidden):,} of {len(problem):,} hidden, {share:.1%} of all costs, "
         f"{found.seconds:.1f} s{first}; {verdict}"
     )

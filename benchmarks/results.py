@@ -40,12 +40,21 @@ def section(name: str, rows: Iterable[Row]) -> str:
     return "\n".join([where, f"Python {platform.python_version()}, {versions}.", "", table(rows), *drawn])
 
 
+def _section(text: str, name: str) -> str:
+    return f"\n{text}\n## ".partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+
+
 def rows_of(text: str, name: str) -> list[Row]:
     """Return the rows of a section of a page, none where there is no such section."""
     met = {word: value for value, word in _MET.items()}
-    lines = f"\n{text}\n## ".partition(f"\n## {name}\n")[2].partition("\n## ")[0].splitlines()
+    lines = _section(text, name).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
     return [Row(what, target, measured, met[word]) for what, target, measured, word in cells[1:]]
+
+
+def circumstances_of(text: str, name: str) -> str:
+    """Return when and where a section was measured, empty where there is no such section."""
+    return _section(text, name).strip().partition("\n\n")[0]
 
 
 def replace_rows(text: str, name: str, rows: Iterable[Row]) -> list[Row]:
