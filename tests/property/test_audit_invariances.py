@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any
 
 from tests.oracles import attack_oracle as oracle
-from tests.oracles.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined
-from tests.oracles.bare_tables import seeded
+from tests.oracles.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined, seeded
 
 
 def drawn_cases(name: str, number: int = 16) -> list[Case]:

@@ -7,7 +7,7 @@ tables are not found the verdict is *not shown safe*, whatever a solver says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arguments import takes
-from celosia.attack.findings import OPEN, Conclusions, Verdicts, judge_requirements, levels_in_counts
+from celosia.attack.findings import MET, OPEN, Conclusions, Verdicts, judge_requirements, levels_in_counts
 from celosia.attack.protected import Protected
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.result import Audit
 from celosia.attack.subproblems.dispatch import INTEGER_KERNELS, solve_questions
+from celosia.attack.subproblems.proposals import ProposedWitnesses, answer_by_proposals
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import Parts, decompose_into_networks
 from celosia.attack.system.redundancy import find_implied_rows
@@ -60,6 +61,7 @@ def audit(
     time_limit: float | None = None,  # noqa: ARG001 - see `limited`
     progress: Progress = SILENT,
     executor: Executor | None = None,
+    proposed: ProposedWitnesses | None = None,
 ) -> Audit:
     """Return what attackers can conclude from a release, and whether every requirement is met.
 
@@ -86,6 +88,9 @@ def audit(
     executor
         One of `concurrent.futures`, threads or processes: flows and linear programs are shared out among its workers.
         The result is the same, table by table.
+    proposed
+        Witnesses of requirements that a search has found. They are checked as all are, and believed as little: a
+        requirement for which none is sound is judged as if there were none.
 
     Raises
     ------
@@ -108,7 +113,7 @@ def audit(
     judged, seen, systems = [], [], []
     for number, (system, parts) in enumerate(_attacker_systems(release, risk, whole)):
         systems.append(system)
-        problem = _AttackerProblem(system, parts, risk, number, backend, progress, executor)
+        problem = _AttackerProblem(system, parts, risk, number, backend, progress, executor, proposed)
         own = wanted.take(np.flatnonzero(wanted.attackers == number))
         if intervals:
             endless = np.full(len(hidden), ENDLESS)
@@ -185,6 +190,7 @@ class _AttackerProblem:
     backend: Backend
     progress: Progress
     executor: Executor | None
+    proposed: ProposedWitnesses | None
 
     def required_reach(self, wanted: Requirements, side: Literal["lower", "upper"]) -> NDArray[np.int64]:
         """Return how far cells must be able to move by their requirements, in counts, ``(k,)``."""
@@ -194,9 +200,29 @@ class _AttackerProblem:
 
     def judge(self, wanted: Requirements) -> Conclusions:
         """Return what the attacker can conclude about the cells of requirements, up to the required reach."""
+        if self.proposed is None or not len(wanted):
+            return self._judge_by_solving(wanted)
+        found = self._judge_by_proposals(wanted, self.proposed)
+        met = judge_requirements(wanted, found, by_distance=False) == MET
+        if met.all():
+            return found
+        rest = np.flatnonzero(~met)
+        both = Conclusions.join([found.take(np.flatnonzero(met)), self._judge_by_solving(wanted.take(rest))])
+        return both.take(np.argsort(np.concatenate([np.flatnonzero(met), rest]), kind="stable"))
+
+    def _judge_by_solving(self, wanted: Requirements) -> Conclusions:
         every = np.ones(len(wanted), dtype=bool)
         return self.conclude(
             wanted.cells, self.required_reach(wanted, "lower"), self.required_reach(wanted, "upper"), every
+        )
+
+    def _judge_by_proposals(self, wanted: Requirements, proposed: ProposedWitnesses) -> Conclusions:
+        """Return what follows from proposed witnesses alone, each checked in exact arithmetic."""
+        return self._ask(
+            wanted.cells,
+            self.required_reach(wanted, "lower"),
+            self.required_reach(wanted, "upper"),
+            lambda questions, _: answer_by_proposals(self.system, questions, self.attacker, proposed),
         )
 
     def judge_by_intervals(self, wanted: Requirements, seen: Conclusions) -> Conclusions:
@@ -221,24 +247,39 @@ class _AttackerProblem:
         keep: NDArray[np.bool_],
     ) -> Conclusions:
         """Return the interval of every cell, up to a reach down and up; with witnesses where `keep` says so."""
+        parts = self.parts
+
+        def solve(questions: Questions, unknown: NDArray[np.int64]) -> Answers:
+            if parts is None:
+                return Answers.of_nothing(len(questions), furthest=False)
+            return solve_questions(
+                self.system,
+                questions,
+                self.backend,
+                self.progress,
+                parts=parts,
+                time_limit=None,
+                keep=np.tile(keep[unknown], 2),
+                executor=self.executor,
+            )
+
+        return self._ask(cells, far_down, far_up, solve)
+
+    def _ask(
+        self,
+        cells: NDArray[np.int64],
+        far_down: NDArray[np.int64],
+        far_up: NDArray[np.int64],
+        answer: Callable[[Questions, NDArray[np.int64]], Answers],
+    ) -> Conclusions:
+        """Return the interval of every cell as questions about those that are not known are answered."""
         system, n = self.system, len(cells)
         column_of = np.full(system.n_cells, -1, dtype=np.int64)
         column_of[system.cells] = np.arange(len(system))
         unknown = np.flatnonzero(column_of[cells] >= 0)
         upward = np.repeat([False, True], len(unknown))
         limits = np.concatenate([far_down[unknown], far_up[unknown]])
-        found = Answers.of_nothing(2 * len(unknown), furthest=False)
-        if self.parts is not None:
-            found = solve_questions(
-                system,
-                Questions(np.tile(column_of[cells[unknown]], 2), upward, limits),
-                self.backend,
-                self.progress,
-                parts=self.parts,
-                time_limit=None,
-                keep=np.tile(keep[unknown], 2),
-                executor=self.executor,
-            )
+        found = answer(Questions(np.tile(column_of[cells[unknown]], 2), upward, limits), unknown)
         answers = Answers.join([Answers.of_nothing(1, furthest=True), found])  # a known cell does not move
         place = np.zeros((2, n), dtype=np.int64)
         place[:, unknown] = 1 + np.arange(2 * len(unknown)).reshape(2, -1)

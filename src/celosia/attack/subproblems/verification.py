@@ -36,7 +36,7 @@ def check_claims(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
 
     An answer that says nothing, or that there is no end, needs none.
     """
-    entry = _own_entries(answers.table, answers.starts, answers.columns, questions.columns)
+    entry = own_entries(answers.table, answers.starts, answers.columns, questions.columns)
     moves = answers.moves[entry] if len(answers.moves) else np.zeros(len(entry), dtype=np.int64)
     moves = np.where(entry < 0, 0, np.where(questions.upward, moves, -moves))
     said = (answers.reach <= 0) | (answers.endless & (answers.table < 0))
@@ -44,7 +44,7 @@ def check_claims(questions: Questions, answers: Answers) -> NDArray[np.bool_]:
 
 
 @kernel()
-def _own_entries(
+def own_entries(
     table: NDArray[np.int64], starts: NDArray[np.int64], columns: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return where each answer's witness moves the cell that was asked about, -1 where it does not."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.initial import initial_cuts
+from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.oracle import Extend, LazyRequirements
@@ -31,6 +32,7 @@ from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError, before, check
 
 if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.problem import ProtectionProblem
 
@@ -69,6 +71,8 @@ class BranchAndCut:
         The master with its cuts.
     requirements
         Accepts patterns, or adds requirements.
+    witnesses
+        Witnesses in whole numbers of a pattern that was found by moves, by columns; None where there are none.
     """
 
     def __init__(
@@ -91,6 +95,8 @@ class BranchAndCut:
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         self._heuristics = heuristics = PrimalHeuristics(found, stop, relaxation, lazy, seed, parameters.heuristics)
         self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
+        self.witnesses: ProposedWitnesses | None = None
+        self._begun = False
 
     @property
     def problem(self) -> ProtectionProblem:
@@ -117,6 +123,7 @@ class BranchAndCut:
         If no pattern is known by then, everything is hidden: where that is not safe, nothing is.
         """
         self._stop.begin(gap, time_limit)
+        self.begin_with_moves()
         try:
             with before(self._stop.deadline):
                 self._search()
@@ -124,6 +131,21 @@ class BranchAndCut:
             check()
             if self.incumbent.pattern is None and self.requirements.complete:
                 self._heuristics.accept_everything()
+
+    def begin_with_moves(self) -> None:
+        """Find a first pattern by moves of few cells where the table is a product and no network, once."""
+        if self._begun or not may_begin_with_moves(self.relaxation.separator, self._parameters):
+            return
+        self._begun = True
+        cost = self.problem.cost
+        with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+            self.witnesses = begin_with_moves(
+                self.relaxation.separator,
+                self._stop,
+                lambda pattern: self._heuristics.accept_extended(pattern, cost),
+                self._parameters,
+            )
+        check()
 
     def _search(self) -> None:
         relaxation = self.relaxation
@@ -190,13 +212,14 @@ class BranchAndCut:
     def outcome(self) -> Outcome:
         """Return what was found, to be sent to another process."""
         found = self.incumbent
-        return Outcome(found.pattern, found.bound, found.impossible, found.exhausted, self.cuts)
+        return Outcome(found.pattern, found.bound, found.impossible, found.exhausted, self.cuts, self.witnesses)
 
     def adopt(self, found: Outcome) -> None:
         """Take over what another process found."""
         if found.pattern is not None:
             self.requirements.accept(found.pattern)
         self.incumbent.take_over(found)
+        self.witnesses = found.witnesses
         self.relaxation.master.add(found.cuts)
 
     @property

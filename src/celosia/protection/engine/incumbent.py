@@ -14,6 +14,7 @@ from celosia.protection.engine.capacity import Cut
 from celosia.tolerance import CUT_SATISFIED, ONE_STEP
 
 if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.problem import ProtectionProblem
 
 
@@ -27,6 +28,8 @@ class Outcome:
         As in `Incumbent`.
     cuts
         All cuts that were found.
+    witnesses
+        Witnesses in whole numbers, by columns; None where there are none.
     """
 
     pattern: NDArray[np.bool_] | None
@@ -34,6 +37,7 @@ class Outcome:
     impossible: bool
     exhausted: bool
     cuts: list[Cut]
+    witnesses: ProposedWitnesses | None = None
 
 
 class Incumbent:

@@ -141,6 +141,63 @@ class HeuristicParameters:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveParameters:
+    """Effort of the moves of few cells by which product tables get their first pattern.
+
+    Parameters
+    ----------
+    least_columns
+        Columns from which a problem that is no network begins with moves; smaller ones are solved as quickly without.
+    width, wide_width
+        Parts of a move that are kept from one dimension to the next, at first and where no move was found; 1 or more.
+        Fewer than 8 make patterns 4 to 5 percent dearer, more change nothing.
+    longest
+        Cells that a witness moves at most: in four dimensions, four codes in each.
+    rising_leaves, falling_leaves, falling_leaves_of_groups
+        Leaves that may rise below a group or total; leaves that may fall instead of a leaf, and instead of one of those
+        below a group. The nearest come first, and of those the ones with most room.
+    wide
+        So many times as many leaves where no move was found.
+    tries, wide_tries, later_tries
+        Paths that are tried for one move, at first, where none was found, and in pivots and swaps; some 50 ns each.
+    partners
+        Witnesses with which one is combined to free it of a cell.
+    users
+        A cell that more witnesses use stays hidden.
+    rounds
+        How often pivots and swaps go over all cells.
+    chunk
+        Searches between two looks at the clock; some 50 microseconds each.
+    share
+        Share of the time that is left for pivots and swaps; 0 to 1.
+    hidden_price
+        What a hidden cell costs in a move, as a part of the median cost: moves of few cells are preferred.
+    """
+
+    least_columns: int = 300
+    width: int = 8
+    wide_width: int = 64
+    longest: int = 256
+    rising_leaves: int = 24
+    falling_leaves: int = 64
+    falling_leaves_of_groups: int = 8
+    wide: int = 8
+    tries: int = 50_000
+    wide_tries: int = 2_000_000
+    later_tries: int = 5_000
+    partners: int = 20
+    users: int = 300
+    rounds: int = 3
+    chunk: int = 200
+    share: float = 0.1
+    hidden_price: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _check_shares(self, "share", "hidden_price")
+        _check_least(self, width=1, wide_width=1, longest=4, rising_leaves=1, falling_leaves=1, wide=1, chunk=1)
+
+
+@dataclass(frozen=True, slots=True)
 class EngineParameters:
     """Effort of branch and cut.
 
@@ -175,6 +232,8 @@ class EngineParameters:
         Effort of separation.
     heuristics
         Effort of the primal heuristics.
+    moves
+        Effort of moves of few cells.
     """
 
     purge_every: int = 5
@@ -193,6 +252,7 @@ class EngineParameters:
     explaining_seconds: tuple[float, float] = (1.0, 5.0)
     cuts: CutParameters = field(default_factory=CutParameters)
     heuristics: HeuristicParameters = field(default_factory=HeuristicParameters)
+    moves: MoveParameters = field(default_factory=MoveParameters)
 
     def __post_init__(self) -> None:
         _check_shares(

@@ -25,6 +25,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
+from celosia.table.product import ProductStructure, find_product_structure
 from celosia.table.units import count_decimals
 from celosia.table.whole_cells import whole_cells
 from celosia.tolerance import ENDLESS, EXACT_DOUBLE
@@ -84,6 +85,8 @@ class ProtectionProblem:
         The decimal in which bounds and levels are counted.
     whole
         Which cells attackers know to be whole numbers, ``(n,)``: their bounds and levels are multiples of one.
+    product
+        The dimensions of the table, where its relations are their products; None where they are not, or not known.
     """
 
     cells: NDArray[np.int64]
@@ -96,6 +99,7 @@ class ProtectionProblem:
     requirements: ColumnRequirements
     decimals: int
     whole: NDArray[np.bool_]
+    product: ProductStructure | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -152,6 +156,7 @@ class ProtectionProblem:
             requirements=replace(own, columns=place[own.columns]),
             decimals=self.decimals,
             whole=self.whole[columns],
+            product=None if self.product is None else self.product.take(columns),
         )
 
 
@@ -198,6 +203,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
     matrix = sp.csr_array(table.relations.matrix[:, cells])
     rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    product = find_product_structure(table)
     return ProtectionProblem(
         cells=cells,
         matrix=sp.csr_array(matrix[rows]),
@@ -216,6 +222,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
         ),
         decimals=decimals,
         whole=whole[cells],
+        product=None if product is None else product.take(cells),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.attack.system.decomposition import decompose
 from celosia.errors import SolverError
 from celosia.presses import admit_presses
@@ -117,6 +118,8 @@ class ComponentSearches:
                     for search, outcome in zip(todo, found, strict=True):
                         search.adopt(outcome)
                 return
+            for search in todo:
+                search.begin_with_moves()
             for k, search in enumerate(todo):
                 left = sum(len(other.problem) for other in todo[k:])
                 search.run(self.run.gap, self.run.clock.left * len(search.problem) / left)
@@ -140,6 +143,12 @@ class ComponentSearches:
                     search.run(self.run.gap)
                 except SolverError:  # still busy with what was interrupted
                     search.hide_everything()
+
+    def propose_witnesses(self) -> ProposedWitnesses | None:
+        """Return witnesses in whole numbers that searches have found, by cells of the table; None for none."""
+        found = [(one.witnesses, one.problem.cells) for one in self]
+        known = [proposed.of_cells(cells) for proposed, cells in found if proposed is not None]
+        return ProposedWitnesses.join(known) if known else None
 
     def join_patterns(self, forced: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return which columns of the whole problem are hidden, None where a search has no pattern."""

@@ -223,7 +223,8 @@ class _Suppression:
     def _audit(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = self._cells_of(hidden)
         risk = self.method.require_widths(self.risk, mask)
-        return audit(Pattern.hide(self.risk.table, mask), risk, integer=self.run.integer)
+        pattern, proposed = Pattern.hide(self.risk.table, mask), self.searches.propose_witnesses()
+        return audit(pattern, risk, integer=self.run.integer, proposed=proposed)
 
     def _audit_if_due(self) -> None:
         """Audit the best pattern so far, where that is due: there may be no time for a better one.

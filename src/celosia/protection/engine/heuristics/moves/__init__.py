@@ -1,0 +1,1 @@
+"""Moves of few cells: witnesses of product tables without linear programs."""

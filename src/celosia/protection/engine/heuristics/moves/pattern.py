@@ -1,0 +1,267 @@
+"""The first pattern of a product table: a move of few cells for every requirement, then pivots and swaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.attack.subproblems.proposals import ProposedWitnesses
+from celosia.protection.engine.heuristics.moves.beam import Cells, Ground, hash_keys, make_beam
+from celosia.protection.engine.heuristics.moves.exchange import Effort, Trial, list_users, show_cells
+from celosia.protection.engine.heuristics.moves.paths import Paths, find_paths
+from celosia.protection.engine.heuristics.moves.witnesses import (
+    LARGEST_ROOM,
+    Wanted,
+    Witnesses,
+    find_first_moves,
+    reroute_moves,
+)
+from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.problem import ProtectionProblem
+
+
+class MoveSearch:
+    """Finds a pattern of a product table with a witness in whole numbers for every requirement.
+
+    Parameters
+    ----------
+    problem
+        The problem, with its product structure.
+    late
+        Returns whether the time is up.
+    parameters
+        How much effort moves are worth.
+    """
+
+    def __init__(
+        self, problem: ProtectionProblem, late: Callable[[], bool], parameters: MoveParameters = PARAMETERS.moves
+    ) -> None:
+        assert problem.product is not None  # noqa: S101  (callers ask for it)
+        self._problem, self._late, self._parameters = problem, late, parameters
+        self._product = problem.product
+        self._cells = _cells_of(problem)
+        self._wanted, self._requirement = _want_both_sides(problem)
+        self._witnesses = _make_witnesses(problem, len(self._requirement), parameters)
+        self._narrow = self._paths(1)
+
+    def _paths(self, wide: int) -> Paths:
+        room = np.minimum(self._problem.up, self._problem.down).max(axis=0, initial=0)
+        return find_paths(self._product, np.log1p(room.astype(np.float64)), self._parameters, wide)
+
+    def _ground(self, paths: Paths, width: int) -> Ground:
+        return Ground(self._cells, paths, make_beam(width, self._parameters.longest, self._product.codes.shape[1]))
+
+    def find_first(self) -> None:
+        """Find a move for every requirement of a cell that is hidden, margins and high levels first."""
+        parameters = self._parameters
+        self._serve(self._narrow, parameters.width, parameters.tries)
+        if len(self._left()):
+            wide = self._paths(parameters.wide)
+            self._serve(wide, parameters.wide_width, parameters.wide_tries)
+            if len(self._left()):
+                self._split(self._left())
+                self._serve(wide, parameters.wide_width, parameters.wide_tries)
+
+    def _serve(self, paths: Paths, width: int, tries: int) -> None:
+        """Find moves, also for cells that others hide, until no requirement is left that one is found for."""
+        ground = self._ground(paths, width)
+        before = -1
+        while len(left := self._left()) != before and not self._late():
+            before = len(left)
+            for chunk in np.array_split(left, -(-len(left) // self._parameters.chunk) or 1):
+                if self._late():
+                    return
+                find_first_moves(chunk, tries, self._wanted, self._witnesses, ground)
+            if bool(self._problem.forced[self._wanted.columns].all()):
+                return
+
+    def _left(self) -> NDArray[np.int64]:
+        """Return what has no witness yet and needs one, in order."""
+        wanted, witnesses = self._wanted, self._witnesses
+        asked = self._problem.forced | (witnesses.uses > 0)
+        left = np.flatnonzero((witnesses.lengths == 0) & asked[wanted.columns] & ((wanted.up > 0) | (wanted.down > 0)))
+        height = np.zeros(len(self._problem))
+        for axis, holding in enumerate(self._product.holding):
+            leaves = np.diff(sp.csr_array(holding).indptr)
+            height += leaves[self._product.codes[:, axis]] > 1
+        level = np.maximum(wanted.up, wanted.down)[left]
+        return left[np.lexsort((-level, -height[wanted.columns[left]]))]
+
+    def _split(self, some: NDArray[np.int64]) -> None:
+        """Want a witness for each side where one for both was not found."""
+        some = some[(self._wanted.up[some] > 0) & (self._wanted.down[some] > 0)]
+        wanted, old = self._wanted, self._witnesses
+        up, down = wanted.up.copy(), wanted.down.copy()
+        down[some] = 0
+        zero = np.zeros(len(some), dtype=np.int64)
+        self._wanted = Wanted(
+            np.concatenate([wanted.columns, wanted.columns[some]]),
+            np.concatenate([wanted.attackers, wanted.attackers[some]]),
+            np.concatenate([up, zero]),
+            np.concatenate([down, wanted.down[some]]),
+            np.concatenate([wanted.alike, some]),
+        )
+        self._requirement = np.concatenate([self._requirement, self._requirement[some]])
+        more = np.zeros((len(some), old.cells.shape[1]), dtype=np.int32)
+        self._witnesses = old._replace(
+            lengths=np.concatenate([old.lengths, zero]),
+            cells=np.concatenate([old.cells, more]),
+            values=np.concatenate([old.values, more]),
+        )
+
+    def clean_up(self) -> None:
+        """Show cells again by cheaper moves, pivots and swaps."""
+        parameters = self._parameters
+        self._forbid_conditional_cells()
+        ground = self._ground(self._narrow, parameters.width)
+        order = np.flatnonzero(self._witnesses.lengths > 0)
+        for chunk in np.array_split(order, -(-len(order) // parameters.chunk) or 1):
+            if self._late():
+                return
+            reroute_moves(chunk, parameters.tries, self._wanted, self._witnesses, ground)
+        for number in range(2 * parameters.rounds):
+            self._show_cells(swaps=number % 2 == 1)
+            if self._late():
+                return
+
+    def _forbid_conditional_cells(self) -> None:
+        """Let nothing else hide cells that have requirements of their own if they are hidden."""
+        conditional = self._wanted.columns[~self._problem.forced[self._wanted.columns]]
+        shown = conditional[~self.pattern[conditional]]
+        self._witnesses.own_price[conditional] = np.inf
+        self._witnesses.price[shown] = np.inf
+
+    def _show_cells(self, *, swaps: bool) -> None:
+        parameters, witnesses, longest = self._parameters, self._witnesses, self._parameters.longest
+        effort = Effort(parameters.partners, parameters.later_tries, swaps)
+        most, n = parameters.users, len(self._problem)
+        trial = Trial(
+            np.zeros(most, dtype=np.int64),
+            np.zeros(most, dtype=np.int64),
+            np.zeros((most, longest), dtype=np.int32),
+            np.zeros((most, longest), dtype=np.int32),
+            np.zeros(n, dtype=np.int64),
+            np.zeros(longest, dtype=np.int32),
+            np.zeros(longest, dtype=np.int32),
+        )
+        hidden = np.flatnonzero((witnesses.uses > 0) & ~witnesses.fixed)
+        order = hidden[np.argsort(-self._problem.cost[hidden], kind="stable")]
+        ground = self._ground(self._narrow, parameters.width)
+        spare = 2 * most * longest + int(witnesses.lengths.sum())
+        users = list_users(witnesses, self._wanted, spare)
+        while len(order) and not self._late():
+            some = order[: parameters.chunk]
+            tried = show_cells(some, effort, self._wanted, witnesses, users, trial, ground)
+            if tried < len(some):
+                users = list_users(witnesses, self._wanted, spare)
+            order = order[tried:]
+
+    def drop_unsound(self) -> None:
+        """Forget witnesses that do not satisfy the relations of the problem: then its structure is another one."""
+        witnesses = self._witnesses
+        used = np.arange(witnesses.cells.shape[1]) < witnesses.lengths[:, None]
+        rows, _ = np.nonzero(used)
+        shape = (len(witnesses.lengths), len(self._problem))
+        moves = sp.csr_array((witnesses.values[used].astype(np.int64), (rows, witnesses.cells[used])), shape=shape)
+        left = sp.csr_array(moves @ self._problem.matrix.T)
+        left.eliminate_zeros()
+        unsound = np.flatnonzero(np.diff(left.indptr) > 0)
+        np.subtract.at(witnesses.uses, witnesses.cells[unsound][used[unsound]], 1)
+        witnesses.lengths[unsound] = 0
+
+    def keep_hidden(self, columns: NDArray[np.bool_]) -> None:
+        """Keep further columns hidden from now on, ``(n,)``: something else needs them."""
+        self._witnesses.fixed[columns] = True
+        self._witnesses.price[columns] = self._witnesses.hidden_price
+
+    def propose(self) -> ProposedWitnesses:
+        """Return the witnesses as proposals to the audit, by columns of the problem."""
+        wanted, witnesses = self._wanted, self._witnesses
+        up, down = (np.flatnonzero((witnesses.lengths > 0) & (level > 0)) for level in (wanted.up, wanted.down))
+        number, upward = np.concatenate([up, down]), np.repeat([True, False], [len(up), len(down)])
+        level = np.concatenate([wanted.up[up], -wanted.down[down]])
+        used = np.arange(witnesses.cells.shape[1]) < witnesses.lengths[number, None]
+        moved, values = witnesses.cells[number], witnesses.values[number].astype(np.int64)
+        own = (values * (used & (moved == wanted.columns[number, None]))).sum(axis=1)
+        moves = values * (level * np.sign(own))[:, None]
+        return ProposedWitnesses(
+            wanted.columns[number],
+            wanted.attackers[number],
+            upward,
+            np.concatenate([[0], np.cumsum(witnesses.lengths[number])]).astype(np.int64),
+            moved[used].astype(np.int64),
+            moves[used],
+            np.abs(own),
+            self._problem.decimals,
+        )
+
+    @property
+    def pattern(self) -> NDArray[np.bool_]:
+        """Which columns are hidden, ``(n,)``."""
+        return np.asarray(self._witnesses.fixed | (self._witnesses.uses > 0))
+
+    @property
+    def cost(self) -> float:
+        """What that costs."""
+        return float(self._problem.cost[self.pattern].sum())
+
+    @property
+    def missed(self) -> NDArray[np.int64]:
+        """The requirements that have no witness, increasing."""
+        return np.unique(self._requirement[self._left()])
+
+
+def _cells_of(problem: ProtectionProblem) -> Cells:
+    product = problem.product
+    assert product is not None  # noqa: S101  (callers ask for it)
+    keys = product.keys
+    return Cells(
+        keys,
+        np.ascontiguousarray(product.codes),
+        *hash_keys(keys),
+        np.minimum(problem.up, LARGEST_ROOM),
+        np.minimum(problem.down, LARGEST_ROOM),
+        np.where(problem.whole, 10**problem.decimals, 0).astype(np.int64),
+    )
+
+
+def _want_both_sides(problem: ProtectionProblem) -> tuple[Wanted, NDArray[np.int64]]:
+    """Return what is wanted for every requirement, and the requirement; sliding levels are split between the sides."""
+    asked = problem.requirements
+    up, down, columns, attackers = asked.up.copy(), asked.down.copy(), asked.columns, asked.attackers
+    more = np.maximum(asked.sliding - up - down, 0)
+    step = np.where(problem.whole, 10**problem.decimals, 1)[columns]
+    rooms = (problem.up[attackers, columns] - up, problem.down[attackers, columns] - down)
+    half = -(-more // (2 * step)) * step
+    rises = np.clip(np.maximum(half, more - rooms[1]), 0, np.maximum(rooms[0], 0))
+    up, down = up + rises, down + np.maximum(more - rises, 0)
+    order = np.arange(len(columns))
+    order = order[np.maximum(up, down) <= LARGEST_ROOM]
+    alike = np.full(len(order), -1, dtype=np.int64)
+    last: dict[int, int] = {}
+    for place, column in enumerate(columns[order].tolist()):
+        alike[place] = last.get(column, -1)
+        last[column] = place
+    return Wanted(columns[order], attackers[order], up[order], down[order], alike), order
+
+
+def _make_witnesses(problem: ProtectionProblem, n: int, parameters: MoveParameters) -> Witnesses:
+    cost = problem.cost
+    least = parameters.hidden_price * float(np.median(cost[cost > 0])) if bool((cost > 0).any()) else 1.0
+    own = cost + least
+    return Witnesses(
+        np.zeros(n, dtype=np.int64),
+        np.zeros((n, parameters.longest), dtype=np.int32),
+        np.zeros((n, parameters.longest), dtype=np.int32),
+        np.zeros(len(problem), dtype=np.int64),
+        np.where(problem.forced, least, own),
+        problem.forced.copy(),
+        own,
+        least,
+    )

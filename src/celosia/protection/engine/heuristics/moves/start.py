@@ -1,0 +1,83 @@
+"""How a search begins with moves of few cells where a table is a product and no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protection.engine.heuristics.construction import Construction
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
+from celosia.protection.engine.heuristics.neighbourhood import split_sliding_levels
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.subproblems.requirements import split_sides
+
+if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
+    from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.stop import Stop
+
+Accept = Callable[[NDArray[np.bool_]], object]
+"""Takes a safe pattern where it is the best so far."""
+
+
+def may_begin_with_moves(separator: Separator, parameters: EngineParameters = PARAMETERS) -> bool:
+    """Return whether a problem is a product, no network, and large enough for moves to be worth it."""
+    problem = separator.problem
+    return problem.product is not None and len(problem) >= parameters.moves.least_columns and not separator.is_network
+
+
+def begin_with_moves(
+    separator: Separator, stop: Stop, accept: Accept, parameters: EngineParameters = PARAMETERS
+) -> ProposedWitnesses | None:
+    """Find a first pattern by moves, improve it by pivots and swaps, and have both accepted.
+
+    Requirements that no move serves are left to least-cost programs.
+
+    Parameters
+    ----------
+    separator
+        The requirements.
+    stop
+        When to end.
+    accept
+        Takes the patterns.
+    parameters
+        How much effort moves are worth.
+
+    Returns
+    -------
+    ProposedWitnesses or None
+        The witnesses of the last pattern, by columns; None where no pattern was found.
+    """
+    end = np.inf
+    search = MoveSearch(separator.problem, lambda: stop.left <= 0 or stop.clock.seconds > end, parameters.moves)
+    search.find_first()
+    search.drop_unsound()
+    if not _complete(search, separator, lambda: stop.left <= 0, parameters):
+        return None
+    accept(search.pattern)
+    end = stop.clock.seconds + parameters.moves.share * stop.left
+    search.clean_up()
+    accept(search.pattern)
+    return search.propose()
+
+
+def _complete(search: MoveSearch, separator: Separator, late: Callable[[], bool], parameters: EngineParameters) -> bool:
+    """Hide more for requirements that no move serves, by least-cost programs; return whether all are met then."""
+    missed = search.missed
+    if not len(missed):
+        return True
+    problem, builder = separator.problem, separator.builder
+    sides = split_sides(problem.requirements)
+    asked = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
+    everything = np.arange(len(problem))
+    construction = Construction.of(builder, asked, everything, separator.backend, parameters.heuristics)
+    order = np.argsort(-asked.levels, kind="stable")
+    built = construction.construct(search.pattern, problem.cost, order, late)
+    if built is None:
+        return False
+    search.keep_hidden(built.pattern)
+    return True
