@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.oracles.stopwatch import Stopwatch
 
 from celosia import (
     Adjust,
@@ -33,7 +33,6 @@ from celosia import (
     read_jj,
     tabulate,
 )
-from celosia.progress import Silent
 from celosia.protection.method import Method
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -57,25 +56,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning"),
     pytest.mark.skipif(not DATA.is_dir(), reason=f"public data are not beside the checkout: {DATA}"),
 ]
-
-
-class Stopwatch(Silent):
-    """Measures the seconds since the search began.
-
-    On a busy machine those of the processor count; where a solver of an earlier test was left to itself, those of the
-    wall.
-    """
-
-    began: tuple[float, float] | None = None
-
-    def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
-        if step == "protecting" and self.began is None:
-            self.began = time.process_time(), time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        assert self.began is not None
-        return min(time.process_time() - self.began[0], time.monotonic() - self.began[1])
 
 
 def ends_in_time(risk: Risk, method: Method, limit: float) -> None:

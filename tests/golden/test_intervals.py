@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.instances import instance
+from tests.oracles.bare_tables import lattice
 from tests.oracles.first_model import least_loss
-from tests.oracles.suppression_cases import lattice
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia import Attacker, Intervals, Pattern, Risk, audit, loss, protect

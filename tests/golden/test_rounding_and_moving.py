@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.golden.test_suppression import II_C, SALAZAR, SALAZAR_ROWS, intervals, risk_of
+from tests.oracles.bare_tables import lattice
 from tests.oracles.moving_oracle import Case, distance, nearest_rounding, roundings
-from tests.oracles.suppression_cases import lattice
 
 import celosia as cz
 from celosia import InfeasibleError, Pattern, Risk, audit

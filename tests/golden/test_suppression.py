@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 from benchmarks.instances import OPTIMA, instance
 from tests.oracles import suppression_oracle as oracle
-from tests.oracles.suppression_cases import lattice
+from tests.oracles.bare_tables import lattice
 
 from celosia import Attacker, Pattern, Protection, Risk, Table, audit, protect
 from celosia.attack.result import Audit

@@ -6,13 +6,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from tests.oracles import attack_oracle as oracle
+from tests.oracles.bare_tables import DEEP, FLAT_2, FLAT_3, lattice, make_table
 
 from celosia import Attacker, Pattern, Risk, Table, audit
 from celosia.attack.result import Audit
@@ -23,17 +22,9 @@ from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.risk.risk import Levels
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.relations import Relations
 
 MOST_UNKNOWN = 8
 FINE = 2  # decimals of bounds and levels beyond the table's
-
-Tree = dict[int, list[int]]
-"""The children of every parent; 0 is the total."""
-
-FLAT_2: Tree = {0: [1, 2]}
-FLAT_3: Tree = {0: [1, 2, 3]}
-DEEP: Tree = {0: [1, 2], 1: [3, 4]}
 
 
 @dataclass(frozen=True)
@@ -116,27 +107,6 @@ def given_away(case: Case, cell: int) -> tuple[oracle.End, oracle.End]:
 # How cases are drawn
 
 
-def seeded(name: str) -> random.Random:
-    """Return chance that is the same in every run."""
-    return random.Random(name)  # noqa: S311
-
-
-def lattice_rows(trees: Sequence[Tree]) -> list[list[int]]:
-    """Return all relations of a table whose dimensions are these trees."""
-    nodes = [sorted({0, *(child for children in tree.values() for child in children)}) for tree in trees]
-    place = {codes: k for k, codes in enumerate(product(*nodes))}
-    rows = []
-    for axis, tree in enumerate(trees):
-        for parent, children in tree.items():
-            for codes in product(*(codes for k, codes in enumerate(nodes) if k != axis)):
-                row = [0] * len(place)
-                row[place[*codes[:axis], parent, *codes[axis:]]] = -1
-                for child in children:
-                    row[place[*codes[:axis], child, *codes[axis:]]] = 1
-                rows.append(row)
-    return rows
-
-
 def additive(chance: random.Random, rows: Sequence[Sequence[int]], least: int, most: int) -> list[int]:
     """Return counts that satisfy relations whose totals have the coefficient -1, drawn from the leaves up."""
     n = len(rows[0])
@@ -152,12 +122,12 @@ def additive(chance: random.Random, rows: Sequence[Sequence[int]], least: int, m
 
 def linked_rows(chance: random.Random) -> list[list[int]]:
     """Return two small tables that share a margin: 3 x 3 cells and 3 x 3 cells with the first column in common."""
-    one = lattice_rows([FLAT_2, chance.choice([FLAT_2, FLAT_3])])
+    one = lattice([FLAT_2, chance.choice([FLAT_2, FLAT_3])])
     n = len(one[0])
     width = n // 3
     other_place = [width * row if column == 0 else n + 2 * row + column - 1 for row in range(3) for column in range(3)]
     rows = [[*row, *[0] * 6] for row in one]
-    for row in lattice_rows([FLAT_2, FLAT_2]):
+    for row in lattice([FLAT_2, FLAT_2]):
         moved = [0] * (n + 6)
         for k, coefficient in enumerate(row):
             moved[other_place[k]] += coefficient
@@ -183,7 +153,7 @@ def drawn_table(chance: random.Random, kind: str) -> tuple[list[list[int]], list
             "trees": [DEEP, DEEP],
             "cube": [FLAT_2, FLAT_2, FLAT_2],
         }[kind]
-        rows = lattice_rows(trees)
+        rows = lattice(trees)
     least = chance.choice([0, 0, 0, -5])
     return rows, additive(chance, rows, least, chance.choice([2, 9, 40]))
 
@@ -292,18 +262,7 @@ def fixed(counts: Sequence[int | None], decimals: int, sign: int = 1) -> Fixed:
 
 
 def table_of(case: Case) -> Table:
-    n = len(case.counts)
-    matrix = sp.csr_array(np.array(case.rows, dtype=np.int64))
-    amounts = Fixed(np.array(case.counts, dtype=np.int64), case.decimals)
-    return Table(
-        axes=(),
-        codes=np.zeros((n, 0), dtype=np.int32),
-        variables=("value",),
-        variable=np.zeros(n, dtype=np.int32),
-        amounts=amounts,
-        relations=Relations(matrix, np.asarray(matrix @ amounts.counts)),
-        counts=frozenset({"value"} if case.whole else ()),
-    )
+    return make_table(case.rows, case.counts, decimals=case.decimals, counts=case.whole)
 
 
 def pattern_of(case: Case, table: Table) -> Pattern:

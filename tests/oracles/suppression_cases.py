@@ -5,52 +5,25 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
-import scipy.sparse as sp
+from tests.oracles.bare_tables import DEEP, FLAT_2, FLAT_3, lattice, make_table
 from tests.oracles.suppression_oracle import Ends, Levels, Wishes
 
-from celosia import Attacker, Risk, Suppress, Table
+from celosia import Attacker, Risk, Suppress
 from celosia.risk.risk import SAFE, SENSITIVE
 from celosia.risk.risk import Levels as RiskLevels
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.relations import Relations
 
 DECIMALS = 3
 """Everything that is drawn is a multiple of a thousandth."""
 
 KINDS = ("flat", "tree", "trees", "cube", "linked", "equations")
 
-_FLAT_2 = {0: [1, 2]}
-_FLAT_3 = {0: [1, 2, 3]}
-_DEEP = {0: [1, 2], 1: [3, 4]}
-
-
-def seeded(name: str) -> random.Random:
-    """Return chance that is the same in every run."""
-    return random.Random(name)  # noqa: S311
-
-
-def lattice(trees: Sequence[dict[int, list[int]]]) -> list[list[int]]:
-    """Return the relations of a table whose dimensions are these trees: children of every parent, 0 the total."""
-    nodes = [sorted({0, *(child for children in tree.values() for child in children)}) for tree in trees]
-    place = {codes: k for k, codes in enumerate(product(*nodes))}
-    rows = []
-    for axis, tree in enumerate(trees):
-        for parent, children in tree.items():
-            for codes in product(*(codes for k, codes in enumerate(nodes) if k != axis)):
-                row = [0] * len(place)
-                row[place[*codes[:axis], parent, *codes[axis:]]] = -1
-                for child in children:
-                    row[place[*codes[:axis], child, *codes[axis:]]] = 1
-                rows.append(row)
-    return rows
-
 
 def _linked() -> list[list[int]]:
     """Return two tables of 3 x 3 cells that share a column."""
-    one = lattice([_FLAT_2, _FLAT_2])
+    one = lattice([FLAT_2, FLAT_2])
     place = [3 * row if column == 0 else 9 + 2 * row + column - 1 for row in range(3) for column in range(3)]
     rows = [[*row, *[0] * 6] for row in one]
     for row in one:
@@ -63,7 +36,7 @@ def _linked() -> list[list[int]]:
 
 def drawn_rows(chance: random.Random, kind: str) -> list[list[int]]:
     """Return the relations of one kind of table."""
-    flat = [_FLAT_2, _FLAT_3]
+    flat = [FLAT_2, FLAT_3]
     if kind == "equations":
         n = chance.randint(4, 8)
         drawn = [[chance.choice([-2, -1, -1, 0, 1, 1, 3]) for _ in range(n)] for _ in range(chance.randint(1, 3))]
@@ -72,9 +45,9 @@ def drawn_rows(chance: random.Random, kind: str) -> list[list[int]]:
         return _linked()
     trees = {
         "flat": [chance.choice([*flat, {0: [1, 2, 3, 4]}]), chance.choice(flat)],
-        "tree": [chance.choice(flat), _DEEP],
-        "trees": [_DEEP, _DEEP],
-        "cube": [_FLAT_2, _FLAT_2, _FLAT_2],
+        "tree": [chance.choice(flat), DEEP],
+        "trees": [DEEP, DEEP],
+        "cube": [FLAT_2, FLAT_2, FLAT_2],
     }
     return lattice(trees[kind])
 
@@ -169,17 +142,7 @@ def fixed(numbers: Sequence[Fraction | None], sign: int = 1, decimals: int = DEC
 def put(wishes: Wishes) -> tuple[Risk, Suppress]:
     """Return a case as celosia takes it."""
     n = len(wishes)
-    matrix = sp.csr_array(np.array(wishes.rows, dtype=np.int64))
-    amounts = fixed(wishes.values, decimals=0)
-    table = Table(
-        axes=(),
-        codes=np.zeros((n, 0), dtype=np.int32),
-        variables=("value",),
-        variable=np.zeros(n, dtype=np.int32),
-        amounts=amounts,
-        relations=Relations(matrix, np.asarray(matrix @ amounts.counts)),
-        counts=frozenset({"value"} if wishes.whole else ()),
-    )
+    table = make_table(wishes.rows, [int(value) for value in wishes.values], counts=wishes.whole)
     nothing = (Fraction(0),) * 3
     lower, upper, sliding = zip(*(wishes.levels.get(cell, nothing) for cell in range(n)), strict=True)
     risk = Risk(

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 from tests.oracles import attack_oracle as oracle
-from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
+from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined
+from tests.oracles.bare_tables import seeded
 
 
 def judged(*cases: Case) -> Counter[str]:

@@ -9,7 +9,8 @@ from itertools import product
 from typing import Any
 
 from tests.oracles import attack_oracle as oracle
-from tests.oracles.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined, seeded
+from tests.oracles.audit_cases import KINDS, Case, Entry, Found, audited, drawn_case, found_by, joined
+from tests.oracles.bare_tables import seeded
 
 
 def drawn_cases(name: str, number: int = 16) -> list[Case]:

@@ -26,9 +26,9 @@ from tests.oracles.audit_cases import (
     joined,
     pattern_of,
     risk_of,
-    seeded,
     table_of,
 )
+from tests.oracles.bare_tables import seeded
 
 import celosia as cz
 from celosia import DataError, publish, verify

@@ -8,7 +8,8 @@ from math import ceil, floor
 
 import pytest
 from tests.oracles import attack_oracle as oracle
-from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined, seeded
+from tests.oracles.audit_cases import KINDS, Case, audited, drawn_case, intervals_of, joined
+from tests.oracles.bare_tables import seeded
 
 from celosia import Explanation, explain
 from celosia.attack.explain import SIDES

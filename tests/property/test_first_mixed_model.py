@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.oracles.bare_tables import seeded
 from tests.oracles.first_mixed_model import Ways, least_cost, mask
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 from tests.unit.protection.conftest import make_risk
 
 from celosia import Combined, InfeasibleError, Intervals, Mixed, Risk, SpecError, protect

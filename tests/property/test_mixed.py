@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from benchmarks.instances import drawn as drawn_risk
 from tests.golden.test_intervals import SQUARE
+from tests.oracles.bare_tables import seeded
 from tests.oracles.mode_oracle import cheapest
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia import Attacker, InfeasibleError, Intervals, Mixed, Pattern, Perturb, Risk, audit, protect

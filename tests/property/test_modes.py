@@ -7,8 +7,9 @@ import random
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.oracles.bare_tables import seeded
 from tests.oracles.mode_oracle import cheapest
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 
 from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
+from tests.oracles.bare_tables import seeded
 from tests.oracles.moving_cases import KINDS, drawn, put
 from tests.oracles.moving_oracle import Case
-from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia import InfeasibleError, SpecError

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 from tests.oracles import attack_oracle as oracle
-from tests.oracles.audit_cases import KINDS, drawn_case, seeded
+from tests.oracles.audit_cases import KINDS, drawn_case
+from tests.oracles.bare_tables import seeded
 from tests.oracles.partly_whole_cases import PartlyWhole, drawn_partly_whole, side_by_side
 from tests.oracles.partly_whole_oracle import partly_whole_ends
 

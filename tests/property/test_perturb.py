@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.oracles.bare_tables import seeded
 from tests.oracles.moving_cases import KINDS, drawn, put
 from tests.oracles.moving_oracle import Case, distance, moves, safe
-from tests.oracles.suppression_cases import seeded
 
 import celosia as cz
 from celosia import InfeasibleError, Perturb, Protection

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.oracles.audit_cases import seeded
+from tests.oracles.bare_tables import seeded
 
 import celosia as cz
 from celosia import InfeasibleError, Release, Risk, Table

@@ -7,13 +7,12 @@ from typing import Protocol
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from tests.oracles.bare_tables import make_table
 
 from celosia import Attacker, Risk, Table
 from celosia.attack.system.system import System, attacker_system
 from celosia.risk.risk import Levels
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.relations import Relations
 
 Ends = Sequence[int | None]
 
@@ -38,23 +37,6 @@ class MakeSystem(Protocol):
     def __call__(
         self, rows: Sequence[Sequence[int]], down: Sequence[int | None], up: Sequence[int | None]
     ) -> System: ...
-
-
-def make_table(
-    rows: Sequence[Sequence[int]], values: Sequence[int], *, decimals: int = 0, counts: bool = False
-) -> Table:
-    n = len(values)
-    matrix = sp.csr_array(np.array(rows, dtype=np.int64).reshape(len(rows), n))
-    amounts = Fixed(np.array(values, dtype=np.int64), decimals)
-    return Table(
-        axes=(),
-        codes=np.zeros((n, 0), dtype=np.int32),
-        variables=("value",),
-        variable=np.zeros(n, dtype=np.int32),
-        amounts=amounts,
-        relations=Relations(matrix, np.asarray(matrix @ amounts.counts)),
-        counts=frozenset({"value"} if counts else ()),
-    )
 
 
 def make_attacker(lower: Ends, upper: Ends, *, decimals: int = 0) -> Attacker:

@@ -18,7 +18,9 @@ from celosia.certificate.canonical import digests
 from celosia.certificate.certificate import Certificate
 from celosia.certificate.columns import column, read_column
 from celosia.certificate.verify import Verification
+from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
+from celosia.table.fixed import Fixed
 
 FIGURE_2 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 """Salazar (2002), Figure 1: investment of enterprises by activity (I, II, III) and region (A, B, C)."""
@@ -88,6 +90,18 @@ class MakeCase(Protocol):
     def __call__(
         self, *modes: Mode, body: list[list[int]] = ..., hidden: list[tuple[str, str]] = ..., **options: object
     ) -> Case: ...
+
+
+def two_attackers(table: cz.Table) -> list[cz.Attacker]:
+    return [cz.Attacker.external(table), cz.Attacker.factor(table, 11)]
+
+
+def intervals(case: MakeCase) -> Case:
+    """Return a case whose four cells are published as ranges."""
+    made = case()
+    cells = np.array([9, 11, 13, 15])
+    truth = made.risk.table.amounts.counts[cells]
+    return case(Interval(cells, Fixed(truth - 5), Fixed(truth + 5)), intervals=True)
 
 
 def table_of(body: list[list[int]], *, counts: bool = False) -> cz.Table:

@@ -6,13 +6,10 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
+from tests.unit.certificate.conftest import intervals, two_attackers
 
-import celosia as cz
 from celosia import DataError
-from celosia.pattern.modes.interval import Interval
-from celosia.table.fixed import Fixed
 
 MakeCase = Callable[..., Any]
 
@@ -32,18 +29,6 @@ PARTS = (
     "ranges",
     "witnesses",
 )
-
-
-def two_attackers(table: cz.Table) -> list[cz.Attacker]:
-    return [cz.Attacker.external(table), cz.Attacker.factor(table, 11)]
-
-
-def intervals(case: MakeCase) -> Any:  # noqa: ANN401
-    """Return a case whose four cells are published as ranges."""
-    made = case()
-    cells = np.array([9, 11, 13, 15])
-    truth = made.risk.table.amounts.counts[cells]
-    return case(Interval(cells, Fixed(truth - 5), Fixed(truth + 5)), intervals=True)
 
 
 def altered(part: Any) -> Iterator[Any]:  # noqa: ANN401

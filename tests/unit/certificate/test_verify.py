@@ -15,28 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.certificate.conftest import intervals, two_attackers
 
 import celosia as cz
 from celosia import DataError, Pattern, publish, read_release, verify, write_release
-from celosia.pattern.modes.interval import Interval
 from celosia.table.fixed import Fixed
 
 MakeCase = Callable[..., Any]
 
 ROOM = Path(cz.__file__).parent / "certificate"
 JUDGE = ("canonical", "claim", "columns", "differences", "judge", "read", "verify", "whole")
-
-
-def two_attackers(table: cz.Table) -> list[cz.Attacker]:
-    return [cz.Attacker.external(table), cz.Attacker.factor(table, 11)]
-
-
-def intervals(case: MakeCase) -> Any:  # noqa: ANN401
-    """Return a case whose four cells are published as ranges."""
-    made = case()
-    cells = np.array([9, 11, 13, 15])
-    truth = made.risk.table.amounts.counts[cells]
-    return case(Interval(cells, Fixed(truth - 5), Fixed(truth + 5)), intervals=True)
 
 
 def test_the_certificate_of_a_safe_release_is_proved(case: MakeCase) -> None:

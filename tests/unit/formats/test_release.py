@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from tests.unit.pattern.conftest import table_of_regions
 
-from celosia import DataError, Hierarchy, Pattern, Release, SpecError, Table, publish, read_release, write
+from celosia import DataError, Pattern, Release, SpecError, Table, publish, read_release, write
 from celosia.files import all_or_nothing, check_writable
 from celosia.formats import release_excel
 from celosia.pattern.modes.adjusted import Adjusted
@@ -20,37 +20,17 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.table.dimension import Dimension
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.lattice import Lattice
-from celosia.table.relations import Relations, sums_of
+from celosia.table.relations import Relations
 
 NAMES = {"n": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 HIDDEN = [4, 5, 7, 8]
 
 
-def regions(values: Sequence[object], north: str = "North") -> Table:
-    """Return a table by region and status, cells in the order of their codes."""
-    dimensions = [
-        Dimension.of("region", [Hierarchy.flat([north, "South"])]),
-        Dimension.of("status", [Hierarchy.flat(["old", "new"])]),
-    ]
-    codes = np.array([[i, j] for i in range(3) for j in range(3)], dtype=np.int32)
-    lattice = Lattice.of_codes(codes, [3, 3])
-    return Table(
-        axes=tuple(dimension.axis for dimension in dimensions),
-        codes=lattice.codes,
-        variables=("turnover",),
-        variable=np.zeros(9, dtype=np.int32),
-        amounts=Fixed.of_texts([str(value) for value in values]),
-        relations=sums_of(dimensions, lattice),
-    )
-
-
 def four_hidden(inner: int = 20) -> Release:
     """Return a release whose four inner cells are hidden, and depend on `inner`."""
     values = [100, 40, 60, 50, inner, 50 - inner, 50, 40 - inner, 10 + inner]
-    return publish(Pattern.hide(regions(values), HIDDEN))
+    return publish(Pattern.hide(table_of_regions(values), HIDDEN))
 
 
 def every_status() -> Release:
@@ -123,7 +103,7 @@ def test_whole_numbers_are_integers_in_parquet_and_others_decimals(tmp_path: Pat
 
 
 def test_numbers_too_long_for_anything_else_are_text_in_parquet(tmp_path: Path) -> None:
-    table = regions([10**40, 0, 10**40, 10**40, 0, 10**40, 0, 0, 0])
+    table = table_of_regions([10**40, 0, 10**40, 10**40, 0, 10**40, 0, 0, 0])
     release = publish(Pattern.of(table))
     write(release, tmp_path / "a.parquet")
     assert same(read_release(tmp_path / "a.parquet"), release)
@@ -173,7 +153,7 @@ def test_the_office_s_excel_file_tells_sensitive_cells_from_the_others(tmp_path:
 
 def test_a_label_that_looks_like_a_formula_stays_text(tmp_path: Path) -> None:
     values = [100, 40, 60, 50, 20, 30, 50, 20, 30]
-    write(publish(Pattern.of(regions(values, north="=1+1"))), tmp_path / "out.xlsx")
+    write(publish(Pattern.of(table_of_regions(values, north="=1+1"))), tmp_path / "out.xlsx")
     assert sheet(tmp_path / "out.xlsx")["A6"][0] == "=1+1"
     with zipfile.ZipFile(tmp_path / "out.xlsx") as book:
         assert "<f>" not in book.read("xl/worksheets/sheet1.xml").decode()

@@ -31,24 +31,25 @@ def bare() -> MakeTable:
     return make
 
 
+def table_of_regions(values: Sequence[object], north: str = "North") -> Table:
+    """Return a table by region (Total, North, South) and status (Total, old, new), cells in that order."""
+    dimensions = [
+        Dimension.of("region", [Hierarchy.flat([north, "South"])]),
+        Dimension.of("status", [Hierarchy.flat(["old", "new"])]),
+    ]
+    codes = np.array([[i, j] for i in range(3) for j in range(3)], dtype=np.int32)
+    lattice = Lattice.of_codes(codes, [3, 3])
+    return Table(
+        axes=tuple(dimension.axis for dimension in dimensions),
+        codes=lattice.codes,
+        variables=("turnover",),
+        variable=np.zeros(9, dtype=np.int32),
+        amounts=Fixed.of_texts([str(value) for value in values]),
+        relations=sums_of(dimensions, lattice),
+    )
+
+
 @pytest.fixture
 def regions() -> MakeTable:
-    """Return a maker of tables by region (Total, North, South) and status (Total, old, new), cells in that order."""
-
-    def make(values: Sequence[object]) -> Table:
-        dimensions = [
-            Dimension.of("region", [Hierarchy.flat(["North", "South"])]),
-            Dimension.of("status", [Hierarchy.flat(["old", "new"])]),
-        ]
-        codes = np.array([[i, j] for i in range(3) for j in range(3)], dtype=np.int32)
-        lattice = Lattice.of_codes(codes, [3, 3])
-        return Table(
-            axes=tuple(dimension.axis for dimension in dimensions),
-            codes=lattice.codes,
-            variables=("turnover",),
-            variable=np.zeros(9, dtype=np.int32),
-            amounts=Fixed.of_texts([str(value) for value in values]),
-            relations=sums_of(dimensions, lattice),
-        )
-
-    return make
+    """Return a maker of tables by region and status."""
+    return table_of_regions

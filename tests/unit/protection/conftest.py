@@ -7,12 +7,12 @@ from typing import Protocol
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from tests.oracles.bare_tables import make_table
 
-from celosia import Attacker, Risk, Table
+from celosia import Attacker, CelosiaError, Risk, protect
+from celosia.protection.method import Method
 from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
-from celosia.table.relations import Relations
 
 GRID = [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190]
 """Three rows and three columns with their totals (Salazar 2002, Figure 1)."""
@@ -30,6 +30,16 @@ class MakeRisk(Protocol):
     ) -> Risk: ...
 
 
+def refuse(risk: Risk, method: Method | None, kind: type[CelosiaError], place: str, words: Sequence[str]) -> None:
+    """Assert that a method refuses a risk for one reason, at a place and with some words."""
+    with pytest.raises(kind) as caught:
+        protect(risk, method)
+    (problem,) = caught.value.problems
+    assert problem.place == place
+    for word in words:
+        assert word in str(problem)
+
+
 def make_risk(
     rows: Sequence[Sequence[int]],
     values: Sequence[int],
@@ -38,17 +48,7 @@ def make_risk(
     cost: Sequence[float] | None = None,
     counts: bool = False,
 ) -> Risk:
-    matrix = sp.csr_array(np.array(rows, dtype=np.int64))
-    n = len(values)
-    table = Table(
-        axes=(),
-        codes=np.zeros((n, 0), dtype=np.int32),
-        variables=("value",),
-        variable=np.zeros(n, dtype=np.int32),
-        amounts=Fixed(np.array(values, dtype=np.int64)),
-        relations=Relations(matrix, np.asarray(matrix @ np.array(values, dtype=np.int64))),
-        counts=frozenset({"value"} if counts else ()),
-    )
+    n, table = len(values), make_table(rows, values, counts=counts)
     numbers = np.zeros((3, n), dtype=np.int64)
     for cell, own in levels.items():
         numbers[:, cell] = own

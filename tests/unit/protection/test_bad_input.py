@@ -2,70 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.unit.protection.conftest import refuse
 
-from celosia import Attacker, CelosiaError, InfeasibleError, Risk, SolverError, SpecError, Suppress, protect
+from celosia import Attacker, InfeasibleError, Risk, SolverError, SpecError, Suppress, protect
 from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
-
-
-def refused(risk: Risk, method: Suppress | None, kind: type[CelosiaError], place: str, words: Sequence[str]) -> None:
-    with pytest.raises(kind) as caught:
-        protect(risk, method)
-    (problem,) = caught.value.problems
-    assert problem.place == place
-    for word in words:
-        assert word in str(problem)
 
 
 def test_negative_costs(grid: Risk) -> None:
     cost = np.ones(16)
     cost[3] = -1
-    refused(grid, Suppress(cost=cost), SpecError, "cost", ["negative", "at 3"])
+    refuse(grid, Suppress(cost=cost), SpecError, "cost", ["negative", "at 3"])
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_costs_that_are_no_numbers(grid: Risk, wrong: float) -> None:
     cost = np.ones(16)
     cost[3] = wrong
-    refused(grid, Suppress(cost=cost), SpecError, "cost", [])
+    refuse(grid, Suppress(cost=cost), SpecError, "cost", [])
 
 
 def test_too_few_costs(grid: Risk) -> None:
-    refused(grid, Suppress(cost=[1.0, 2.0]), SpecError, "cost", ["16"])
+    refuse(grid, Suppress(cost=[1.0, 2.0]), SpecError, "cost", ["16"])
 
 
 def test_costs_that_are_all_zero(grid: Risk) -> None:
-    refused(grid, Suppress(cost=np.zeros(16)), SpecError, "cost", ["zero for every cell", "unity"])
+    refuse(grid, Suppress(cost=np.zeros(16)), SpecError, "cost", ["zero for every cell", "unity"])
 
 
 def test_costs_of_the_risk_that_are_negative(grid: Risk) -> None:
-    refused(replace(grid, cost=-grid.cost), None, SpecError, "cost", [])
+    refuse(replace(grid, cost=-grid.cost), None, SpecError, "cost", [])
 
 
 def test_sensitive_cells_without_levels(grid: Risk) -> None:
     zero = Fixed(np.zeros(16, dtype=np.int64))
     bare = replace(grid, levels=Levels(zero, zero, zero))
-    refused(bare, None, SpecError, "levels", ["all zero", repr(grid.table.label(6))])
+    refuse(bare, None, SpecError, "levels", ["all zero", repr(grid.table.label(6))])
 
 
 def test_must_show_on_a_sensitive_cell(grid: Risk) -> None:
-    refused(grid, Suppress(must_show=[6]), SpecError, "must_show", ["sensitive", repr(grid.table.label(6))])
+    refuse(grid, Suppress(must_show=[6]), SpecError, "must_show", ["sensitive", repr(grid.table.label(6))])
 
 
 def test_a_cell_that_must_be_both_shown_and_hidden(grid: Risk) -> None:
-    refused(grid, Suppress(must_show=[3], must_hide=[3]), SpecError, "must_show", ["must_hide"])
+    refuse(grid, Suppress(must_show=[3], must_hide=[3]), SpecError, "must_show", ["must_hide"])
 
 
 @pytest.mark.parametrize("wish", ["must_show", "must_hide", "width_if_hidden"])
 def test_cells_that_are_not_in_the_table(grid: Risk, wish: str) -> None:
     given = {99: 1.0} if wish == "width_if_hidden" else [99]
-    refused(grid, Suppress(**{wish: given}), SpecError, wish, ["99"])  # type: ignore[arg-type]
+    refuse(grid, Suppress(**{wish: given}), SpecError, wish, ["99"])  # type: ignore[arg-type]
 
 
 def test_all_problems_of_a_method_at_once(grid: Risk) -> None:
@@ -103,11 +94,11 @@ def test_widths_that_say_nothing(width: float) -> None:
 
 
 def test_fewer_cells_than_must_be_hidden(grid: Risk) -> None:
-    refused(grid, Suppress(at_most=0), InfeasibleError, "at_most", ["is 0", "1 cell must be hidden"])
+    refuse(grid, Suppress(at_most=0), InfeasibleError, "at_most", ["is 0", "1 cell must be hidden"])
 
 
 def test_fewer_cells_than_safety_needs(grid: Risk) -> None:
-    refused(grid, Suppress(at_most=3), InfeasibleError, "protection", ["so few cells", "at_most"])
+    refuse(grid, Suppress(at_most=3), InfeasibleError, "protection", ["so few cells", "at_most"])
 
 
 def test_levels_beyond_what_an_attacker_knows(grid: Risk) -> None:
@@ -115,7 +106,7 @@ def test_levels_beyond_what_an_attacker_knows(grid: Risk) -> None:
     upper = np.full(16, np.inf)
     lower[6], upper[6] = 15, 100
     insider = Attacker.between(grid.table, lower, upper, "insider")
-    refused(
+    refuse(
         replace(grid, attackers=(*grid.attackers, insider)),
         None,
         InfeasibleError,
@@ -127,7 +118,7 @@ def test_levels_beyond_what_an_attacker_knows(grid: Risk) -> None:
 def test_levels_beyond_what_is_left_when_zeros_are_known(grid: Risk) -> None:
     counts = np.zeros(16, dtype=np.int64)
     zeros = replace(grid, table=replace(grid.table, amounts=Fixed(counts)))
-    refused(zeros, Suppress(zeros_known=True), InfeasibleError, "levels", ["'external'"])
+    refuse(zeros, Suppress(zeros_known=True), InfeasibleError, "levels", ["'external'"])
 
 
 def test_nothing_is_sensitive(grid: Risk) -> None:

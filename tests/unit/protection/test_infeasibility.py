@@ -10,7 +10,8 @@ import pytest
 from benchmarks.instances import instance
 from numpy.typing import NDArray
 from tests.oracles import suppression_oracle as oracle
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.bare_tables import seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 
 from celosia import InfeasibleError, Pattern, Risk, Suppress, audit, protect
 from celosia.errors import roughly

@@ -18,6 +18,7 @@ import pytest
 from benchmarks.instances import counts, instance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.stopwatch import Stopwatch
 
 from celosia import (
     Adjust,
@@ -42,7 +43,6 @@ from celosia import (
     tabulate,
 )
 from celosia.attack.result import Audit
-from celosia.progress import Silent
 from celosia.protection import protect as verb
 from celosia.protection.fallback import Fallback, FallbackParameters
 from celosia.protection.method import Method
@@ -67,26 +67,6 @@ METHODS: dict[str, tuple[Method, Callable[[], Risk]]] = {
     "adjust": (Adjust(), lambda: instance("d3b")),
     "random": (RandomRound(base=5), lambda: counts("d3b")),
 }
-
-
-class Stopwatch(Silent):
-    """Measures the seconds since the search began: what is compiled before does not count.
-
-    On a busy machine those of the processor count; where a solver of an earlier test was left to itself, those of the
-    wall.
-    """
-
-    def __init__(self) -> None:
-        self.began: tuple[float, float] | None = None
-
-    def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002
-        if step == "protecting" and self.began is None:
-            self.began = time.process_time(), time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        assert self.began is not None
-        return min(time.process_time() - self.began[0], time.monotonic() - self.began[1])
 
 
 def limited(risk: Risk, method: Method, limit: float, **options: Any) -> tuple[Protection | None, float]:  # noqa: ANN401

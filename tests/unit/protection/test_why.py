@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.golden.test_intervals import SQUARE
 from tests.oracles import suppression_oracle as oracle
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.bare_tables import seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 from tests.unit.protection.conftest import GRID, make_risk
 
 import celosia as cz

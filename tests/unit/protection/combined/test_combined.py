@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.golden.test_intervals import SQUARE
-from tests.oracles.suppression_cases import drawn, put, seeded
+from tests.oracles.bare_tables import seeded
+from tests.oracles.suppression_cases import drawn, put
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.oracles.suppression_cases import lattice
+from tests.oracles.bare_tables import lattice
 
 from celosia import Protection, protect
 

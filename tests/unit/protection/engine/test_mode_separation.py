@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.oracles.suppression_cases import lattice
+from tests.oracles.bare_tables import lattice
 
 from celosia import Perturb, SolverError, protect
 from celosia.solve.highs.backend import HighsModel

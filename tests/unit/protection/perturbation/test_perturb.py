@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.oracles.suppression_cases import lattice
-from tests.unit.protection.conftest import GRID, MakeRisk
+from tests.oracles.bare_tables import lattice
+from tests.unit.protection.conftest import GRID, MakeRisk, refuse
 
-from celosia import CelosiaError, DataError, InfeasibleError, Perturb, Protection, Risk, SpecError, protect, publish
+from celosia import DataError, InfeasibleError, Perturb, Protection, Risk, SpecError, protect, publish
 from celosia.table.fixed import Fixed
-
-
-def refused(risk: Risk, method: Perturb, kind: type[CelosiaError], place: str, words: Sequence[str]) -> None:
-    with pytest.raises(kind) as caught:
-        protect(risk, method)
-    (problem,) = caught.value.problems
-    assert problem.place == place
-    for word in words:
-        assert word in str(problem)
 
 
 def moved(result: Protection, cell: int = 6) -> int:
@@ -47,8 +37,8 @@ def test_words_and_numbers_that_make_no_sense() -> None:
 
 
 def test_a_reach_that_cannot_protect_names_cells_and_a_reach(grid: Risk) -> None:
-    refused(grid, Perturb(9), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
-    refused(grid, Perturb(13, move=4, side="up"), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
+    refuse(grid, Perturb(9), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
+    refuse(grid, Perturb(13, move=4, side="up"), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
 
 
 def test_a_reach_as_in_figure_11_protects(grid: Risk) -> None:
@@ -91,32 +81,32 @@ def test_frozen_cells_are_shown(grid: Risk) -> None:
 
 
 def test_frozen_cells_that_give_a_sensitive_one_away(grid: Risk) -> None:
-    refused(grid, Perturb(20, frozen=[4, 5, 7]), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
+    refuse(grid, Perturb(20, frozen=[4, 5, 7]), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
 
 
 def test_few_cells_move_on_request_and_too_few_are_refused(grid: Risk) -> None:
     result = protect(grid, Perturb(20, side="up", at_most=4))
     assert result.safe
     assert int((result.pattern.published().counts != np.array(GRID)).sum()) == 4
-    refused(grid, Perturb(20, side="up", at_most=1), InfeasibleError, "protection", ["at_most"])
+    refuse(grid, Perturb(20, side="up", at_most=1), InfeasibleError, "protection", ["at_most"])
 
 
 def test_sides_of_cells_that_are_not_sensitive(grid: Risk) -> None:
-    refused(grid, Perturb(20, sides={5: "up"}), SpecError, "sides", ["5"])
+    refuse(grid, Perturb(20, sides={5: "up"}), SpecError, "sides", ["5"])
 
 
 def test_counts_stay_whole(make: MakeRisk, grid_rows: list[list[int]]) -> None:
     risk = make(grid_rows, GRID, {6: (2, 3, 0)}, counts=True)
     assert protect(risk, Perturb(6)).pattern.published().decimals == 0
-    refused(risk, Perturb(6, decimals=1), SpecError, "decimals", ["counts"])
+    refuse(risk, Perturb(6, decimals=1), SpecError, "decimals", ["counts"])
     broken = replace(risk, table=replace(risk.table, amounts=Fixed(np.array(GRID) * 5, 1)))
-    refused(broken, Perturb(6), DataError, "counts", ["whole"])
+    refuse(broken, Perturb(6), DataError, "counts", ["whole"])
 
 
 def test_fewer_decimals_than_the_table(make: MakeRisk, grid_rows: list[list[int]]) -> None:
     risk = make(grid_rows, GRID, {})
     fine = replace(risk, table=replace(risk.table, amounts=Fixed(np.array(GRID), 2)))
-    refused(fine, Perturb(1, decimals=1), SpecError, "decimals", ["2"])
+    refuse(fine, Perturb(1, decimals=1), SpecError, "decimals", ["2"])
 
 
 def test_without_sensitive_cells_nothing_moves(make: MakeRisk, grid_rows: list[list[int]]) -> None:
@@ -143,7 +133,7 @@ def test_frozen_cells_that_leave_no_room_are_named_and_no_more_of_them(make: Mak
     """One cell cannot make up for two: with the other rows nothing is wrong."""
     rows = [[1, 1, 1, -1, 0, 0, 0], [0, 0, 0, 0, 1, 1, -1]]
     risk = make(rows, [40, 40, 3, 83, 5, 5, 10], {0: (3, 3, 0)})
-    refused(
+    refuse(
         risk,
         Perturb(10, move=7, frozen=[1, 3, 4], side="up"),
         InfeasibleError,

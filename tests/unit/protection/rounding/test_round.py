@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.unit.protection.conftest import GRID, MakeRisk
+from tests.unit.protection.conftest import GRID, MakeRisk, refuse
 
-from celosia import Attacker, CelosiaError, DataError, InfeasibleError, Risk, Round, SpecError, audit, protect, publish
+from celosia import Attacker, DataError, InfeasibleError, Risk, Round, SpecError, audit, protect, publish
 from celosia.risk.risk import SHOW
 from celosia.table.fixed import Fixed
 
@@ -20,15 +19,6 @@ from celosia.table.fixed import Fixed
 def safe(make: MakeRisk, grid_rows: list[list[int]]) -> Risk:
     """Return the table without sensitive cells, of counts."""
     return make(grid_rows, GRID, {}, counts=True)
-
-
-def refused(risk: Risk, method: Round, kind: type[CelosiaError], place: str, words: Sequence[str]) -> None:
-    with pytest.raises(kind) as caught:
-        protect(risk, method)
-    (problem,) = caught.value.problems
-    assert problem.place == place
-    for word in words:
-        assert word in str(problem)
 
 
 @pytest.mark.parametrize("base", [0, -5, 0.0, [5, 0]])
@@ -44,20 +34,20 @@ def test_a_base_that_is_no_number(base: object) -> None:
 
 
 def test_a_base_larger_than_every_cell(safe: Risk) -> None:
-    refused(safe, Round(191), SpecError, "base", ["larger than every cell."])
+    refuse(safe, Round(191), SpecError, "base", ["larger than every cell."])
 
 
 def test_a_base_that_is_no_whole_number_of_units(safe: Risk) -> None:
-    refused(safe, Round(2.5), SpecError, "base", ["units of the last decimal", "multiples of 1"])
+    refuse(safe, Round(2.5), SpecError, "base", ["units of the last decimal", "multiples of 1"])
 
 
 def test_as_many_bases_as_cells(safe: Risk) -> None:
-    refused(safe, Round([5, 5]), SpecError, "base", ["2 numbers for 16 cells"])
+    refuse(safe, Round([5, 5]), SpecError, "base", ["2 numbers for 16 cells"])
 
 
 def test_counts_that_are_not_whole(safe: Risk) -> None:
     broken = replace(safe.table, amounts=Fixed(np.array(GRID) * 5, 1))
-    refused(replace(safe, table=broken), Round(3), DataError, "counts", ["not whole numbers", "'cell 5'"])
+    refuse(replace(safe, table=broken), Round(3), DataError, "counts", ["not whole numbers", "'cell 5'"])
 
 
 def test_negative_extra() -> None:
@@ -66,24 +56,24 @@ def test_negative_extra() -> None:
 
 
 def test_frozen_cells_that_are_sensitive_or_not_there(grid: Risk) -> None:
-    refused(grid, Round(5, frozen=[6]), SpecError, "frozen", ["sensitive"])
-    refused(grid, Round(5, frozen=[16]), SpecError, "frozen", ["not in the table"])
+    refuse(grid, Round(5, frozen=[6]), SpecError, "frozen", ["sensitive"])
+    refuse(grid, Round(5, frozen=[16]), SpecError, "frozen", ["not in the table"])
 
 
 def test_levels_beyond_the_base_name_the_cell_and_a_base(grid: Risk) -> None:
-    refused(grid, Round(5), InfeasibleError, "base", ["'cell 6'", "base of 20"])
+    refuse(grid, Round(5), InfeasibleError, "base", ["'cell 6'", "base of 20"])
 
 
 def test_frozen_cells_that_are_no_multiples_are_named_the_fewest(safe: Risk) -> None:
     frozen = [0, 3, 4, 15]  # 20, 80 and 190 can stay; 8 cannot
-    refused(safe, Round(5, frozen=frozen), InfeasibleError, "frozen", ["'cell 4' is enough", "Free it"])
+    refuse(safe, Round(5, frozen=frozen), InfeasibleError, "frozen", ["'cell 4' is enough", "Free it"])
 
 
 def test_frozen_cells_that_clash_together_are_named(make: MakeRisk, grid_rows: list[list[int]]) -> None:
     values = [5, 5, 5, 15, 5, 5, 5, 15, 6, 7, 5, 18, 16, 17, 15, 48]
     risk = make(grid_rows, values, {}, counts=True)
     frozen = [0, 1, 8, 9, 10]  # 6 + 7 + 5 is 18: every one of 6 and 7 alone has no multiple to add up to
-    refused(risk, Round(5, frozen=frozen), InfeasibleError, "frozen", ["enough"])
+    refuse(risk, Round(5, frozen=frozen), InfeasibleError, "frozen", ["enough"])
 
 
 def test_frozen_cells_are_shown_as_they_are(safe: Risk) -> None:
@@ -175,7 +165,7 @@ def test_levels_that_nothing_can_meet_name_the_cells_that_are_frozen(
     values = [value * 5 for value in GRID]
     risk = make(grid_rows, values, {6: (2, 2, 0)})
     frozen = [4, 5, 7]  # the rest of the row
-    refused(risk, Round(5, frozen=frozen), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
+    refuse(risk, Round(5, frozen=frozen), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
 
 
 def test_an_attacker_who_knows_all_the_rest_is_said_to_come_too_close(make: MakeRisk) -> None:
@@ -183,4 +173,4 @@ def test_an_attacker_who_knows_all_the_rest_is_said_to_come_too_close(make: Make
     risk = make([[1, 1, -1]], [10, 12, 22], {0: (2, 2, 0)})
     known = Attacker("neighbour", Fixed(np.array([0, 12, 22])), Fixed(np.array([40, 12, 22])))
     asked = replace(risk, attackers=(*risk.attackers, known))
-    refused(asked, Round(5), InfeasibleError, "protection", ["attackers come too close to 'cell 0'"])
+    refuse(asked, Round(5), InfeasibleError, "protection", ["attackers come too close to 'cell 0'"])
