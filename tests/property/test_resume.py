@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.oracles import suppression_oracle as oracle
-from tests.oracles.suppression_cases import KINDS, drawn, put, seeded
+from tests.oracles.bare_tables import seeded
+from tests.oracles.suppression_cases import KINDS, drawn, put
 
 from celosia import InfeasibleError, OutOfTimeError, protect
 from celosia.progress import Silent
