@@ -236,19 +236,14 @@ def refuse_unreachable_levels(risk: Risk) -> None:
         Attackers know more than the levels allow, whatever is published.
     """
     required = risk.requirements
-    bare = [wanted.cell for wanted in required if not (wanted.lower or wanted.upper or wanted.sliding)]
-    if bare:
-        labels = list_items([risk.table.label(cell) for cell in sorted(set(bare))])
+    levels = required.lower, required.upper, required.sliding
+    bare = np.unique(required.cells[np.all([level.counts == 0 for level in levels], axis=0)])
+    if len(bare):
+        labels = list_items([risk.table.label(cell) for cell in bare.tolist()])
         raise SpecError.one("levels", f"are all zero for sensitive cells: {labels}.", "Give each a level above zero.")
     beyond: dict[int, str] = {}
-    for wanted in required:
-        truth = risk.table.amounts.fraction(wanted.cell)
-        lower, upper = risk.attackers[wanted.attacker].bounds(wanted.cell)
-        up = None if upper is None else upper - truth
-        down = None if lower is None else truth - lower
-        narrow = up is not None and down is not None and up + down < wanted.sliding
-        if narrow or (up is not None and up < wanted.upper) or (down is not None and down < wanted.lower):
-            beyond.setdefault(wanted.cell, risk.attackers[wanted.attacker].name)
+    for place in np.flatnonzero(_find_unreachable(risk)).tolist():
+        beyond.setdefault(int(required.cells[place]), risk.attackers[required.attackers[place]].name)
     if beyond:
         labels = list_items([f"{risk.table.label(cell)} (attacker {name!r})" for cell, name in beyond.items()])
         raise InfeasibleError.one(
@@ -256,3 +251,24 @@ def refuse_unreachable_levels(risk: Risk) -> None:
             f"lie beyond what attackers know already: {labels}.",
             "Lower the levels, or widen the attackers' bounds.",
         )
+
+
+def _find_unreachable(risk: Risk) -> NDArray[np.bool_]:
+    """Return which requirements ask for more than an attacker leaves open anyway, in exact numbers, ``(q,)``."""
+    required, amounts = risk.requirements, risk.table.amounts
+    ends = [end for attacker in risk.attackers for end in (attacker.lower, attacker.upper)]
+    levels = required.lower, required.upper, required.sliding
+    decimals = max(numbers.decimals for numbers in (amounts, *levels, *ends))
+    found = np.zeros(len(required), dtype=bool)
+    for number, attacker in enumerate(risk.attackers):
+        own = np.flatnonzero(required.attackers == number)
+        cells = required.cells[own]
+        lower, upper = attacker.lower[cells], attacker.upper[cells]
+        truth, lowest, highest, *asked = (
+            numbers.to(decimals).counts.astype(object)  # counts of any size
+            for numbers in (amounts[cells], lower, upper, *(level[own] for level in levels))
+        )
+        down = np.where(lower.infinite, np.inf, truth - lowest)
+        up = np.where(upper.infinite, np.inf, highest - truth)
+        found[own] = (down < asked[0]) | (up < asked[1]) | (down + up < asked[2])
+    return found

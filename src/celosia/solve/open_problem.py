@@ -97,7 +97,7 @@ class OpenProblem:
 
     def objective(self, x: NDArray[np.float64]) -> float:
         """Return the objective at a point."""
-        value = float(self.cost @ x)
+        value = float((self.cost * x).sum())  # a product of vectors would wake threads, which wait for more
         return value if self.quadratic is None else value + float(x @ (self.quadratic @ x)) / 2
 
     def answer_without_solver(self, seconds: float) -> Solution | None:

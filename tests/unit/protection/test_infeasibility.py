@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -13,9 +14,10 @@ from tests.oracles import suppression_oracle as oracle
 from tests.oracles.bare_tables import seeded
 from tests.oracles.suppression_cases import KINDS, drawn, put
 
-from celosia import InfeasibleError, Pattern, Risk, Suppress, audit, protect
-from celosia.errors import roughly
-from celosia.protection.infeasibility import Conflict, conflict_of
+from celosia import Attacker, InfeasibleError, Pattern, Requirement, Risk, Suppress, audit, protect
+from celosia.errors import list_items, roughly
+from celosia.protection.infeasibility import Conflict, conflict_of, refuse_unreachable_levels
+from celosia.table.fixed import INFINITE, Fixed
 
 
 def in_the_way(wishes: oracle.Wishes) -> Conflict:
@@ -137,3 +139,30 @@ def test_thousands_of_cells_that_must_be_shown() -> None:
     shown = [cell for cell in range(len(risk)) if not sensitive[cell]]
     with pytest.raises(InfeasibleError, match="must be shown"):
         protect(risk, Suppress(must_show=shown))
+
+
+def can_be_reached(risk: Risk, wanted: Requirement) -> bool:
+    """Return whether an attacker's own bounds leave room for a requirement, one fraction after another."""
+    truth = risk.table.amounts.fraction(wanted.cell)
+    lower, upper = risk.attackers[wanted.attacker].bounds(wanted.cell)
+    down = math.inf if lower is None else truth - lower
+    up = math.inf if upper is None else upper - truth
+    return down >= wanted.lower and up >= wanted.upper and down + up >= wanted.sliding
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_levels_beyond_what_an_attacker_knows_are_named_and_no_others(seed: int) -> None:
+    risk = instance("t20x10", seed, sliding=seed % 2 == 1)
+    rng, truth, decimals = np.random.default_rng(seed), risk.table.amounts.counts, risk.table.decimals
+    endless, near = rng.random((2, len(truth))) < 0.3, rng.integers(0, 60 if seed % 3 else 600, (2, len(truth)))
+    lower = Fixed(np.where(endless[0], -INFINITE, (truth - near[0]) * 10), decimals + 1)
+    upper = Fixed(np.where(endless[1], INFINITE, truth + near[1]), decimals)
+    risk = replace(risk, attackers=(*risk.attackers, Attacker("neighbour", lower, upper)))
+    beyond = {wanted.cell for wanted in risk.requirements if not can_be_reached(risk, wanted)}
+    if not beyond:
+        refuse_unreachable_levels(risk)
+        return
+    with pytest.raises(InfeasibleError) as refused:
+        refuse_unreachable_levels(risk)
+    named = list_items([f"{risk.table.label(cell)} (attacker 'neighbour')" for cell in sorted(beyond)])
+    assert refused.value.problems[0].message == f"lie beyond what attackers know already: {named}."

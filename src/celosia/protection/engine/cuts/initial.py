@@ -76,9 +76,9 @@ def no_isolated_cell_cuts(builder: CutBuilder, x: NDArray[np.float64]) -> list[C
     cell that is hidden anyway say nothing.
     """
     matrix, forced, x = builder.problem.matrix, builder.problem.forced, builder.padded_with_forced(x)
-    total = (abs(matrix) > 0) @ x
-    with_forced = (abs(matrix) > 0) @ forced.astype(np.float64) > 0
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    hidden, always = (np.where(matrix.data == 0, 0.0, of[matrix.indices]) for of in (x, forced))
+    total, with_forced = np.bincount(row, hidden, matrix.shape[0]), np.bincount(row, always, matrix.shape[0]) > 0
     alone = ~with_forced[row] & (2 * x[matrix.indices] - total[row] > CUT_VIOLATED)
     cuts = []
     for place in np.flatnonzero(alone).tolist():

@@ -188,7 +188,9 @@ class Separator:
 
     def _build_cuts(self, sides: SideRequirements, reaches: list[list[Reach]]) -> Iterator[Cut]:
         """Yield the cuts of all requirements, sliding ones of both sides together."""
-        for k in range(len(sides)):
+        deadline.check()
+        known = np.fromiter(map(bool, reaches), dtype=bool, count=len(sides))
+        for k in np.flatnonzero(sides.sliding | known).tolist():
             deadline.check()
             if sides.sliding[k]:
                 if sides.upward[k]:

@@ -44,9 +44,10 @@ def zero_half_cuts(
     tight = tight[slack[tight] < 1.0 - parameters.zero_half_violation]
     used = sp.csr_array(whole[tight])
     columns = np.unique(used.indices)
-    dense = used[:, columns].toarray()
-    chosen = _sums(dense, sides[tight], slack[tight], x[columns], parameters)
-    return _halve(chosen @ dense, chosen @ sides[tight], x[columns], columns, parameters)
+    used = sp.csr_array(used[:, columns])
+    chosen = sp.csr_array(_sums(used.toarray(), sides[tight], slack[tight], x[columns], parameters))
+    # Products of dense matrices would wake a thread for each processor, which wait for more long after the last.
+    return _halve((chosen @ used).toarray(), chosen @ sides[tight], x[columns], columns, parameters)
 
 
 def _sums(
@@ -65,9 +66,9 @@ def _sums(
     parity = (right - rows[:, x >= 1.0 - INTEGRAL].sum(axis=1)) % 2 != 0
     members = np.eye(len(right), dtype=bool)
     weight, idle = slack.copy(), np.ones(len(right), dtype=bool)
+    left = weight + _sum_over(odd, away[order])
     found: dict[bytes, NDArray[np.bool_]] = {}
     for step in range(len(order) + 1):
-        left = weight + odd[:, step:] @ away[order[step:]]
         for row in np.flatnonzero(parity & idle & (left < 1.0 - parameters.zero_half_violation)).tolist():
             found.setdefault(members[row].tobytes(), members[row].copy())
         if step == len(order) or len(found) >= parameters.zero_half_sums:
@@ -79,9 +80,15 @@ def _sums(
             odd[others] ^= odd[pivot]
             members[others] ^= members[pivot]
             parity[others] ^= parity[pivot]
-            weight[others] = members[others] @ slack
+            weight[others] = _sum_over(members[others], slack)
+            left[others] = weight[others] + _sum_over(odd[others, step + 1 :], away[order[step + 1 :]])
             idle[pivot] = False
     return np.array(list(found.values()), dtype=np.float64).reshape(len(found), len(right))
+
+
+def _sum_over(members: NDArray[np.bool_], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of the numbers that each row has."""
+    return np.asarray(np.where(members, numbers, 0.0).sum(axis=1))
 
 
 def _halve(
@@ -98,7 +105,7 @@ def _halve(
     rest = side - above.sum(axis=1)
     right = np.ceil(rest / 2.0)
     small = np.abs(even).max(axis=1, initial=0.0) <= parameters.zero_half_coefficient
-    missing = np.where((rest % 2 != 0) & small, right - even @ x, 0.0)
+    missing = np.where((rest % 2 != 0) & small, right - (even * x).sum(axis=1), 0.0)
     missing[missing <= parameters.zero_half_violation] = 0.0
     deep = missing / np.maximum(np.sqrt((even**2).sum(axis=1)), 1.0)  # how far the point is from the cut
     cuts: dict[bytes, Cut] = {}
