@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,80 +14,39 @@ from celosia.errors import CelosiaError, InfeasibleError
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.intervals.formulation import Prices
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
 from celosia.protection.intervals.publish.placement import RangePlacement
 from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
 from celosia.protection.intervals.publish.shift import shift_ranges
 from celosia.protection.result import Protection
 from celosia.protection.run import Run
-from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 from celosia.table.relations import label_components
+
+if TYPE_CHECKING:
+    from celosia.protection.intervals.problem import RangeProblem
 
 _T = TypeVar("_T")
 
 
 @dataclass(eq=False)
-class RangePublication:
-    """A problem of interval publication, and how slacks become published, audited ranges.
+class RangePublisher:
+    """Makes audited ranges on decimals of the slacks of a search, and results of them.
 
     Parameters
     ----------
-    asked, required
-        The risk with the wishes of the method, and with widths as levels.
-    method, run
-        How to publish.
-    parameters
-        How ranges are searched for and published.
+    ranges
+        What is to be published.
+    run
+        When to stop.
     trace
         How a search went so far.
     """
 
-    asked: Risk
-    required: Risk
-    method: Intervals
+    ranges: RangeProblem
     run: Run
-    parameters: IntervalParameters = INTERVALS
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
-    @cached_property
-    def problem(self) -> ProtectionProblem:
-        """The cells that may be ranges, and the requirements."""
-        return problem_of(self.required, integer=self.run.integer)
-
-    @cached_property
-    def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a unit below and above the truth costs, of every cell of the table."""
-        return self.method.costs(self.asked)
-
-    @cached_property
-    def most(self) -> NDArray[np.float64]:
-        """The greatest widths in counts of the problem."""
-        most = np.full(len(self.problem), np.inf)
-        for cell, width in self.method.most.items():
-            most[self.problem.cells == cell] = width * 10**self.problem.decimals
-        return most
-
-    @property
-    def sliding(self) -> bool:
-        """Whether all levels are sliding."""
-        return not bool(self.problem.requirements.up.any() or self.problem.requirements.down.any())
-
-    @cached_property
-    def prices(self) -> Prices:
-        """What ranges of the columns of the problem cost."""
-        below, above = (cost[self.problem.cells] for cost in self.costs)
-        return Prices(below, above)
-
-    @property
-    def fixed_costs(self) -> NDArray[np.float64] | None:
-        """What a range costs whatever its width, of every cell of the table; None for nothing."""
-        return None
-
-    def _publish(self, slacks: RangeSlacks) -> AuditedRanges:
+    def publish(self, slacks: RangeSlacks) -> AuditedRanges:
         """Return audited ranges on decimals, shifted at random at the same cost where all levels are sliding.
 
         Shifts that only an audit can judge are kept if they cost no more: those next to hidden cells and other numbers,
@@ -95,23 +54,23 @@ class RangePublication:
         """
         whole, first = self._tied_to_whole, self._shift_first(slacks)
         placed = self._place(first)
-        if not (self.method.shift and self.sliding) or self.run.clock.left <= 0:
+        if not (self.ranges.method.shift and self.ranges.sliding) or self.run.clock.left <= 0:
             return placed
         if bool(whole.any()):
             first = self._whole_slacks(first, placed.pattern, whole)
-            further = self._shift(first, step=10**self.problem.decimals, among=whole)
+            further = self.shift(first, step=10**self.ranges.problem.decimals, among=whole)
             placed, first = self._keep_cheaper((placed, first), further)
-        if bool((slacks.no_ranges(self.problem.cells) & ~whole).any()):
+        if bool((slacks.no_ranges(self.ranges.problem.cells) & ~whole).any()):
             down, up = np.where(whole, first.down, slacks.down), np.where(whole, first.up, slacks.up)
-            further = self._shift(replace(slacks, down=down, up=up), freely=True, among=~whole)
+            further = self.shift(replace(slacks, down=down, up=up), freely=True, among=~whole)
             placed, _ = self._keep_cheaper((placed, first), further)
         return placed
 
     def _shift_first(self, slacks: RangeSlacks) -> RangeSlacks:
         """Return ranges shifted to where they can be placed, those tied to whole numbers as little as possible."""
         whole = self._tied_to_whole
-        moved = self._shift(slacks, among=~whole) or slacks
-        return self._shift(moved, random=False, among=whole) or moved
+        moved = self.shift(slacks, among=~whole) or slacks
+        return self.shift(moved, random=False, among=whole) or moved
 
     def _keep_cheaper(
         self, known: tuple[AuditedRanges, RangeSlacks], further: RangeSlacks | None
@@ -123,22 +82,19 @@ class RangePublication:
             other = self._place(further)
         except InfeasibleError:
             return known
-        return (
-            (other, further)
-            if self._loss(other.pattern) <= self._loss(known[0].pattern) * (1 + self.parameters.dearer)
-            else known
-        )
+        allowed = self.ranges.loss(known[0].pattern) * (1 + self.ranges.parameters.dearer)
+        return (other, further) if self.ranges.loss(other.pattern) <= allowed else known
 
     @cached_property
     def _tied_to_whole(self) -> NDArray[np.bool_]:
         """Which columns are whole numbers, or tied by relations to columns that are, ``(n,)``."""
-        _, label = label_components(self.problem.matrix)
-        return np.isin(label, label[self.problem.whole])
+        _, label = label_components(self.ranges.problem.matrix)
+        return np.isin(label, label[self.ranges.problem.whole])
 
     def _whole_slacks(self, slacks: RangeSlacks, pattern: Pattern, whole: NDArray[np.bool_]) -> RangeSlacks:
         """Return how far ranges among whole numbers reach in a pattern, in counts; the others stay."""
-        cells, scale = self.problem.cells, 10.0**self.problem.decimals
-        truth = self.asked.table.values[cells]
+        cells, scale = self.ranges.problem.cells, 10.0**self.ranges.problem.decimals
+        truth = self.ranges.risk.table.values[cells]
         lower, upper = (side.floats[cells] for side in pattern.bounds())
         ranges, stays = pattern.status[cells] == INTERVAL, slacks.no_ranges(cells) | ~whole
         down, up = (
@@ -151,18 +107,23 @@ class RangePublication:
         """Return ranges on decimals that pass the audit."""
         return self._despite_interrupt(lambda: self._placement.place(slacks))
 
-    def _place_quickly(self, slacks: RangeSlacks) -> AuditedRanges | None:
+    def place_quickly(self, slacks: RangeSlacks) -> AuditedRanges | None:
         """Return ranges that pass the audit, not narrowed to what attackers can conclude; None where there are none."""
         try:
-            return self._placement.place(self._shift_first(slacks), quickly=True)
+            placed = self._placement.place(self._shift_first(slacks), quickly=True)
         except CelosiaError:
             return None
+        return placed if self.ranges.accepts(placed.pattern) else None
+
+    def draft(self, slacks: RangeSlacks) -> Pattern:
+        """Return the pattern of slacks that no audit has widened or narrowed."""
+        return self._placement.draft(slacks)
 
     @property
     def _placement(self) -> RangePlacement:
-        run = replace(self.run, clock=self.run.clock.whole)
-        fixed, parameters = self.fixed_costs, self.parameters
-        return RangePlacement(self.required, self.method, run, self.problem, self.costs, self.most, fixed, parameters)
+        run, ranges = replace(self.run, clock=self.run.clock.whole), self.ranges
+        costs = ranges.costs, ranges.most, ranges.fixed_costs
+        return RangePlacement(ranges.required, ranges.method, run, ranges.problem, *costs, ranges.parameters)
 
     def _despite_interrupt(self, work: Callable[[], _T]) -> _T:
         """Return the result of work after the search; the first Ctrl-C stops the clock, and the work is repeated."""
@@ -172,7 +133,7 @@ class RangePublication:
             self.run.clock.stop()
             return work()
 
-    def _shift(
+    def shift(
         self,
         slacks: RangeSlacks,
         *,
@@ -185,37 +146,37 @@ class RangePublication:
 
         None where levels are not sliding, or no shift keeps them.
         """
-        if not self.sliding or (among is not None and not bool(among.any())):
+        ranges, method = self.ranges, self.ranges.method
+        if not ranges.sliding or (among is not None and not bool(among.any())):
             return None
-        prices = self.prices.down, self.prices.up
 
         def shift() -> RangeSlacks | None:
-            source = np.random.default_rng(self.method.secret) if random and self.method.shift else None
+            source = np.random.default_rng(method.secret) if random and method.shift else None
             return shift_ranges(
-                self.problem,
+                ranges.problem,
                 slacks,
-                prices,
+                (ranges.prices.down, ranges.prices.up),
                 backends()[0],
                 source,
                 among=among,
                 freely=freely,
                 step=step,
-                draws=self.parameters.shift_draws,
+                draws=ranges.parameters.shift_draws,
             )
 
         return self._despite_interrupt(shift)
 
-    def _result(self, placed: AuditedRanges, bound: float) -> Protection:
+    def result(self, placed: AuditedRanges, bound: float) -> Protection:
         """Return the last result; warn where midpoints give values away."""
         warn_of_midpoints(placed.pattern)
-        return self._result_without_warning(placed, bound)
+        return self.result_without_warning(placed, bound)
 
-    def _result_without_warning(self, placed: AuditedRanges, bound: float) -> Protection:
+    def result_without_warning(self, placed: AuditedRanges, bound: float) -> Protection:
         """Return the result of audited ranges, without a warning: a better one may follow."""
-        cost = self._loss(placed.pattern)
+        cost = self.ranges.loss(placed.pattern)
         return Protection(
-            risk=self.asked,
-            method=self.method,
+            risk=self.ranges.risk,
+            method=self.ranges.method,
             pattern=placed.pattern,
             cost=cost,
             bound=min(bound, cost),
@@ -226,7 +187,3 @@ class RangePublication:
             seed=self.run.seed,
             notes=placed.notes,
         )
-
-    def _loss(self, pattern: Pattern) -> float:
-        """Return what a pattern costs."""
-        return self.method.loss(pattern, self.asked)

@@ -1,0 +1,55 @@
+"""The problem of combined suppression: ranges with a fixed cost each."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import InfeasibleError
+from celosia.protection.combined.formulation import FixedPrices, formulate_by_ends, prices_of, widest_range
+from celosia.protection.combined.method import Combined
+from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.formulation import offer_range_ends
+from celosia.protection.intervals.problem import RangeProblem
+
+
+class CombinedProblem(RangeProblem):
+    """What is to be published as few narrow ranges; see `celosia.protection.intervals.problem.RangeProblem`."""
+
+    method: Combined
+    parameters: CombinedParameters
+
+    @cached_property
+    def prices(self) -> FixedPrices:
+        """What ranges of the columns of the problem cost."""
+        sensitive = int(self.required.sensitive.sum())
+        if self.method.at_most is not None and self.method.at_most < sensitive:
+            raise InfeasibleError.one(
+                "at_most", f"is {self.method.at_most}, but {sensitive} cells are sensitive: each is a range."
+            )
+        return prices_of(self.problem, self.method, self.risk)
+
+    @property
+    def fixed_costs(self) -> NDArray[np.float64]:
+        """What a range costs whatever its width, of every cell of the table, zero where it is none."""
+        costs = np.zeros(len(self.required))
+        costs[self.problem.cells] = self.prices.fixed
+        return costs
+
+    @property
+    def by_width(self) -> bool:
+        """Whether widths are enough: one attacker, equal costs, sliding levels only."""
+        return self.sliding and super().by_width
+
+    def formulate_by_ends(self) -> Modes:
+        """Return the modes in which both ends of every range are variables."""
+        return formulate_by_ends(self.problem, self.prices, self.most, self.parameters.widest_levels)
+
+    def _furthest(self, problem: ProtectionProblem) -> NDArray[np.float64]:
+        """Return how far ranges may reach, ``(2 n,)``."""
+        widest = widest_range(problem, self.parameters.widest_levels)
+        return offer_range_ends(problem, self.prices, self.most, 1.0, widest).upper

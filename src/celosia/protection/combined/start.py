@@ -1,0 +1,82 @@
+"""Mixed-integer searches for ranges that begin with a linear program: the cheapest ranges without binary variables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
+from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.separation import CapacitySeparator
+from celosia.protection.intervals.formulation import formulate_by_ends
+from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.protection.run import Run
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
+from celosia.tolerance import LEVEL_REACHED
+
+
+def solve_by_ends(searches: RangeSearches[RangesT], parameters: CombinedParameters) -> tuple[RangeSlacks, float]:
+    """Return slacks by the model whose variables are both ends of every range, and a bound."""
+    search = searches.open(searches.ranges.formulate_by_ends())
+    finish_from_ranges(searches, search, parameters)
+    if search.best is None:
+        raise failure_of(searches)
+    return searches.read(search)
+
+
+def finish_from_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters: CombinedParameters) -> None:
+    """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find."""
+    ranges = searches.ranges
+    modes = formulate_by_ends(ranges.problem, ranges.prices, ranges.most)
+    share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
+    first = searches.open(modes, shorten(search.run, share, parameters), lambda _: None)
+    searches.finish(first)
+    suggest(searches, search, first.best)
+    searches.finish(search)
+
+
+def shorten(run: Run, share: float, parameters: CombinedParameters) -> Run:
+    """Return a run with a share of the time that is left, and with all of it where that is little."""
+    left = run.clock.left
+    seconds = None if math.isinf(left) else max(share * left, min(left, parameters.least_seconds))
+    return replace(run, clock=Clock(seconds))
+
+
+def suggest(searches: RangeSearches[RangesT], search: ModeSearch, first: NDArray[np.float64] | None) -> None:
+    """Suggest a point as the incumbent by its first variables: ends of ranges, and what hides columns."""
+    searches.update_requirements(search)
+    if first is None:
+        return
+    program, opening, n = search.modes.program, search.modes.opening, len(searches.ranges.problem)
+    point = np.maximum(program.lower, 0.0)
+    point[: len(first)] = np.clip(first, program.lower[: len(first)], program.upper[: len(first)])
+    wide = (point[:n] > 0) | (point[n : 2 * n] > 0)
+    point[opening[wide & (opening >= 0)]] = 1.0
+    try:
+        search.suggest(point)
+    except KeyboardInterrupt:
+        searches.run.clock.stop()
+
+
+def failure_of(searches: RangeSearches[RangesT]) -> CelosiaError:
+    """Return the error of a search without an incumbent, with the cells that the widest ranges leave unsafe."""
+    ranges = searches.ranges
+    if searches.run.clock.left <= 0:
+        return OutOfTimeError.one("time_limit", "was reached before a safe release was known.", "Allow more time.")
+    modes = ranges.formulate_by_ends()
+    separator = CapacitySeparator(ranges.problem, modes, backends()[0], ranges.parameters.search.separation)
+    program = modes.program
+    largest = float(separator.sides.levels.max(initial=1.0))
+    widest = np.where(np.isfinite(program.upper), program.upper, largest)
+    ends = 2 * len(ranges.problem)
+    widest[:ends] = np.minimum(widest[:ends], np.tile(ranges.most / modes.unit, 2))
+    missed = separator.sides.columns[separator.separate(widest).reached < 1.0 - LEVEL_REACHED]
+    if len(missed):
+        return ranges.refusal(missed)
+    return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
