@@ -5,6 +5,7 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
     trade_off, why      the curve between few and narrow ranges; why a cell is not shown
     protect             the verb: the method's wishes applied, the clock started, respondents or not
     methods             which methods there are
+    resume              a run goes on from what another has found
     respondents         requirements that respondents' attacks reveal, as lazy as cuts
     mixed               hidden cells, ranges, rounded and moved values in one optimisation
     combined            ranges with a fixed cost each
@@ -18,6 +19,7 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
                         `modes` is the same search over any variables that a method offers
     run, fallback       clock, gap, solver, seed of a run; its best audited result so far
     infeasibility       which cells stand in the way
+    state               what a search has found as a file, with fingerprints of its problem
     result, distances   what comes out
     method, named_cells what a method states about itself, and how its wishes name cells
     cost_step           of which all costs are multiples

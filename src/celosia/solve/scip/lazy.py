@@ -94,7 +94,8 @@ class LazyRows(pyscipopt.Conshdlr):
 
     def conssepalp(self, _constraints: object, _useful: int) -> Answer:
         """Add the rows that wait."""
-        return self._guard(lambda: PY_SCIP_RESULT.CONSADDED if self._add_waiting() else PY_SCIP_RESULT.DIDNOTRUN)
+        nothing = PY_SCIP_RESULT.DIDNOTRUN
+        return self._guard(lambda: PY_SCIP_RESULT.CONSADDED if self._add_waiting() else nothing, otherwise=nothing)
 
     def conslock(self, _constraint: object, _kind: object, positive: int, negative: int) -> None:
         """Tell SCIP that a lazy row may hold any column back in either direction."""
@@ -129,15 +130,23 @@ class LazyRows(pyscipopt.Conshdlr):
         values = [self.model.getSolVal(solution, column) for column in self._columns]
         return self._problem.round_integers(np.array(values, dtype=np.float64))
 
-    def _guard(self, judge: Callable[[], int]) -> Answer:
-        """Return SCIP's answer; keep what is raised until SCIP has ended, and make it end."""
+    def _guard(self, judge: Callable[[], int], otherwise: int = _INFEASIBLE) -> Answer:
+        """Return SCIP's answer; keep what is raised until SCIP has ended, and make it end.
+
+        Parameters
+        ----------
+        judge
+            Returns the answer.
+        otherwise
+            What SCIP takes from then on: one callback's answers are errors of another's.
+        """
         if self.failure is None:
             try:
                 return {"result": judge()}
             except BaseException as failure:  # noqa: BLE001 - raised again when SCIP has ended
                 self.failure = failure
         self.model.interruptSolve()
-        return {"result": _INFEASIBLE}
+        return {"result": otherwise}
 
 
 def _name(x: NDArray[np.float64]) -> bytes:

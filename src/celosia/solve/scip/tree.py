@@ -169,6 +169,8 @@ class ScipTree:
         except deadline.DeadlineError:
             raise
         except Exception as failure:
+            if lazy is not None and lazy.failure is not None:  # what ended it says more than how it ended
+                raise lazy.failure from None
             raise SolverError.one("SCIP", f"failed: {failure}", "Scale the problem.") from failure
         if lazy is not None and lazy.failure is not None:
             lazy.release()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.oracles.solver_programs import INF, Opened, cheapest_cover, cover, co
 
 from celosia import SolverError
 from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.deadline import DeadlineError
 from celosia.solve.registry import backend as named
 from celosia.solve.solution import Status
 from celosia.tolerance import ROW_SATISFIED
@@ -158,3 +160,19 @@ def test_lazy_rows_need_one_tree_where_the_back_end_is_capable_of_it(opened: Ope
     model = opened(cover_program(rows[:1], cost))
     model.solve_lazily(lambda x: uncovered(rows, x, 1))
     assert (model.cold_solves == 1) is (Capability.LAZY in backend.capabilities)
+
+
+@pytest.mark.parametrize("last", [1, 2, 3, 5, 8, 13])
+def test_what_is_raised_at_any_question_comes_through(opened: Opened, last: int) -> None:
+    """Not an error of the solver, which asks on for a while, and other questions."""
+    rows, cost = cover(6, n_rows=200, n_columns=120)
+    left = [last]
+
+    def separate(x: NDArray[np.float64]) -> list[Row]:
+        left[0] -= 1
+        if left[0] < 0:
+            raise DeadlineError
+        return uncovered(rows, x, 1)
+
+    with contextlib.suppress(DeadlineError):
+        opened(cover_program(rows[:2], 20 + cost)).solve_lazily(separate, time_limit=5)
