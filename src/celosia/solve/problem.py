@@ -65,7 +65,7 @@ class LinearProgram:
         found.raise_as(SpecError)
 
     @classmethod
-    def balanced(
+    def of_moves(
         cls,
         rows: sp.csr_array,
         lower: NDArray[np.float64],

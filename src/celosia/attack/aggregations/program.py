@@ -91,7 +91,7 @@ class AggregationProgram:
 
     def _plain(self, cost: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Model:
         if self._open is None:
-            self._open = self._backend.open(LinearProgram.balanced(self._rows, lower, upper, cost))
+            self._open = self._backend.open(LinearProgram.of_moves(self._rows, lower, upper, cost))
         else:
             columns = np.arange(len(cost))
             self._open.change_costs(columns, cost)

@@ -213,7 +213,7 @@ class _Component:
         self._matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
         self._columns = columns
         self._lower, self._upper = -float_bounds(system.down[columns]), float_bounds(system.up[columns])
-        self._model: Model = backend.open(LinearProgram.balanced(self._matrix, self._lower.copy(), self._upper.copy()))
+        self._model: Model = backend.open(LinearProgram.of_moves(self._matrix, self._lower.copy(), self._upper.copy()))
         self._last: tuple[int, bool] | None = None
         self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
 

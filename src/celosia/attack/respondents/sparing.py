@@ -43,7 +43,7 @@ class SparingModel:
         self._n = matrix.shape[1]
         cost = np.repeat([0.0, _WITHIN, _BEYOND], [len(self._free), 2 * len(priced), 2 * len(priced)])
         self._lower, self._upper = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-        self._model: Model = backend.open(LinearProgram.balanced(rows, self._lower.copy(), self._upper.copy(), cost))
+        self._model: Model = backend.open(LinearProgram.of_moves(rows, self._lower.copy(), self._upper.copy(), cost))
         relations = np.bincount(matrix.indices, minlength=self._n)[priced]
         # In many dimensions the last table is no help for the next (d3b: 107 ms from its basis, 34 from nothing).
         self._method: Method = "afresh" if np.median(relations) >= _MANY else "dual"

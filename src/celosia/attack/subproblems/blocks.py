@@ -65,7 +65,7 @@ class Blocks:
 
     def model(self, backend: Backend, down: NDArray[np.float64], up: NDArray[np.float64]) -> Model:
         """Return a model of all blocks with these bounds and without an objective."""
-        return backend.open(LinearProgram.balanced(self.matrix, -down, up))
+        return backend.open(LinearProgram.of_moves(self.matrix, -down, up))
 
 
 def blocks_of(system: System, parts: Parts, components: NDArray[np.int32]) -> Blocks:

@@ -185,7 +185,7 @@ def _solve_furthest(
     """Return the vertex and duals at which a cell moves furthest."""
     cost = np.zeros(matrix.shape[1])
     cost[place] = -1.0 if upward else 1.0
-    solution = backend.open(LinearProgram.balanced(matrix, lower, upper, cost)).solve()
+    solution = backend.open(LinearProgram.of_moves(matrix, lower, upper, cost)).solve()
     if solution.status is not Status.OPTIMAL or solution.x is None or solution.duals is None:
         raise SolverError.one("explain", f"an attacker's problem ended with {solution.status}.")
     return solution

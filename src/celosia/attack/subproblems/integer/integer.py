@@ -184,4 +184,4 @@ class _IntegerComponent:
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
         bounds = float_bounds(-self.down), float_bounds(self.up)
-        return self.backend.open(LinearProgram.balanced(self.matrix, *bounds, integer=integer))
+        return self.backend.open(LinearProgram.of_moves(self.matrix, *bounds, integer=integer))

@@ -211,7 +211,7 @@ class MixedComponent:
 
     def _model(self, integer: NDArray[np.bool_] | None) -> Model:
         bounds = float_bounds(-self.down), float_bounds(self.up)
-        return self.backend.open(LinearProgram.balanced(self.matrix, *bounds, integer=integer))
+        return self.backend.open(LinearProgram.of_moves(self.matrix, *bounds, integer=integer))
 
     @cached_property
     def _missing(self) -> Model:
@@ -221,7 +221,7 @@ class MixedComponent:
         rows = sp.hstack([self.matrix, one, -one])
         lower = np.concatenate([float_bounds(-self.down), np.zeros(2 * m)])
         upper = np.concatenate([float_bounds(self.up), np.full(2 * m, np.inf)])
-        return self.backend.open(LinearProgram.balanced(rows, lower, upper, np.repeat([0.0, 1.0], [n, 2 * m])))
+        return self.backend.open(LinearProgram.of_moves(rows, lower, upper, np.repeat([0.0, 1.0], [n, 2 * m])))
 
 
 def _reach(question: Question, moves: ExactMoves) -> Fraction:

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
+from celosia.protection.engine.subproblems.reroute import open_shortest_moves
 from celosia.solve.backend import Backend, Method, Model
-from celosia.solve.problem import LinearProgram
 from celosia.tolerance import MOVE_ZERO, UNBOUNDED
 
 if TYPE_CHECKING:
@@ -69,12 +68,7 @@ class Construction:
         parameters: HeuristicParameters = PARAMETERS.heuristics,
     ) -> Construction:
         """Return the construction from some columns."""
-        matrix = sp.csr_array(builder.problem.matrix[:, columns], dtype=np.float64)
-        rows = sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)])
-        zero, n = np.zeros(rows.shape[0]), len(columns)
-        both = sp.csr_array(sp.hstack([rows, -rows]))
-        problem = LinearProgram(both, zero, zero, np.zeros(2 * n), np.zeros(2 * n), np.ones(2 * n))
-        return cls(builder, sides, columns, backend.open(problem), parameters)
+        return cls(builder, sides, columns, open_shortest_moves(builder, columns, backend), parameters)
 
     def construct(
         self,

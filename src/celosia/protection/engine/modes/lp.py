@@ -170,7 +170,7 @@ class _ComponentProgram:
         matrix = sp.csr_array(problem.matrix[:, columns])
         rows = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~problem.implied)
         none = np.zeros(len(columns))
-        program = LinearProgram.balanced(matrix[rows], none, none)
+        program = LinearProgram.of_moves(matrix[rows], none, none)
         return cls(columns, rows, backend.open(program), (none.copy(), none.copy()))
 
     def solve(

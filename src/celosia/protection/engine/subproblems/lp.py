@@ -114,7 +114,7 @@ class AttackerProgram:
         """Return the program of a component."""
         matrix = sp.csr_array(builder.problem.matrix[:, columns])
         rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
-        problem = LinearProgram.balanced(matrix[rows], -share, share)
+        problem = LinearProgram.of_moves(matrix[rows], -share, share)
         return cls(
             builder, columns, rows, share, backend.open(problem), (-share.copy(), share.copy()), complete, least_ratio
         )

@@ -67,4 +67,4 @@ def open_shortest_moves(builder: CutBuilder, columns: NDArray[np.int64], backend
     matrix = sp.csr_array(builder.problem.matrix[:, columns])
     rows = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
     shut = np.zeros(2 * len(columns))
-    return backend.open(LinearProgram.balanced(sp.hstack([rows, -rows]), shut, shut, np.ones(len(shut))))
+    return backend.open(LinearProgram.of_moves(sp.hstack([rows, -rows]), shut, shut, np.ones(len(shut))))

@@ -66,7 +66,7 @@ class Shifts:
         """Return the average of some vertices, of one component; None where there is no shift."""
         n = len(self.low)
         total = np.zeros(n)
-        model = backend.open(LinearProgram.balanced(self.rows, self.low, self.high))
+        model = backend.open(LinearProgram.of_moves(self.rows, self.low, self.high))
         for _ in range(self.draws):
             model.change_costs(np.arange(n), random.normal(size=n))
             x = model.solve(method="primal", duals=False).x
@@ -80,7 +80,7 @@ class Shifts:
         n = len(self.low)
         low, high = (np.floor(np.maximum(side, 0.0) + SHIFT_FEASIBLE) for side in (-self.low, self.high))
         total, columns = np.zeros(n), np.arange(n)
-        model = backend.open(LinearProgram.balanced(self.rows, -low, high))
+        model = backend.open(LinearProgram.of_moves(self.rows, -low, high))
         for _ in range(self.draws):
             below, above = (np.floor(random.random(n) * (side + 1)) for side in (low + total, high - total))
             model.change_bounds(columns, -below, above)
