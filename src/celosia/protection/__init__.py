@@ -10,7 +10,7 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
     mixed               hidden cells, ranges, rounded and moved values in one optimisation
     combined            ranges with a fixed cost each
     suppression         cells are shown or hidden
-    intervals           ranges; `publish` places them on decimals, `admm` finds those of large product tables
+    intervals           ranges: their problem, searches, `publish` (on decimals), `admm` (for large product tables)
     rounding            multiples of a base that add up
     perturbation        values within a published reach that add up
     random_rounding     values rounded at random
