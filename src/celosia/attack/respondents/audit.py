@@ -15,6 +15,7 @@ one leaf only the largest matter.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +39,9 @@ from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.table import Table
 
+if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
+
 
 @takes(release=(Protected, Release, Pattern), risk=(Risk, Table))
 def audit_respondents(
@@ -51,6 +55,7 @@ def audit_respondents(
     solver: str | None = None,
     clock: Clock | None = None,
     progress: Progress = SILENT,
+    proposed: ProposedWitnesses | None = None,
 ) -> RespondentAudit:
     """Return who comes too close to whom: every coalition of contributors against every other contributor.
 
@@ -82,6 +87,8 @@ def audit_respondents(
         When to stop: targets that are left then are counted, and the release is not called safe.
     progress
         Hears about targets.
+    proposed
+        Moves of targets' cells that a search has found: they are tried first, and checked as all are.
 
     Raises
     ------
@@ -98,7 +105,7 @@ def audit_respondents(
     parts = []
     for place, one in enumerate(criteria):
         exposed = None if again is None else again.parts[place].exposed
-        parts.append(_audit_rule(table, release, one, ties, exposed, most, backend, when, progress))
+        parts.append(_audit_rule(table, release, one, ties, exposed, most, backend, when, progress, proposed))
     return RespondentAudit(rules, tuple(parts))
 
 
@@ -112,11 +119,12 @@ def _audit_rule(
     backend: Backend,
     clock: Clock,
     progress: Progress,
+    proposed: ProposedWitnesses | None,
 ) -> RuleAudit:
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
     people = one.respondents
     knowledge = one.knowledge.with_larger_p() if ties == "sensitive" else one.knowledge
-    problem = respondent_problem(table, release, people, knowledge, backend, clock)
+    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed)
     groups = find_targets(problem, knowledge.coalition)
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.push import PushSolver
+from celosia.attack.respondents.push import PushSolver, WitnessMoves
 from celosia.attack.system.decomposition import Parts, decompose
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.release import Release
@@ -25,6 +26,9 @@ from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +168,15 @@ class RespondentProblem:
 
 
 def respondent_problem(
-    table: Table, release: Release, respondents: Respondents, knowledge: Knowledge, backend: Backend, clock: Clock
+    table: Table,
+    release: Release,
+    respondents: Respondents,
+    knowledge: Knowledge,
+    backend: Backend,
+    clock: Clock,
+    proposed: ProposedWitnesses | None = None,
 ) -> RespondentProblem:
-    """Return the problem for a release.
+    """Return the problem for a release; moves that are proposed are tried first, and checked as all are.
 
     Raises
     ------
@@ -196,12 +206,26 @@ def respondent_problem(
     component[known] = len(parts) + np.arange(len(known))
     also = np.searchsorted(published.cells, system.cells)  # whatever is open to respondents is not published
     return RespondentProblem(
-        *(table, respondents, knowledge, system, parts, PushSolver(system, parts, backend)),
+        *(table, respondents, knowledge, system, parts),
+        PushSolver(system, parts, backend, {} if proposed is None else _moves_by_column(proposed, place_of)),
         *(knowledge.q * scale, scale, column, component),
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
         clock,
     )
+
+
+def _moves_by_column(proposed: ProposedWitnesses, place_of: NDArray[np.int64]) -> dict[int, list[WitnessMoves]]:
+    """Return proposed moves of cells that are not known, by the column that they push."""
+    found: dict[int, list[WitnessMoves]] = {}
+    for k in range(len(proposed)):
+        part = slice(proposed.starts[k], proposed.starts[k + 1])
+        columns = place_of[proposed.moved[part]]
+        if bool((columns >= 0).all()):
+            order, own = np.argsort(columns), int(place_of[proposed.cells[k]])
+            moves = proposed.moves[part] // np.gcd.reduce(proposed.moves[part])
+            found.setdefault(own, []).append(WitnessMoves(columns[order], moves[order], 1))
+    return found
 
 
 def _unbounded_ends(n: int, decimals: int) -> tuple[Fixed, Fixed]:

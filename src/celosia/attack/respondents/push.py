@@ -8,8 +8,10 @@ numbers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,10 +77,18 @@ class PushSolver:
         The system, with the widest bounds over all attackers, and its components.
     backend
         Solves where there is no network.
+    proposed
+        Moves that are tried before anything is solved, by the column that they push.
     """
 
-    def __init__(self, system: System, parts: Parts, backend: Backend) -> None:
-        self._system, self._parts, self._backend = system, parts, backend
+    def __init__(
+        self,
+        system: System,
+        parts: Parts,
+        backend: Backend,
+        proposed: Mapping[int, Sequence[WitnessMoves]] = MappingProxyType({}),
+    ) -> None:
+        self._system, self._parts, self._backend, self._proposed = system, parts, backend, proposed
         n_nodes = system.matrix.shape[0] + len(parts)
         self._starts, self._arcs = adjacency(parts.tail, parts.head, n_nodes)
         self._flow = np.zeros(len(system), dtype=np.int64)
@@ -127,8 +137,21 @@ class PushSolver:
         else:
             lower, upper = -down, up.copy()
             lower[column] = upper[column] = amount if upward else -amount
+            if self._moves_as_proposed(component, column, lower, upper):
+                return True
             found = self._verify(component, self._program(component).between(lower, upper, None), lower, upper)
         return found is not None and abs(found.of(column)) >= amount * found.denominator
+
+    def _moves_as_proposed(
+        self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> bool:
+        """Return whether a proposed move, scaled to what is asked of its column, lies between all bounds."""
+        for one in self._proposed.get(column, ()):
+            own = one.of(column)
+            moves = one.moves * (int(upper[column]) if own > 0 else -int(upper[column]))
+            if self._verify(component, WitnessMoves(one.columns, moves, abs(own)), lower, upper) is not None:
+                return True
+        return False
 
     def between(
         self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]

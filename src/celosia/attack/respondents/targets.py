@@ -112,9 +112,10 @@ class CellTarget:
 
     def level(self, members: Coalition) -> int:
         """Return how far the cell must move."""
-        return self._level(self.problem.contribution_of(members, self.leaf))
+        return self.level_of(self.problem.contribution_of(members, self.leaf))
 
-    def _level(self, taken: int) -> int:
+    def level_of(self, taken: int) -> int:
+        """Return how far the cell must move when attackers contribute so much to it."""
         problem, own = self.problem, self.problem.holdings[self.place][self.leaf]
         return problem.error(own) + problem.q * (own + taken) - int(problem.capacity[self.leaf])
 
@@ -122,11 +123,11 @@ class CellTarget:
         """Return tables that push the cell as far as is needed, and how far they do."""
         problem = self.problem
         inside = problem.contribution_of(members, self.leaf)
-        level = self._level(inside)
+        level = self.level_of(inside)
         others = [
             size for size, place in problem.contributors[self.leaf] if place != self.place and place not in members
         ]
-        limit = self._level(inside + sum(others[:spare]))
+        limit = self.level_of(inside + sum(others[:spare]))
         if limit <= 0:
             return Judgement(CellProof(problem, self.leaf, (), 0), 0, level)
         taken = {
@@ -135,7 +136,7 @@ class CellTarget:
             for leaf in problem.holdings[place]
             if leaf != self.leaf and problem.component[leaf] == problem.component[self.leaf]
         }
-        outside = self._level(inside + sum(others[: max(spare - 1, 0)]))
+        outside = self.level_of(inside + sum(others[: max(spare - 1, 0)]))
         tables, reach = self._push_sparingly(taken, limit, most, outside) or self._push_both_ways(taken, limit)
         if reach < level:
             return Judgement(None, reach, level)
@@ -143,7 +144,7 @@ class CellTarget:
 
     def clears(self, most: dict[int, int]) -> bool:
         """Return whether the cell moves far enough when attackers contribute at most `most` to every leaf."""
-        level = self._level(most.get(self.leaf, 0))
+        level = self.level_of(most.get(self.leaf, 0))
         if level <= 0:
             return True
         column = int(self.problem.column[self.leaf])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
 from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
+from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shield_from_presses
@@ -109,6 +110,23 @@ class RespondentOracle:
         if audit.safe:
             self._safe.add(hidden.tobytes())
         return audit
+
+    def is_safe(self, pattern: Pattern, proposed: ProposedWitnesses) -> bool:
+        """Return whether attacks on a pattern show that nobody comes too close; proposed moves are tried first.
+
+        Raises
+        ------
+        StoppedError
+            Ctrl-C was pressed.
+        """
+        clock = self.run.clock.share(1.0)
+        with shield_from_presses():
+            audit = audit_respondents(pattern, self.risk.table, rule=self.rules, most=1, clock=clock, proposed=proposed)
+        if clock.stopped:
+            raise StoppedError
+        if audit.safe:
+            self._safe.add((pattern.status != SHOWN).tobytes())
+        return audit.safe
 
     def require(self, audit: RespondentAudit) -> bool:
         """Add the requirements that an audit found violated; return whether some are new.

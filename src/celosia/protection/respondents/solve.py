@@ -11,17 +11,21 @@ or not published.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from celosia.attack.audit import audit as audit_cells
 from celosia.attack.respondents.audit import RespondentAudit
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
+from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
+from celosia.protection.respondents.clearance import find_clear_pattern
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
@@ -143,6 +147,7 @@ class _RespondentSearch:
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
+        self._begin_with_moves()
         first = self._find_pattern(
             self.risk, max(self.run.gap, self.parameters.first_gap), self.parameters.first_share, self.warm_start
         )
@@ -161,6 +166,21 @@ class _RespondentSearch:
             self._search_with_oracle(first, audit)
         else:
             self._repeat_with_oracle(first, audit)
+
+    def _begin_with_moves(self) -> None:
+        """Keep a pattern of a product table in which moves of few cells clear all respondents, where there is one."""
+        if not (self.method.only_hides and self.method.hides_everything):
+            return
+        found = find_clear_pattern(self.risk, self.oracle.rules, self.run)
+        if found is None:
+            return
+        hidden, proposed = found
+        pattern = Pattern.hide(self.risk.table, hidden)
+        checked = audit_cells(pattern, self.risk, integer=self.run.integer, proposed=proposed)
+        if checked.safe and self.oracle.is_safe(pattern, proposed):
+            cost = math.fsum(self.risk.cost[hidden].tolist())
+            told = (self.run.clock.seconds, self.run.solver_name, (), self.run.seed)
+            self._keep(Protection(self.risk, self.method, pattern, cost, 0.0, checked, *told))
 
     def _search_with_oracle(self, first: Protection, audit: RespondentAudit) -> None:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""

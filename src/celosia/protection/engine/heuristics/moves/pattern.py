@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,24 @@ if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wishes:
+    """Moves of some columns that are wanted within bounds of their own, which the columns themselves may leave.
+
+    Parameters
+    ----------
+    columns, levels
+        Which columns, and how far up and down, in counts, ``(w,)`` each.
+    up, down
+        The bounds, ``(n,)`` each.
+    """
+
+    columns: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    up: NDArray[np.int64]
+    down: NDArray[np.int64]
+
+
 class MoveSearch:
     """Finds a pattern of a product table with a witness in whole numbers for every requirement.
 
@@ -37,16 +56,22 @@ class MoveSearch:
         Returns whether the time is up.
     parameters
         How much effort moves are worth.
+    wishes
+        What is wanted beyond the requirements of the problem.
     """
 
     def __init__(
-        self, problem: ProtectionProblem, late: Callable[[], bool], parameters: MoveParameters = PARAMETERS.moves
+        self,
+        problem: ProtectionProblem,
+        late: Callable[[], bool],
+        parameters: MoveParameters = PARAMETERS.moves,
+        wishes: Sequence[Wishes] = (),
     ) -> None:
         assert problem.product is not None  # noqa: S101  (callers ask for it)
         self._problem, self._late, self._parameters = problem, late, parameters
         self._product = problem.product
-        self._cells = _cells_of(problem)
-        self._wanted, self._requirement = _want_both_sides(problem)
+        self._cells = _cells_of(problem, wishes)
+        self._wanted, self._requirement = _want_both_sides(problem, wishes)
         self._witnesses = _make_witnesses(problem, len(self._requirement), parameters)
         self._narrow = self._paths(1)
 
@@ -91,7 +116,8 @@ class MoveSearch:
             leaves = np.diff(sp.csr_array(holding).indptr)
             height += leaves[self._product.codes[:, axis]] > 1
         level = np.maximum(wanted.up, wanted.down)[left]
-        return left[np.lexsort((-level, -height[wanted.columns[left]]))]
+        wished = self._requirement[left] < 0
+        return left[np.lexsort((-level, -height[wanted.columns[left]], ~wished))]
 
     def _split(self, some: NDArray[np.int64]) -> None:
         """Want a witness for each side where one for both was not found."""
@@ -214,10 +240,16 @@ class MoveSearch:
     @property
     def missed(self) -> NDArray[np.int64]:
         """The requirements that have no witness, increasing."""
-        return np.unique(self._requirement[self._left()])
+        missed = self._requirement[self._left()]
+        return np.unique(missed[missed >= 0])
+
+    @property
+    def unserved(self) -> int:
+        """How many wishes have no witness."""
+        return int((self._requirement[self._left()] < 0).sum())
 
 
-def _cells_of(problem: ProtectionProblem) -> Cells:
+def _cells_of(problem: ProtectionProblem, wishes: Sequence[Wishes]) -> Cells:
     product = problem.product
     assert product is not None  # noqa: S101  (callers ask for it)
     keys = product.keys
@@ -225,30 +257,41 @@ def _cells_of(problem: ProtectionProblem) -> Cells:
         keys,
         np.ascontiguousarray(product.codes),
         *hash_keys(keys),
-        np.minimum(problem.up, LARGEST_ROOM),
-        np.minimum(problem.down, LARGEST_ROOM),
+        np.minimum(np.vstack([problem.up, *(one.up for one in wishes)]), LARGEST_ROOM),
+        np.minimum(np.vstack([problem.down, *(one.down for one in wishes)]), LARGEST_ROOM),
         np.where(problem.whole, 10**problem.decimals, 0).astype(np.int64),
     )
 
 
-def _want_both_sides(problem: ProtectionProblem) -> tuple[Wanted, NDArray[np.int64]]:
-    """Return what is wanted for every requirement, and the requirement; sliding levels are split between the sides."""
-    asked = problem.requirements
-    up, down, columns, attackers = asked.up.copy(), asked.down.copy(), asked.columns, asked.attackers
-    more = np.maximum(asked.sliding - up - down, 0)
+def _want_both_sides(problem: ProtectionProblem, wishes: Sequence[Wishes]) -> tuple[Wanted, NDArray[np.int64]]:
+    """Return what is wanted for every wish and requirement, and the requirement, -1 for wishes."""
+    required = problem.requirements
+    first = problem.n_attackers
+    columns = np.concatenate([*(one.columns for one in wishes), required.columns])
+    attackers = [np.full(len(one.columns), first + k) for k, one in enumerate(wishes)]
+    wished = [one.levels for one in wishes]
+    up, down = (np.concatenate([*wished, side]) for side in _split_sliding_levels(problem))
+    number = np.concatenate([*(np.full(len(one), -1) for one in wished), np.arange(len(required))])
+    some = np.flatnonzero(np.maximum(up, down) <= LARGEST_ROOM)
+    alike = np.full(len(some), -1, dtype=np.int64)
+    last: dict[int, int] = {}
+    for place, column in enumerate(columns[some].tolist()):
+        alike[place] = last.get(column, -1)
+        last[column] = place
+    who = np.concatenate([*attackers, required.attackers]).astype(np.int64)
+    return Wanted(columns[some], who[some], up[some], down[some], alike), number[some].astype(np.int64)
+
+
+def _split_sliding_levels(problem: ProtectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return levels up and down of all requirements; sliding levels are split, in halves or nearly."""
+    required = problem.requirements
+    up, down, columns, attackers = required.up, required.down, required.columns, required.attackers
+    more = np.maximum(required.sliding - up - down, 0)
     step = np.where(problem.whole, 10**problem.decimals, 1)[columns]
     rooms = (problem.up[attackers, columns] - up, problem.down[attackers, columns] - down)
     half = -(-more // (2 * step)) * step
     rises = np.clip(np.maximum(half, more - rooms[1]), 0, np.maximum(rooms[0], 0))
-    up, down = up + rises, down + np.maximum(more - rises, 0)
-    order = np.arange(len(columns))
-    order = order[np.maximum(up, down) <= LARGEST_ROOM]
-    alike = np.full(len(order), -1, dtype=np.int64)
-    last: dict[int, int] = {}
-    for place, column in enumerate(columns[order].tolist()):
-        alike[place] = last.get(column, -1)
-        last[column] = place
-    return Wanted(columns[order], attackers[order], up[order], down[order], alike), order
+    return up + rises, down + np.maximum(more - rises, 0)
 
 
 def _make_witnesses(problem: ProtectionProblem, n: int, parameters: MoveParameters) -> Witnesses:

@@ -89,7 +89,7 @@ def place_of(cell: int, cells: NDArray[np.int32], n: int) -> int:
 def fits(
     number: int, moved: NDArray[np.int32], values: NDArray[np.int32], n: int, wanted: Wanted, cells: Cells
 ) -> bool:
-    """Return whether a move, scaled to a level, keeps the attacker's bounds in every cell."""
+    """Return whether a move, scaled to a level, keeps the attacker's bounds in every other cell."""
     own = place_of(wanted.columns[number], moved, n)
     if own < 0:
         return False
@@ -98,6 +98,8 @@ def fits(
         scale, sign = -scale, -sign
     attacker, up, down = wanted.attackers[number], wanted.up[number], wanted.down[number]
     for k in range(n):
+        if k == own:  # levels are no larger than its own bounds, where these count
+            continue
         value = sign * values[k]
         above, below = cells.up[attacker, moved[k]], cells.down[attacker, moved[k]]
         if value < 0:

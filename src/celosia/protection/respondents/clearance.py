@@ -1,0 +1,111 @@
+"""Patterns of product tables that clear all respondents at once, by moves of few cells.
+
+Whoever attacks a target in one leaf cell knows at most what the largest of the others contribute to every leaf. A move
+of the target's cell that leaves that much untouched everywhere clears him of all coalitions at once
+(`celosia.attack.respondents.targets.CellTarget.clears`). That is more than is needed, so bounds do not use it; but such
+moves are found without a linear program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
+from celosia.attack.respondents.targets import CellTarget, find_targets
+from celosia.attack.system.decomposition import decompose
+from celosia.pattern.pattern import Pattern
+from celosia.pattern.release import publish
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes
+from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
+from celosia.protection.engine.problem import problem_of
+from celosia.risk.respondents.rules import criteria_of
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW
+from celosia.solve.registry import backends
+from celosia.tolerance import ENDLESS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
+    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.run import Run
+    from celosia.risk.risk import Risk
+    from celosia.risk.rules.contributor_rules import RespondentRule
+    from celosia.solve.clock import Clock
+
+
+def find_clear_pattern(
+    risk: Risk, rules: tuple[RespondentRule, ...], run: Run, parameters: MoveParameters = PARAMETERS.moves
+) -> tuple[NDArray[np.bool_], ProposedWitnesses] | None:
+    """Return cells to hide so that moves clear all respondents, and these moves; None where that is not to be had.
+
+    Tables that are no products, small, or networks have quicker ways.
+    """
+    problem = problem_of(risk, integer=run.integer)
+    if problem.product is None or len(problem) < parameters.least_columns:
+        return None
+    if bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
+        return None
+    end = np.inf
+    search = MoveSearch(
+        problem,
+        lambda: run.clock.left <= 0 or run.clock.seconds > end,
+        parameters,
+        list(wish_for_clearance(risk, rules, problem, run.clock)),
+    )
+    search.find_first()
+    search.drop_unsound()
+    if len(search.missed) or search.unserved:
+        return None
+    end = run.clock.seconds + parameters.share * run.clock.left
+    search.clean_up()
+    hidden = np.isin(risk.status, (SENSITIVE, HIDE))
+    hidden[problem.cells[np.flatnonzero(search.pattern)]] = True
+    return hidden, search.propose().of_cells(problem.cells)
+
+
+def wish_for_clearance(
+    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, clock: Clock
+) -> Iterator[Wishes]:
+    """Yield the moves that clear the worst target of every leaf of all coalitions, rule by rule."""
+    everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
+    place_of = np.full(len(risk), -1, dtype=np.int64)
+    place_of[problem.cells] = np.arange(len(problem))
+    for one in criteria_of(risk.table, rules):
+        attacked = respondent_problem(risk.table, everything, one.respondents, one.knowledge, backends()[0], clock)
+        yield _wish(attacked, min(one.knowledge.coalition, len(one.respondents) - 1), problem, place_of)
+
+
+def _wish(
+    attacked: RespondentProblem, coalition: int, problem: ProtectionProblem, place_of: NDArray[np.int64]
+) -> Wishes:
+    system = attacked.system
+    levels: dict[int, int] = {}
+    for group in find_targets(attacked, coalition):
+        target = group[0]
+        if isinstance(target, CellTarget):
+            others = [size for size, place in attacked.contributors[target.leaf] if place != target.place]
+            level = target.level_of(sum(others[:coalition]))
+            cell = int(attacked.respondents.leaves[target.leaf])
+            if level > 0 and place_of[cell] >= 0:
+                levels[cell] = max(level, levels.get(cell, 0))
+    taken = dict(enumerate(attacked.largest_sums(coalition).tolist()))
+    bounds = []
+    for own in attacked.bounds(taken):
+        bound = np.zeros(len(problem), dtype=np.int64)
+        known = place_of[system.cells] >= 0
+        bound[place_of[system.cells[known]]] = _in_counts(own[known], system.decimals, problem.decimals)
+        bounds.append(bound)
+    cells = np.array(list(levels), dtype=np.int64)
+    wanted = -_in_counts(-np.array(list(levels.values()), dtype=np.int64), system.decimals, problem.decimals)
+    return Wishes(place_of[cells], wanted, *bounds)
+
+
+def _in_counts(numbers: NDArray[np.int64], decimals: int, wanted: int) -> NDArray[np.int64]:
+    """Return counts in another decimal, rounded down; what has no end has none."""
+    if decimals > wanted:
+        return np.where(numbers >= ENDLESS, ENDLESS, numbers // 10 ** (decimals - wanted))
+    return np.where(numbers >= ENDLESS // 10 ** (wanted - decimals), ENDLESS, numbers * 10 ** (wanted - decimals))
