@@ -124,6 +124,6 @@ def _places(found: Problems, name: str, places: ArrayLike, length: int) -> NDArr
         return np.zeros(0, dtype=np.int32)
     if wanted.size and (int(wanted.min()) < 0 or int(wanted.max()) >= length):
         found.add(name, f"must lie between 0 and {length - 1}.")
-    elif wanted.size > 1 and len(np.unique(wanted)) < wanted.size:
+    elif wanted.size > 1 and not np.diff(np.sort(wanted)).all():
         found.add(name, "must be named once each.")
     return np.ascontiguousarray(wanted, dtype=np.int32)
