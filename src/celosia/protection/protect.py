@@ -163,7 +163,11 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
         risk = replace(risk, respondents=(), unasked=_DISTANT)
     asked = method.apply_to(risk)
     run = replace(run, keeper=session.keeper)
-    found = _run_in_time(lambda timed: session.run(lambda warm: engine(asked, method, warm), asked, timed), run)
+    try:
+        found = _run_in_time(lambda timed: session.run(lambda warm: engine(asked, method, warm), asked, timed), run)
+    except OutOfTimeError:
+        session.leave()
+        raise
     found = session.close(found)
     return replace(found, notes=(*found.notes, *risk.respondent_notes(run.integer)))
 

@@ -89,6 +89,8 @@ class Session:
         for part, said in _OTHERS.items():
             if start.fingerprints.get(part) != fingerprints[part]:
                 raise SpecError.one(str(resume), said, "Resume it with the job that it was made for, or begin anew.")
+        if keeper is not None:
+            keeper.begin(start)
         return cls(start, keeper, _settle(method, start, str(resume)))
 
     def run(self, work: Work, risk: Risk, run: Run) -> Protection:
@@ -112,6 +114,8 @@ class Session:
             return work(run)
         known = self._known = _audit_start(self.start, risk, self.method, run)
         safe = known is not None and known.safe
+        if known is not None and not safe and self.keeper is not None:
+            self.keeper.withdraw_pattern()
         if known is not None and safe:
             if run.fallback is not None:
                 run.fallback.offer(known)
@@ -119,7 +123,7 @@ class Session:
                 warn_of_midpoints(known.pattern)
                 return known
         try:
-            return work(replace(run, warm_start=_warm_start(self.start, known, len(risk))))
+            return work(replace(run, warm_start=_warm_start(self.start, known)))
         except InfeasibleError:  # the audit says otherwise: cuts of the file are wrong
             if known is None or not safe:
                 raise
@@ -133,10 +137,16 @@ class Session:
         if self.keeper is None:
             return found
         self.keeper.keep_result(found)
-        self.keeper.write()
+        self.leave()
         if not self.keeper.failure:
             return found
         return replace(found, notes=(*found.notes, f"{_NOT_WRITTEN} {self.keeper.failure}"))
+
+    def leave(self) -> None:
+        """Write what is known, whether there is a result or not."""
+        if self.keeper is not None:
+            self.keeper.touch()
+            self.keeper.write()
 
     def _join(self, found: Protection, start: SearchState) -> Protection:
         """Return the cheaper of two results, with the higher bound, and what it rests on.
@@ -149,6 +159,8 @@ class Session:
         left = () if safe or known is None else (_LEFT_OUT,)
         best = replace(best, seconds=found.seconds, trace=found.trace)
         if self._contradicted or start.bound * (1 - BOUND_LOWERED) > best.cost:
+            if self.keeper is not None:
+                self.keeper.forget_bound()
             return replace(best, bound=0.0, notes=(*best.notes, *left, _CONTRADICTS))
         bound = min(max(found.bound, start.bound), best.cost)
         return replace(best, bound=bound, notes=(*best.notes, *left, _FROM_STATE))
@@ -206,16 +218,16 @@ def _audit_start(start: SearchState, risk: Risk, method: Method, run: Run) -> Pr
         found=checked,
         seconds=run.clock.seconds,
         solver=run.solver_name,
-        trace=((run.clock.seconds, cost, bound, len(start.cuts)),),
+        trace=((run.clock.seconds, cost, bound, start.n_cuts),),
         seed=run.seed,
         notes=start.notes,
     )
 
 
-def _warm_start(start: SearchState, known: Protection | None, n_cells: int) -> WarmStart:
+def _warm_start(start: SearchState, known: Protection | None) -> WarmStart:
     """Return the pattern of a state, where it is safe, and its cuts, for a search that begins with them."""
     hidden = None if known is None or not known.safe else np.asarray(known.pattern.status != SHOWN)
     warm = WarmStart(hidden)
-    if start.cuts.fits(n_cells):
-        warm.learn(start.cuts)
+    for name, cuts in start.cuts.items():
+        warm.learn(name, cuts)
     return warm

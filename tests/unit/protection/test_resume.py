@@ -33,7 +33,7 @@ from celosia import (
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.progress import Silent
 from celosia.protection.method import Method
-from celosia.protection.state.file import CutsByCells, SearchState, read_state, write_state
+from celosia.protection.state.file import PackedCuts, SearchState, read_state, write_state
 from celosia.table.fixed import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
@@ -96,11 +96,45 @@ def test_ctrl_c_leaves_a_state_that_leads_to_the_optimum(tmp_path: Path, after: 
 def test_cuts_are_taken_over(tmp_path: Path) -> None:
     risk, path = instance("d3a"), tmp_path / "s"
     first = protect(risk, time_limit=5, state=path)
-    assert len(read_state(path).cuts) > 100
+    assert read_state(path).n_cuts > 100
     again = protect(risk, time_limit=5, resume=path)
     assert again.trace[0][3] >= 100
     assert again.cost <= first.cost
     assert again.bound >= first.bound
+
+
+@pytest.mark.parametrize("method", [Intervals(secret=1), Combined(secret=1), Mixed(secret=1)], ids=lambda how: how.name)
+def test_cuts_of_ranges_are_taken_over(tmp_path: Path, method: Method) -> None:
+    risk, path = instance("t20x10", sliding=True), tmp_path / "s"
+    protect(risk, method, progress=Interrupting(30), state=path, gap=0.05)
+    known = read_state(path)
+    assert known.n_cuts > 0
+    again = protect(risk, method, resume=path, gap=0.02, time_limit=10)
+    alone = protect(risk, method, gap=0.02, time_limit=10)
+    assert again.safe
+    assert again.trace[0][3] > alone.trace[0][3]
+    assert again.bound <= alone.cost * (1 + 1e-9)
+    assert alone.bound <= again.cost * (1 + 1e-9)
+
+
+def test_what_was_resumed_is_not_lost_where_there_is_no_time_to_audit_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s"
+    risk = kept(path)
+    known = read_state(path)
+
+    def late(*_args: object, **_options: object) -> None:
+        raise OutOfTimeError.one("time_limit", "was reached.")
+
+    monkeypatch.setattr("celosia.protection.resume.audit", late)
+    with pytest.raises(OutOfTimeError):
+        protect(risk, resume=path, state=path)
+    left = read_state(path)
+    assert (left.bound, left.n_cuts) == (known.bound, known.n_cuts)
+    assert known.modes is not None
+    assert left.modes is not None
+    assert np.array_equal(left.modes[0].cells, known.modes[0].cells)
 
 
 def test_a_state_is_kept_while_the_search_goes_on(tmp_path: Path) -> None:
@@ -233,8 +267,8 @@ def test_forged_cuts_do_not_make_a_safe_pattern_impossible(tmp_path: Path) -> No
     risk = kept(path)
     free = int(np.flatnonzero(~risk.sensitive & (risk.table.amounts.counts > 0))[0])
     no = np.zeros(1, dtype=bool)
-    wrong = CutsByCells(np.array([0, 1]), np.array([free]), np.array([0.1]), np.array([1.0]), no, no)
-    forge(path, cuts=wrong)
+    wrong = PackedCuts(np.array([0, 1]), np.array([free]), np.array([0.1]), np.array([1.0]), no, no)
+    forge(path, cuts={"cells": wrong})
     found = protect(risk, resume=path)
     assert found.safe
     assert not found.optimal or found.cost == OPTIMA["hh1"].value or any(RESTS in note for note in found.notes)

@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.state.file import CutsByCells
+from celosia.protection.state.file import PackedCuts
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
+
+CELLS = "cells"
+"""The name of cuts whose columns are the cells of the table, of whatever components they are."""
 
 RequirementKey = tuple[int, str, int]
 """What tells a requirement from others: the cell, the attacker's name, and how many of both come before it."""
@@ -40,7 +43,7 @@ class WarmStart:
     pattern: NDArray[np.bool_] | None = None
     met: frozenset[RequirementKey] = frozenset()
     _cuts: dict[bytes, Cut] = field(default_factory=dict)
-    _same: dict[bytes, Cut] = field(default_factory=dict)
+    _packed: dict[str, PackedCuts] = field(default_factory=dict)
 
     def keep(self, problem: ProtectionProblem, cuts: Iterable[Cut]) -> None:
         """Keep the cuts of a problem that hold when requirements are added, and more cells are forced."""
@@ -49,26 +52,28 @@ class WarmStart:
                 known = Cut(problem.cells[cut.columns], cut.values)
                 self._cuts[known.key] = known
 
-    def learn(self, cuts: CutsByCells) -> None:
-        """Take over all cuts of another run of the same problem, also those that hold for nothing else."""
-        ends = pairwise(cuts.starts.tolist())
-        flags = zip(cuts.right.tolist(), cuts.lean.tolist(), cuts.rounded.tolist(), strict=True)
-        for (begin, end), (right, lean, rounded) in zip(ends, flags, strict=True):
-            known = Cut(cuts.cells[begin:end], cuts.values[begin:end], right, lean=lean, rounded=rounded)
-            self._same[known.key] = known
+    def learn(self, name: str, cuts: PackedCuts) -> None:
+        """Take over cuts of another run of the same search, also those that hold for nothing else."""
+        self._packed[name] = cuts
+
+    def cuts_of(self, name: str, n_columns: int = np.iinfo(np.int32).max) -> list[Cut]:
+        """Return the cuts of the search of this name in another run; none where they cannot be ones of it."""
+        packed = self._packed.get(name)
+        return list(unpack_cuts(packed)) if packed is not None and packed.fits(n_columns) else []
 
     def cuts(self, problem: ProtectionProblem) -> Iterator[Cut]:
         """Yield the cuts about cells of a problem, for its columns; what it forces makes them tighter."""
         place = np.full(int(problem.cells.max(initial=-1)) + 1, -1, dtype=np.int64)
         place[problem.cells] = np.arange(len(problem))
-        for known in (*self._same.values(), *self._cuts.values()):
+        for known in self.cuts_of(CELLS):
+            columns = place[known.columns] if known.columns[-1] < len(place) else np.full(1, -1)
+            if bool((columns >= 0).all()):  # of this component
+                yield replace(known, columns=columns)
+        for known in self._cuts.values():
             if known.columns[-1] >= len(place):
                 continue
             columns = place[known.columns]
             if bool((columns < 0).any()):
-                continue
-            if known.key in self._same:
-                yield replace(known, columns=columns)
                 continue
             forced = problem.forced[columns]
             right = 1.0 - float(known.values[forced].sum()) - SUM_ROUNDING
@@ -91,28 +96,25 @@ class WarmStart:
         return hidden | problem.forced
 
 
-def pack_cuts(parts: Iterable[tuple[ProtectionProblem, Iterable[Cut]]], most: int) -> CutsByCells:
-    """Return cuts of the parts of a problem by cells of the table: of each the newest, no more coefficients in all.
-
-    Parameters
-    ----------
-    parts
-        Components with their cuts, in the order in which they were found.
-    most
-        So many coefficients in all.
-    """
-    known = [replace(cut, columns=problem.cells[cut.columns]) for problem, cuts in parts for cut in cuts]
-    known = [cut for cut in known if len(cut.columns)]
+def pack_cuts(cuts: Iterable[Cut], most: int) -> PackedCuts:
+    """Return the last of some cuts, with no more than so many coefficients in all."""
+    known = [cut for cut in cuts if len(cut.columns)]
     sizes = np.array([len(cut.columns) for cut in known], dtype=np.int64)
     first = len(known) - int(np.searchsorted(np.cumsum(sizes[::-1]), most, side="right"))
     kept = known[first:]
-    if not kept:
-        return CutsByCells.none()
-    return CutsByCells(
+    return PackedCuts(
         np.concatenate([[0], np.cumsum(sizes[first:])]),
-        np.concatenate([cut.columns for cut in kept]),
-        np.concatenate([cut.values for cut in kept]),
+        np.concatenate([np.zeros(0, np.int64), *(cut.columns for cut in kept)]),
+        np.concatenate([np.zeros(0), *(cut.values for cut in kept)]),
         np.array([cut.right for cut in kept]),
-        np.array([cut.lean for cut in kept]),
-        np.array([cut.rounded for cut in kept]),
+        np.array([cut.lean for cut in kept], dtype=bool),
+        np.array([cut.rounded for cut in kept], dtype=bool),
     )
+
+
+def unpack_cuts(cuts: PackedCuts) -> Iterator[Cut]:
+    """Yield packed cuts."""
+    ends = pairwise(cuts.starts.tolist())
+    flags = zip(cuts.right.tolist(), cuts.lean.tolist(), cuts.rounded.tolist(), strict=True)
+    for (begin, end), (right, lean, rounded) in zip(ends, flags, strict=True):
+        yield Cut(cuts.columns[begin:end], cuts.values[begin:end], right, lean=lean, rounded=rounded)

@@ -37,15 +37,15 @@ _HEAD = "head"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CutsByCells:
-    """Cuts of a search by cells of the table, packed into arrays.
+class PackedCuts:
+    """Cuts of a search, packed into arrays.
 
     Parameters
     ----------
     starts
         Where each begins, and the end of the last, ``(k + 1,)``.
-    cells, values
-        Cells, increasing in each, and coefficients, one after the other.
+    columns, values
+        Columns, increasing in each, and coefficients, one after the other.
     right
         Right sides, ``(k,)``.
     lean, rounded
@@ -53,35 +53,29 @@ class CutsByCells:
     """
 
     starts: NDArray[np.int64]
-    cells: NDArray[np.int64]
+    columns: NDArray[np.int64]
     values: NDArray[np.float64]
     right: NDArray[np.float64]
     lean: NDArray[np.bool_]
     rounded: NDArray[np.bool_]
 
-    @classmethod
-    def none(cls) -> CutsByCells:
-        """Return no cuts."""
-        no = np.zeros(0, dtype=bool)
-        return cls(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0), no, no)
-
     def __len__(self) -> int:
         return len(self.right)
 
-    def fits(self, n_cells: int) -> bool:
-        """Return whether these can be cuts of a table with so many cells."""
-        starts, cells, values = self.starts, self.cells, self.values
-        if len(starts) != len(self) + 1 or starts[0] != 0 or not starts[-1] == len(cells) == len(values):
+    def fits(self, n_columns: int) -> bool:
+        """Return whether these can be cuts of a problem with so many columns."""
+        starts, columns, values = self.starts, self.columns, self.values
+        if len(starts) != len(self) + 1 or starts[0] != 0 or not starts[-1] == len(columns) == len(values):
             return False
         if not len(self.lean) == len(self.rounded) == len(self) or bool((np.diff(starts) < 1).any()):
             return False
-        rising = np.diff(cells) > 0
+        rising = np.diff(columns) > 0
         rising[starts[1:-1] - 1] = True  # one cut ends there, and another begins
         finite = np.isfinite(values).all() and np.isfinite(self.right).all()
-        return bool(rising.all() and finite and np.all((cells >= 0) & (cells < n_cells)))
+        return bool(rising.all() and finite and np.all((columns >= 0) & (columns < n_columns)))
 
 
-_CUT_TYPES = {"starts": "<i8", "cells": "<i4", "values": "<f8", "right": "<f8", "lean": "|b1", "rounded": "|b1"}
+_CUT_TYPES = {"starts": "<i8", "columns": "<i4", "values": "<f8", "right": "<f8", "lean": "|b1", "rounded": "|b1"}
 """How the arrays of cuts are written."""
 
 
@@ -102,7 +96,7 @@ class SearchState:
     notes
         What the office should know of the pattern.
     cuts
-        What safe patterns satisfy.
+        What safe patterns satisfy, by the name of the search that has these columns.
     """
 
     fingerprints: Mapping[str, str]
@@ -110,7 +104,12 @@ class SearchState:
     bound: float
     settled: Mapping[str, int]
     notes: tuple[str, ...] = ()
-    cuts: CutsByCells = field(default_factory=CutsByCells.none)
+    cuts: Mapping[str, PackedCuts] = field(default_factory=dict)
+
+    @property
+    def n_cuts(self) -> int:
+        """How many cuts there are."""
+        return sum(len(cuts) for cuts in self.cuts.values())
 
     def pattern(self, table: Table) -> Pattern | None:
         """Return the pattern for its table, None where there is none."""
@@ -126,7 +125,9 @@ def write_state(state: SearchState, path: Path) -> None:
         The file cannot be written.
     """
     arrays: dict[str, NDArray[Any]] = {
-        name: np.asarray(getattr(state.cuts, name), dtype=kind) for name, kind in _CUT_TYPES.items()
+        f"cuts{k}.{name}": np.asarray(getattr(cuts, name), dtype=kind)
+        for k, cuts in enumerate(state.cuts.values())
+        for name, kind in _CUT_TYPES.items()
     }
     modes = None if state.modes is None else [_pack(mode, k, arrays) for k, mode in enumerate(state.modes)]
     head = {
@@ -138,6 +139,7 @@ def write_state(state: SearchState, path: Path) -> None:
         "bound": float(state.bound),
         "settled": dict(state.settled),
         "notes": list(state.notes),
+        "cuts": list(state.cuts),
     }
     text = json.dumps(head | {"sha256": _digest(head, arrays)}, indent=1)
     with all_or_nothing([path]) as stand_ins, zipfile.ZipFile(stand_ins[path], "w") as file:
@@ -158,8 +160,7 @@ def read_state(path: Path) -> SearchState:
     try:
         head, arrays = _read_parts(path)
         modes = None if head["modes"] is None else tuple(_unpack(said, arrays) for said in head["modes"])
-        packed = {name: arrays[name].astype(kind) for name, kind in _CUT_TYPES.items()}
-        cuts = CutsByCells(**packed | {"cells": packed["cells"].astype(np.int64)})
+        cuts = {str(name): _unpack_cuts(k, arrays) for k, name in enumerate(head["cuts"])}
         state = SearchState(
             head["fingerprints"], modes, float(head["bound"]), head["settled"], tuple(head["notes"]), cuts
         )
@@ -191,6 +192,11 @@ def _digest(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
         found.update(f";{name} {array.dtype.str} {array.shape};".encode())
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
+
+
+def _unpack_cuts(k: int, arrays: Mapping[str, NDArray[Any]]) -> PackedCuts:
+    packed = {name: arrays[f"cuts{k}.{name}"].astype(kind) for name, kind in _CUT_TYPES.items()}
+    return PackedCuts(**packed | {"columns": packed["columns"].astype(np.int64)})
 
 
 def _pack(mode: Mode, k: int, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:

@@ -45,13 +45,14 @@ def fingerprints_of(risk: Risk, method: Method, integer: bool | None) -> dict[st
     options = {field.name: getattr(method, field.name) for field in fields(method)}  # type: ignore[arg-type]  # all are
     own = {name: value for name, value in options.items() if name not in SETTLED}
     return {
-        TABLE: _digest((cells, table.amounts, table.relations.matrix, table.relations.right)),
-        REQUIREMENTS: _digest((required, rules, known, integer)),
-        METHOD: _digest((method.name, own)),
+        TABLE: digest_of((cells, table.amounts, table.relations.matrix, table.relations.right)),
+        REQUIREMENTS: digest_of((required, rules, known, integer)),
+        METHOD: digest_of((method.name, own)),
     }
 
 
-def _digest(thing: object) -> str:
+def digest_of(thing: object) -> str:
+    """Return a digest of numbers, texts, arrays, and of dataclasses and collections of them."""
     found = hashlib.sha256()
     _feed(found, thing)
     return found.hexdigest()
@@ -59,8 +60,9 @@ def _digest(thing: object) -> str:
 
 def _feed(digest: hashlib._Hash, thing: object) -> None:
     """Feed a thing into a digest, with its kind and length, so that no two things feed the same."""
-    if isinstance(thing, sp.csr_array):
-        _feed(digest, (thing.shape, thing.indptr, thing.indices, thing.data))
+    if sp.issparse(thing):
+        rows = sp.csr_array(thing)
+        _feed(digest, (rows.shape, rows.indptr, rows.indices, rows.data))
     elif isinstance(thing, np.ndarray) and thing.dtype != object:
         digest.update(f"array {thing.dtype.str} {thing.shape};".encode())
         digest.update(np.ascontiguousarray(thing).tobytes())

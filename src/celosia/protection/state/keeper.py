@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.errors import SpecError
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.shown import Shown
-from celosia.protection.state.file import CutsByCells, SearchState, write_state
+from celosia.protection.state.file import PackedCuts, SearchState, write_state
 from celosia.protection.state.fingerprint import SETTLED
 
 if TYPE_CHECKING:
@@ -83,9 +84,16 @@ class StateKeeper:
     _audited: _Kept | None = field(init=False, default=None)
     _found: _Kept | None = field(init=False, default=None)
     _bound: float = field(init=False, default=-math.inf)
-    _cuts: Callable[[int], CutsByCells] | None = field(init=False, default=None)
+    _cuts: dict[str, Callable[[int], PackedCuts]] = field(init=False, default_factory=dict)
     _pending: bool = field(init=False, default=False)
     _next: float = field(init=False, default=0.0)
+
+    def begin(self, start: SearchState) -> None:
+        """Begin with what another run has found: nothing of it is lost before there is something better."""
+        if start.modes is not None:
+            self._found = _Kept(start.modes, math.inf, start.settled, start.notes)
+        self._bound = start.bound
+        self._cuts = {name: partial(_given, cuts) for name, cuts in start.cuts.items()}
 
     def keep_result(self, found: Protection) -> None:
         """Keep a result that was audited, where it is the cheapest of those, and its bound."""
@@ -105,15 +113,24 @@ class StateKeeper:
         """Forget the pattern that was not audited: the audit has refuted it."""
         self._found, self._pending = None, True
 
+    def forget_bound(self) -> None:
+        """Forget the bound, and the cuts: what was audited contradicts them."""
+        self._bound, self._cuts, self._pending = -math.inf, {}, True
+
     def raise_bound(self, bound: float) -> None:
         """Keep a bound, where it is higher, and write what is due."""
         if math.isfinite(bound) and bound > self._bound:
             self._bound, self._pending = bound, True
         self.write_if_due()
 
-    def keep_cuts(self, cuts: Callable[[int], CutsByCells]) -> None:
+    def keep_cuts(self, name: str, cuts: Callable[[int], PackedCuts]) -> None:
         """Keep what returns the cuts of a search, the newest ones with no more than so many coefficients in all."""
-        self._cuts = cuts
+        self._cuts[name] = cuts
+
+    def touch(self) -> None:
+        """Take note of more cuts, and write what is due."""
+        self._pending = True
+        self.write_if_due()
 
     def write_if_due(self) -> None:
         """Write what is new, unless the last writing was just now."""
@@ -126,14 +143,14 @@ class StateKeeper:
             return
         began = time.monotonic()
         kept = min(filter(None, (self._audited, self._found)), key=lambda one: one.cost, default=None)
-        cuts = CutsByCells.none() if self._cuts is None else self._cuts(self.parameters.most_entries)
+        cuts = {name: pack(self.parameters.most_entries) for name, pack in self._cuts.items()}
         state = SearchState(
             self.fingerprints,
             None if kept is None else kept.modes,
             max(0.0, self._bound),
             {} if kept is None else kept.settled,
             () if kept is None else kept.notes,
-            cuts,
+            {name: packed for name, packed in cuts.items() if len(packed)},
         )
         try:
             write_state(state, self.path)
@@ -141,6 +158,10 @@ class StateKeeper:
             self.failure = error.problems[0].message
         self._pending, ended = False, time.monotonic()
         self._next = ended + max(self.parameters.pause, self.parameters.pause_factor * (ended - began))
+
+
+def _given(cuts: PackedCuts, _most: int) -> PackedCuts:
+    return cuts
 
 
 def _modes(pattern: Pattern) -> tuple[Mode, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from celosia.protection.engine.parameters import EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.warm_start import pack_cuts
 from celosia.protection.run import Run
-from celosia.protection.state.file import CutsByCells
+from celosia.protection.state.file import PackedCuts
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -103,9 +103,12 @@ class ComponentSearches:
             refuted = {cut.key for cut in search.incumbent.refuted}
             yield search.problem, [cut for cut in tuple(search.cuts) if cut.key not in refuted]
 
-    def cuts_by_cells(self, most: int) -> CutsByCells:
+    def pack_cuts(self, most: int) -> PackedCuts:
         """Return the cuts of all searches by cells of the table: the newest, with at most so many coefficients."""
-        return pack_cuts(self.valid_cuts, most)
+        by_cells = (
+            replace(cut, columns=problem.cells[cut.columns]) for problem, cuts in self.valid_cuts for cut in cuts
+        )
+        return pack_cuts(by_cells, most)
 
     def solve(self, begin: Callable[[], None]) -> None:
         """Begin, and run every search; one after another they leave the rest its share of the time."""

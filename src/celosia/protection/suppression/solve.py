@@ -23,7 +23,7 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.engine.warm_start import RequirementKey
+from celosia.protection.engine.warm_start import CELLS, RequirementKey
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
@@ -314,7 +314,7 @@ class _Suppression:
         keeper = self.run.keeper
         if keeper is None or self.run.oracle is not None:
             return
-        keeper.keep_cuts(self.searches.cuts_by_cells)
+        keeper.keep_cuts(CELLS, self.searches.pack_cuts)
         if math.isfinite(cost):
             keeper.keep_pattern(self._joined_pattern, cost)
         keeper.raise_bound(bound)

@@ -19,7 +19,7 @@ from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.protection.state.file import CutsByCells, SearchState, read_state, write_state
+from celosia.protection.state.file import PackedCuts, SearchState, read_state, write_state
 from celosia.protection.state.keeper import StateKeeper, StateParameters
 from celosia.table.fixed import Fixed
 
@@ -32,7 +32,7 @@ MODES: list[Mode] = [
     Rounded(CELLS, Fixed(np.array([10, 20])), Fixed(np.array([5, 5])), 0, 1),
     Perturbed(CELLS, Fixed(np.array([10, 20])), Fixed(np.array([3, 3]))),
 ]
-CUTS = CutsByCells(
+CUTS = PackedCuts(
     np.array([0, 2, 3]),
     np.array([0, 3, 2]),
     np.array([0.5, 1.0, -1.0]),
@@ -43,7 +43,7 @@ CUTS = CutsByCells(
 
 
 def state(*modes: Mode, bound: float = 7.25) -> SearchState:
-    return SearchState({"table": "a"}, modes or None, bound, {"secret": 2**200}, ("A note.",), CUTS)
+    return SearchState({"table": "a"}, modes or None, bound, {"secret": 2**200}, ("A note.",), {"x": CUTS})
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.status)
@@ -65,8 +65,8 @@ def test_a_state_survives_the_way_there_and_back(tmp_path: Path, mode: Mode) -> 
             assert (one.decimals, one.counts.tolist()) == (other.decimals, other.counts.tolist())
         else:
             assert np.array_equal(one, other)
-    for name in ("starts", "cells", "values", "right", "lean", "rounded"):
-        assert np.array_equal(getattr(back.cuts, name), getattr(CUTS, name))
+    for name in ("starts", "columns", "values", "right", "lean", "rounded"):
+        assert np.array_equal(getattr(back.cuts["x"], name), getattr(CUTS, name))
 
 
 def test_a_file_says_that_it_is_confidential(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
     [
         ("starts", [0, 2, 9]),
         ("starts", [0, 0, 3]),
-        ("cells", [3, 0, 2]),
-        ("cells", [0, 3, 12]),
+        ("columns", [3, 0, 2]),
+        ("columns", [0, 3, 12]),
         ("values", [0.5, np.inf, 1.0]),
         ("right", [1.0]),
         ("lean", [True]),
@@ -125,8 +125,8 @@ def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
 )
 def test_cuts_that_cannot_be_ones_of_the_table_are_known(part: str, wrong: list[float]) -> None:
     assert CUTS.fits(4)
-    parts = {name: getattr(CUTS, name) for name in ("starts", "cells", "values", "right", "lean", "rounded")}
-    assert not CutsByCells(**parts | {part: np.array(wrong)}).fits(4)
+    parts = {name: getattr(CUTS, name) for name in ("starts", "columns", "values", "right", "lean", "rounded")}
+    assert not PackedCuts(**parts | {part: np.array(wrong)}).fits(4)
 
 
 def test_a_keeper_waits_between_two_writings_and_writes_the_rest_at_the_end(tmp_path: Path) -> None:
@@ -137,6 +137,32 @@ def test_a_keeper_waits_between_two_writings_and_writes_the_rest_at_the_end(tmp_
     keeper.raise_bound(1.5)
     keeper.write()
     assert read_state(tmp_path / "s").bound == 2.0
+
+
+def test_cuts_are_kept_where_there_is_no_pattern_yet(tmp_path: Path) -> None:
+    keeper = StateKeeper(tmp_path / "s", {"table": "a"})
+    keeper.keep_cuts("x", lambda _most: CUTS)
+    keeper.touch()
+    left = read_state(tmp_path / "s")
+    assert left.modes is None
+    assert left.n_cuts == len(CUTS)
+
+
+def test_what_another_run_found_stays_until_there_is_something_better(tmp_path: Path) -> None:
+    keeper = StateKeeper(tmp_path / "s", {"table": "a"})
+    keeper.begin(state(MODES[0]))
+    keeper.raise_bound(3.0)
+    keeper.touch()
+    left = read_state(tmp_path / "s")
+    assert left.bound == 7.25
+    assert left.modes is not None
+    assert left.settled == {"secret": 2**200}
+    assert left.n_cuts == len(CUTS)
+    keeper.withdraw_pattern()
+    keeper.forget_bound()
+    keeper.write()
+    left = read_state(tmp_path / "s")
+    assert (left.modes, left.bound, left.n_cuts) == (None, 0.0, 0)
 
 
 def test_a_disk_that_says_no_does_not_end_the_search(tmp_path: Path) -> None:

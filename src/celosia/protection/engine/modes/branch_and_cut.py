@@ -40,6 +40,7 @@ class ModeSearch(ModeCuttingPlanes):
         """Search until the incumbent is within the gap, or time is up."""
         if self.done:
             return
+        self.begin_warm()
         try:
             with before(Until(lambda: self.run.clock.left)):
                 self._search()
@@ -215,6 +216,8 @@ class ModeSearch(ModeCuttingPlanes):
         if not len(open_) or bool((program.upper[open_] > 1.0).any()):
             return False
         ones = np.rint(v[open_]) > 0
-        self._master.add([Cut(open_, np.where(ones, -1.0, 1.0), 1.0 - float(ones.sum()))])
+        cut = Cut(open_, np.where(ones, -1.0, 1.0), 1.0 - float(ones.sum()))
+        self._no_goods.add(cut.key)
+        self._master.add([cut])
         self.best = None
         return True

@@ -25,7 +25,10 @@ from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParamet
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import TimeUpError
+from celosia.protection.engine.warm_start import pack_cuts
 from celosia.protection.run import Run
+from celosia.protection.state.file import PackedCuts
+from celosia.protection.state.fingerprint import digest_of
 from celosia.solve.backend import Backend
 from celosia.tolerance import (
     CUT_SATISFIED,
@@ -108,6 +111,7 @@ class ModeCuttingPlanes:
         self.bound = self._least_cost(modes)
         self.impossible = False
         self._last: NDArray[np.float64] | None = None
+        self._no_goods: set[bytes] = set()
         self._listen = listen
         self.oracle = oracle
         self._bound_final = False
@@ -166,6 +170,29 @@ class ModeCuttingPlanes:
         self._master.add(cuts)
         self.bound = max(self.bound, bound)
         self.best = v
+
+    @cached_property
+    def _name(self) -> str:
+        """What tells this search from others: its variables and its requirements."""
+        problem = self.separator.problem
+        asked = problem.matrix, problem.up, problem.down, problem.requirements, problem.whole
+        return digest_of((self.modes, asked))
+
+    def begin_warm(self) -> None:
+        """Begin with the cuts of the same search in another run, and have those of this one kept.
+
+        Not where an oracle adds requirements: bounds may not use all of these.
+        """
+        if self.oracle is not None or (self.run.warm_start is None and self.run.keeper is None):
+            return
+        if self.run.warm_start is not None:
+            self._master.add(self.run.warm_start.cuts_of(self._name, len(self.modes.program.cost)))
+        if self.run.keeper is not None:
+            self.run.keeper.keep_cuts(self._name, self._pack_cuts)
+
+    def _pack_cuts(self, most: int) -> PackedCuts:
+        """Return all cuts but no-good cuts, which may not be proved."""
+        return pack_cuts((cut for cut in tuple(self.pool.cuts) if cut.key not in self._no_goods), most)
 
     @property
     def _restricted(self) -> bool:
@@ -235,6 +262,8 @@ class ModeCuttingPlanes:
         if not new and not found.complete and not early:
             found = separator.separate(v, widening=widening, missing=missing)
             new = self._master.add(found.cuts)
+        if new and self.run.keeper is not None and self.oracle is None:
+            self.run.keeper.touch()
         if whole and separator.has_programs and not len(self._integer) and self.modes.only_widen:
             self._offer_witnesses(v)
         elif whole and (exact or not new):
