@@ -1,8 +1,9 @@
-"""The layers are shallow: no module needs a long chain of others before it can be loaded."""
+"""The rooms are small and the layers shallow: few modules a folder, and no long chain of imports to load one."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import celosia
 
 LONGEST_CHAIN = 16
+MOST_MODULES = 12
 ROOT = Path(celosia.__file__).parent
 MODULES = {
     ".".join(("celosia", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
@@ -45,3 +47,8 @@ def chain(module: str) -> tuple[str, ...]:
 def test_no_chain_of_imports_is_longer_than_sixteen_modules() -> None:
     longest = max(map(chain, sorted(MODULES)), key=len)
     assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
+
+
+def test_no_folder_has_more_than_a_dozen_modules() -> None:
+    folders = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
+    assert not {str(folder.relative_to(ROOT)): many for folder, many in folders.items() if many > MOST_MODULES}

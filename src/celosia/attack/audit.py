@@ -43,7 +43,7 @@ from celosia.solve import deadline
 from celosia.solve.backend import Backend
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.whole_cells import find_broken_cells, simplify_integer, whole_cells
+from celosia.table.table import find_broken_cells, simplify_integer, whole_cells
 from celosia.tolerance import ENDLESS
 
 

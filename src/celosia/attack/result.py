@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.attack.findings import MET, MISSED, OPEN, Conclusions, Verdict, Verdicts
 from celosia.errors import pluralise
 from celosia.table.frames import frame_of
-from celosia.table.whole_cells import whole_cells
+from celosia.table.table import whole_cells
 
 if TYPE_CHECKING:
     from celosia.attack.system.system import System

@@ -50,7 +50,7 @@ def table_part(table: Table) -> dict[str, Any]:
 
 
 def whole_part(table: Table, integer: bool | None) -> list[str]:  # noqa: FBT001  (as an audit says it)
-    """Return the variables whose values attackers know to be whole numbers; see `celosia.table.whole_cells`."""
+    """Return the variables whose values attackers know to be whole numbers; see `celosia.table.table.whole_cells`."""
     known = table.counts if integer is None else table.variables if integer else ()
     return [name for name in table.variables if name in known]
 

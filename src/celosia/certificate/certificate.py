@@ -42,7 +42,7 @@ from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing
 from celosia.pattern.entries import ADJUSTED
 from celosia.progress import SILENT, Progress
-from celosia.table.whole_cells import find_broken_cells
+from celosia.table.table import find_broken_cells
 from celosia.version import __version__
 
 

@@ -31,7 +31,7 @@ from celosia.pattern.csv.file import read_release
 from celosia.pattern.entries import INTERVAL, Fault, problems_of
 from celosia.pattern.release import Release
 from celosia.risk.risk import Risk
-from celosia.table.whole_cells import whole_cells
+from celosia.table.table import whole_cells
 
 
 @runtime_checkable

@@ -22,7 +22,6 @@ The map of the room, from the door down; imports point down only (`pyproject.tom
     state               what a search has found as a file, with fingerprints of its problem
     result, distances   what comes out
     method, named_cells what a method states about itself, and how its wishes name cells
-    cost_step           of which all costs are multiples
 
 Every method has the same three files: `method.py` says what users may ask, `formulation.py` has the variables and
 constraints with the paper's equation numbers (suppression's is `engine/problem.py`), `solve.py` runs it; numbers that

@@ -92,7 +92,7 @@ def conflict_of(
         Finds few cells to free: it is asked for a pattern where only cells that must be shown cost something. What it
         finds is believed to be safe.
     integer
-        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
+        Which values attackers know to be whole numbers; see `celosia.table.table.whole_cells`.
     seconds
         So long fewer cells are looked for.
     """

@@ -68,7 +68,7 @@ class Run:
         From which everything random is drawn. Secret where values are drawn by it.
     integer
         Which values attackers know to be whole numbers: True for all, False for none, None for some, those of variables
-        that count; see `celosia.table.whole_cells`.
+        that count; see `celosia.table.table.whole_cells`.
     executor
         Shares out the components of the problem by `celosia.Suppress` without rules for respondents; it is not used by
         the other methods, nor with such rules.

@@ -226,3 +226,29 @@ class Table:
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>"
+
+
+def whole_cells(table: Table, integer: bool | None = None) -> NDArray[np.bool_]:  # noqa: FBT001  (as users say it)
+    """Return which cells are publicly known to be whole numbers, ``(n_cells,)``: a matter of each variable.
+
+    Turnover beside the number of firms does not make an attacker forget that firms are whole.
+
+    Parameters
+    ----------
+    table
+        The table.
+    integer
+        True for all cells, False for none, None for those of variables that count.
+    """
+    return table.is_count if integer is None else np.full(len(table), integer)
+
+
+def simplify_integer(table: Table, integer: bool | None) -> bool | None:  # noqa: FBT001
+    """Return the same answer in one way only: True where it means all cells, False for none, None for some."""
+    whole = whole_cells(table, integer)
+    return bool(whole.all()) if bool(whole.all()) or not bool(whole.any()) else None
+
+
+def find_broken_cells(table: Table, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the cells that should be whole numbers and are not."""
+    return np.flatnonzero(whole & np.asarray(table.amounts.counts % 10**table.decimals != 0, dtype=bool))

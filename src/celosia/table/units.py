@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError, list_items
 from celosia.table.fixed import Fixed
-from celosia.table.table import Table
-from celosia.table.whole_cells import find_broken_cells
+from celosia.table.table import Table, find_broken_cells
 from celosia.tolerance import LARGEST_COUNT, MOST_DECIMALS
 
 Number = float | int | str | Decimal | Fraction

@@ -23,7 +23,7 @@ from celosia.pattern.modes.suppressed import Suppressed
 from celosia.protection.method import Method
 from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import Fixed
-from celosia.table.whole_cells import simplify_integer, whole_cells
+from celosia.table.table import simplify_integer, whole_cells
 
 GROUPS: list[dict[str, list[str]]] = [
     {"AB": ["A", "B"], "xC": ["C"]},

@@ -15,7 +15,7 @@ from celosia import Pattern, Risk, audit
 from celosia.attack.findings import Conclusions, Verdicts
 from celosia.attack.result import Audit
 from celosia.attack.subproblems import lp as programs
-from celosia.attack.subproblems import network as networks
+from celosia.attack.subproblems.flows import network as networks
 from celosia.attack.subproblems.questions import Answers
 
 from .conftest import MakeRisk, MakeTable

@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.subproblems.flows.network import solve_by_flows
 from celosia.attack.subproblems.integer.integer import solve_in_whole_numbers
 from celosia.attack.subproblems.lp import solve_by_programs
-from celosia.attack.subproblems.network import solve_by_flows
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.verification import check_claims, verify_witnesses
 from celosia.attack.system.decomposition import Parts, decompose

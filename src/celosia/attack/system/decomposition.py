@@ -56,7 +56,7 @@ def decompose(system: System) -> Parts:
 
     Guarantee: components share no relation, so each can be attacked by itself; a component that is called a network
     has been checked to be one as far as its kept rows go. Rows that are dropped because the others imply them are
-    checked on every witness (`celosia.attack.subproblems.network`).
+    checked on every witness (`celosia.attack.subproblems.flows.network`).
     """
     rows, columns = system.matrix, sp.csc_array(system.matrix)
     peeled = _peel(rows.indptr, rows.indices, columns.indptr, columns.indices, len(system))

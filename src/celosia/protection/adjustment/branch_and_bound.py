@@ -18,7 +18,7 @@ from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParam
 from celosia.protection.adjustment.quadratic import QuadraticTree
 from celosia.protection.adjustment.relaxation import RelaxationSolution, solve_relaxation
 from celosia.protection.adjustment.steps import Whole
-from celosia.protection.cost_step import CostStep
+from celosia.risk.cost_step import CostStep
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.solution import Solution

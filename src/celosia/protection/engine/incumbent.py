@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.capacity import Cut
+from celosia.risk.cost_step import CostStep
 from celosia.tolerance import CUT_SATISFIED, ONE_STEP
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.product import ProductStructure, find_product_structure
+from celosia.table.table import whole_cells
 from celosia.table.units import count_decimals
-from celosia.table.whole_cells import whole_cells
 from celosia.tolerance import ENDLESS, EXACT_DOUBLE
 
 
@@ -172,7 +172,7 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
     widths
         What cells that are not sensitive must keep if they are hidden.
     integer
-        Which values attackers know to be whole numbers; see `celosia.table.whole_cells`.
+        Which values attackers know to be whole numbers; see `celosia.table.table.whole_cells`.
 
     Raises
     ------

@@ -15,7 +15,6 @@ from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, list_items, pluralise, round_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.cost_step import CostStep
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.number_search import NumberSearch
 from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
@@ -27,6 +26,7 @@ from celosia.protection.rounding.formulation import RoundingModel
 from celosia.protection.rounding.method import Round
 from celosia.protection.rounding.parameters import ROUNDING, RoundingParameters
 from celosia.protection.run import Run
+from celosia.risk.cost_step import CostStep
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Capability
 from celosia.solve.registry import backends

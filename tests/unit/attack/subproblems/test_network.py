@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.attack.conftest import MakeSystem
 
-from celosia.attack.subproblems import network as networks
-from celosia.attack.subproblems.network import solve_by_flows
+from celosia.attack.subproblems.flows import network as networks
+from celosia.attack.subproblems.flows.network import solve_by_flows
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.verification import check_claims, verify_witnesses
 from celosia.attack.system.decomposition import Parts, decompose

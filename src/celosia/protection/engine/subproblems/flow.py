@@ -1,6 +1,6 @@
 """Attackers' subproblems as maximum flows in networks, and the two minimum cuts nearest to source and sink.
 
-As in `celosia.attack.subproblems.network`, a cell is an arc between two relations, and pushing it up means a flow back
+As in `celosia.attack.subproblems.flows`, a cell is an arc between two relations, and pushing it up means a flow back
 from its head to its tail. Here cells may be hidden by a fraction, which scales their capacities; no subproblem needs
 more than the level, so capacities are capped at it. The relations on the source's side of a minimum cut, and those on
 the sink's side, are multipliers of a capacity cut (`celosia.protection.engine.capacity`).

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arrays import longer, plain
-from celosia.attack.subproblems.flow_graph import Graph
+from celosia.attack.subproblems.flows.graph import Graph
 from celosia.kernels import inner, kernel
 
 _WAY, _STOPS, _SEEN = range(3)  # the rows of `lists`

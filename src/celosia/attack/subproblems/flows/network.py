@@ -14,8 +14,8 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.flow_graph import Graph, bounds, magnitude
-from celosia.attack.subproblems.flow_search import answer
+from celosia.attack.subproblems.flows.graph import Graph, bounds, magnitude
+from celosia.attack.subproblems.flows.search import answer
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import Parts
 from celosia.attack.system.system import System
