@@ -94,6 +94,8 @@ class Found:
         Seconds, cost of the best pattern so far or None, and bound.
     seconds
         Of the processor, for all of it.
+    everything
+        What hiding everything costs: a search that has nothing else has no pattern.
     why
         Why there is no pattern.
     """
@@ -103,6 +105,7 @@ class Found:
     hidden: Sequence[int]
     trace: Sequence[tuple[float, float | None, float]]
     seconds: float
+    everything: float = math.inf
     why: str = ""
 
     @property
@@ -113,13 +116,15 @@ class Found:
     def after(self, seconds: float) -> tuple[float | None, float]:
         """Return the best cost and bound that were known after some time."""
         known = [(cost, bound) for moment, cost, bound in self.trace if moment <= seconds]
-        costs = [cost for cost, _ in known if cost is not None]
+        costs = [cost for cost, _ in known if cost is not None and cost < self.everything]
         return min(costs, default=None), max((bound for _, bound in known), default=0.0)
 
     @property
     def first(self) -> tuple[float, float] | None:
-        """Seconds and cost of the first pattern that is not everything hidden for want of another."""
-        return next(((moment, cost) for moment, cost, _ in self.trace if cost is not None), None)
+        """Seconds and cost of the first pattern that does not hide everything."""
+        return next(
+            ((moment, cost) for moment, cost, _ in self.trace if cost is not None and cost < self.everything), None
+        )
 
 
 @benchmark("csplib")
@@ -270,10 +275,10 @@ def _measured(problem: Problem) -> Found:
         try:
             found = cz.protect(risk, cz.Suppress(), time_limit=problem.limit, seed=problem.seed)
         except cz.CelosiaError as error:
-            return Found(None, 0.0, (), (), problem.limit, " ".join(str(error).split()))
+            return Found(None, 0.0, (), (), problem.limit, why=" ".join(str(error).split()))
     trace = [(moment, cost, bound) for moment, cost, bound, _ in found.trace]
     hidden = np.flatnonzero(found.pattern.status != "shown").tolist()
-    return Found(found.cost, found.bound, hidden, trace, found.seconds)
+    return Found(found.cost, found.bound, hidden, trace, found.seconds, found.cost_of_hiding_everything or math.inf)
 
 
 if __name__ == "__main__":

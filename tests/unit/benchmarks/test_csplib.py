@@ -55,7 +55,7 @@ def test_a_judge_without_time_says_how_little_it_asked(found: tuple[Path, cz.Pro
 
 
 def test_what_was_known_at_a_moment_is_read_off_the_trace() -> None:
-    run = Found(7.0, 5.0, (), [(0.1, None, 1.0), (0.5, 9.0, 2.0), (3.0, 7.0, 5.0)], 4.0)
+    run = Found(7.0, 5.0, (), [(0.1, None, 1.0), (0.2, 20.0, 1.0), (0.5, 9.0, 2.0), (3.0, 7.0, 5.0)], 4.0, 20.0)
     assert run.first == (0.5, 9.0)
     assert run.after(0.4) == (None, 1.0)
     assert run.after(1.0) == (9.0, 2.0)
