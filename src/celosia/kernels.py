@@ -163,7 +163,7 @@ def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be
     return types.BaseTuple.from_types(tuple(map(_type_of, fields.values())), hint)
 
 
-class _Parts(CompileResultCacheImpl):  # type: ignore[misc]
+class _CompiledParts(CompileResultCacheImpl):  # type: ignore[misc]
     """Takes a compiled function apart and puts it together again, as numba does, without what others link to.
 
     A kernel is called from Python only: nobody needs its code in the language of the compiler, and to parse that takes
@@ -188,10 +188,10 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
 
     It is stale when any function or constant that went into it has changed, not only its own file. What is read is run
     without making ready for compiling, which takes longer than anything else at the start of a process. And only what
-    runs is kept and read (`_Parts`), without the modules of numba that helped to compile it (`_Reader`).
+    runs is kept and read (`_CompiledParts`), without the modules of numba that compiled it (`_CompiledReader`).
     """
 
-    _impl_class = _Parts
+    _impl_class = _CompiledParts
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -225,10 +225,10 @@ class _ShelfFile(IndexDataCacheFile):  # type: ignore[misc]
     """The files of a compiled function."""
 
     def _load_data(self, name: str) -> Any:  # noqa: ANN401
-        return _Reader(io.BytesIO(Path(self._data_path(name)).read_bytes())).load()
+        return _CompiledReader(io.BytesIO(Path(self._data_path(name)).read_bytes())).load()
 
 
-class _Reader(pickle.Unpickler):
+class _CompiledReader(pickle.Unpickler):
     """Reads a compiled function and its environments, one for every function that went into it.
 
     An environment has the globals of its function, for code that looks names up while it runs. Compiled code does not,

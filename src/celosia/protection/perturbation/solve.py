@@ -91,7 +91,7 @@ class _PerturbationSearch(NumberSearch):
                 self.refuse_disclosing_cells()
         raise self._impossible("add up and meet all levels")
 
-    def _find_moves(self, problem: ProtectionProblem, bounds: MoveBounds) -> _Point | None:
+    def _find_moves(self, problem: ProtectionProblem, bounds: MoveBounds) -> _FoundMoves | None:
         """Return the cheapest point that the search knows, None where there is none.
 
         Raises
@@ -109,12 +109,12 @@ class _PerturbationSearch(NumberSearch):
             return None
         return self._point(best, unit, search.bound)
 
-    def _point(self, best: NDArray[np.float64], unit: float, bound: float) -> _Point:
+    def _point(self, best: NDArray[np.float64], unit: float, bound: float) -> _FoundMoves:
         """Return a point of a search whose unit is so many steps."""
         m = len(self.cells)
         moved = (best[:m] - best[m : 2 * m]) * unit
         still = best[2 * m : 3 * m] < HALF if self.method.at_most is not None else np.zeros(m, dtype=bool)
-        return _Point(moved, still, bound)
+        return _FoundMoves(moved, still, bound)
 
     def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
         """Have the best moves so far audited."""
@@ -126,10 +126,10 @@ class _PerturbationSearch(NumberSearch):
                 cost = pattern.loss(self.risk.cost)
                 fallback.offer(self.result(self.method, pattern, checked, cost, search.bound, notes))
 
-    def _publish_safely(self, point: _Point, bounds: MoveBounds, notes: tuple[str, ...]) -> Protection:
+    def _publish_safely(self, point: _FoundMoves, bounds: MoveBounds, notes: tuple[str, ...]) -> Protection:
         """Return the published values of a point; levels that the audit finds missed are raised and searched again."""
         problem, bound = self.problem, point.bound
-        found: _Point | None = point
+        found: _FoundMoves | None = point
         for attempt in range(self.parameters.most_raises):
             if found is None:
                 break
@@ -152,7 +152,7 @@ class _PerturbationSearch(NumberSearch):
             found = self._find_moves(problem, bounds)
         raise self._impossible("add up and meet all levels")
 
-    def _round_to_grid(self, point: _Point, bounds: MoveBounds) -> NDArray[np.int64]:
+    def _round_to_grid(self, point: _FoundMoves, bounds: MoveBounds) -> NDArray[np.int64]:
         """Return moves in whole steps that add up, next to those of a point."""
         if self.run.integer:
             return np.rint(point.moved).astype(np.int64)
@@ -215,7 +215,7 @@ def _note(turned: int, sides: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Point:
+class _FoundMoves:
     """Moves in doubles, which cells do not move, and what any moves cost at least."""
 
     moved: NDArray[np.float64]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellContributors:
     """The contributors of one kind to the cells of a table, with the rule that asks about them.
 
     Parameters
@@ -135,7 +135,7 @@ class Cells:
             raise DataError.one(self.words, message, "Give more of the largest contributions, or use another rule.")
 
 
-def cells_of(table: Table, contributors: Contributors, words: str) -> Cells:
+def cells_of(table: Table, contributors: Contributors, words: str) -> CellContributors:
     """Return the contributors of a table for a rule.
 
     Raises
@@ -153,4 +153,4 @@ def cells_of(table: Table, contributors: Contributors, words: str) -> Cells:
             f"the contributors of {len(unknown)} cells are not known, the first being {table.label(int(unknown[0]))}."
         )
         raise DataError.one(words, message, "Give them, or leave the rule out.")
-    return Cells(table, table.statistics, contributors, words)
+    return CellContributors(table, table.statistics, contributors, words)
