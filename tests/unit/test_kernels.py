@@ -29,7 +29,7 @@ from celosia import CelosiaError, Risk, kernels
 from celosia.arrays import argsort, longer, take
 from celosia.kernels import COMPILING, compile_kernels, inner, kernel
 from celosia.progress import Silent
-from celosia.protection.protect import load_engines
+from celosia.protection.protect import MOVE_KERNELS, load_engines
 from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 
@@ -186,6 +186,40 @@ def test_what_numba_infers_from_arguments_is_what_annotations_say() -> None:
     """One version is enough: calling with what is annotated compiles nothing."""
     assert _sorted(np.zeros(1), np.zeros(1, dtype=np.int64)).tolist() == [0]
     assert len(_sorted.signatures) == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("case", "compiled"),
+    [("a bare problem", False), ("a small table", False), ("a large table", True)],
+)
+def test_moves_are_compiled_for_large_product_tables_only(
+    case: str, *, compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = {
+        "a bare problem": instance("d3a"),
+        "a small table": in_three_dimensions(60),
+        "a large table": in_three_dimensions(2000),
+    }
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(_doubled, "__module__", f"{MOVE_KERNELS}.doubled")
+    kernel()(_doubled)
+    steps = Steps()
+    with contextlib.suppress(CelosiaError):
+        cz.protect(cases[case], progress=steps, time_limit=0.3)
+    assert (steps.heard[0] == (COMPILING, 1)) == compiled
+    assert compile_kernels() == (0 if compiled else 1)
+
+
+def in_three_dimensions(n: int) -> Risk:
+    """Return a table in three dimensions, of few or many codes."""
+    rng, many = np.random.default_rng(3), 4 if n < 100 else 9
+    columns = {name: rng.integers(0, many, n).astype(str) for name in "abc"}
+    records = pd.DataFrame(columns | {"firm": np.arange(n).astype(str), "value": rng.integers(1, 1000, n)})
+    return cz.assess(cz.tabulate(records, by=["a", "b", "c"], value="value", respondent="firm"), cz.PPercent(20))
+
+
+def test_moves_have_compiled_functions() -> None:
+    assert any(one.py_func.__module__.startswith(MOVE_KERNELS) for one in _dispatchers())
 
 
 def test_kernels_call_inner_functions_only() -> None:

@@ -16,6 +16,7 @@ from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answer_presses
 from celosia.progress import SILENT, Progress
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
@@ -32,10 +33,14 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.table import simplify_integer
+from celosia.table.product import may_be_product
+from celosia.table.table import Table, simplify_integer
 
 Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
+
+MOVE_KERNELS = "celosia.protection.engine.heuristics.moves"
+"""The package whose compiled functions large product tables need, and no other: half of what a first run compiles."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -122,8 +127,7 @@ def protect(
         engine = _against_respondents(engine)
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
-    spare = (INTEGER_KERNELS,) if whole is False else ()
-    compile_kernels(progress, "celosia.attack", "celosia.protection", spare=spare)
+    compile_kernels(progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, whole))
     clock = Clock(time_limit)
     run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answer_presses(clock.stop):
@@ -132,6 +136,12 @@ def protect(
             return _add_first_note(_protect_in_time(risk, run, engine, session))
         finally:
             progress.done()
+
+
+def _list_unused_kernels(table: Table, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
+    """Return the packages whose kernels a table has no use for: nobody waits until they are compiled."""
+    moves = may_be_product(table) and len(table) >= PARAMETERS.moves.least_columns
+    return (*(() if moves else (MOVE_KERNELS,)), *((INTEGER_KERNELS,) if integer is False else ()))
 
 
 def engine_of(kind: type[Any]) -> Engine:

@@ -57,13 +57,18 @@ class ProductStructure:
         return ProductStructure(self.codes[cells], self.holding)
 
 
+def may_be_product(table: Table) -> bool:
+    """Return whether a table may have product structure, at a glance: bare problems and linked tables have none."""
+    return bool(table.axes) and table.links is None
+
+
 def find_product_structure(table: Table) -> ProductStructure | None:
     """Return the product structure of a table, None where it has none: a bare problem, linked or extended tables.
 
     It is read off the relations, so it holds however the table was made.
     """
     matrix = table.relations.matrix
-    if not table.axes or table.links is not None or not matrix.shape[0] or bool(table.relations.right.any()):
+    if not may_be_product(table) or not matrix.shape[0] or bool(table.relations.right.any()):
         return None
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     total = matrix.data == -1
