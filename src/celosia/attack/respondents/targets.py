@@ -27,11 +27,11 @@ class Target(Protocol):
 
     @property
     def place(self) -> int:
-        """Who."""
+        """The respondent, by his place among all."""
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """Where."""
+        """The leaves in which he is to be protected."""
 
     def judge(self, members: Coalition, spare: int, most: dict[int, int]) -> Judgement:
         """Return whether a coalition comes too close.
@@ -53,7 +53,7 @@ class CellProof:
     Parameters
     ----------
     problem, leaf
-        Where.
+        The respondents, and the leaf whose cell is pushed.
     tables
         One for each direction, or one for both.
     reach

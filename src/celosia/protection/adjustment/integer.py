@@ -199,7 +199,7 @@ def is_infeasible(said: Solution | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaves:
-    """Which cells follow from which.
+    """The order in which the totals of a table follow from its leaves.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Leaves:
 
 
 def leaves_of(matrix: sp.csr_array) -> Leaves:
-    """Return which cells follow from which: a relation with a single negative cell, -1, defines it, once."""
+    """Return how totals follow from leaves: a relation with one negative coefficient, -1, defines that cell, once."""
     m, n = matrix.shape
     row = np.repeat(np.arange(m), np.diff(matrix.indptr))
     negative = matrix.data < 0

@@ -41,7 +41,7 @@ class CompletedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableCompleter:
-    """Completes sets of rounded values.
+    """Completes rounded values of the sensitive cells to the nearest table that adds up, and has it audited.
 
     Parameters
     ----------

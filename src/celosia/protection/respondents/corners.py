@@ -133,7 +133,7 @@ class CornerProblem:
         )
 
     def _extend_attacker(self, attacker: Attacker) -> Attacker:
-        """Return an attacker of the plain problem on the extended table: to him further cells are their owners."""
+        """Return an attacker of the plain problem; his bounds on a further cell are those of the cell it stands for."""
         sides = ((side.counts, side.decimals) for side in (attacker.lower, attacker.upper))
         more = self._owner < 0
         ends = (Fixed(np.concatenate([own, np.where(more, 0, own[self._owner])]), places) for own, places in sides)
@@ -204,7 +204,7 @@ def _largest(corner: Corner) -> int:
 
 
 def drop_corner_cells(pattern: Pattern, table: Table) -> Pattern:
-    """Return a pattern of a table with further cells as one of the table."""
+    """Return a pattern of the extended table, restricted to the cells of the table."""
     return Pattern.of(table, *_keep_cells_below(pattern.modes, len(table)))
 
 

@@ -207,7 +207,7 @@ class SplittingRun:
     def _approach(self, gap: float) -> None:
         """Go on until the bound is within a share of what the cheapest ranges cost, as far as one can see.
 
-        Where cells are clipped is no safe range yet, but soon costs nearly as much as the cheapest ones.
+        The ends to which cells are clipped are no safe ranges yet, but soon cost nearly as much as the cheapest ones.
         """
         tried, last, parameters = 0, 1.0, self.parameters
         while (self.clock.left > 0 or self.steps < parameters.fewest_steps) and self.steps < parameters.most_steps:

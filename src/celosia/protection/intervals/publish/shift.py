@@ -191,7 +191,7 @@ def shift_ranges(
 def _growth(bounds: NDArray[np.int64], slack: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return by how much slacks may grow within the bounds of attackers, ``(attackers, m)``.
 
-    Beyond the bound of one of several the range is open to others only: there it does not grow, nor must it shrink.
+    Where there are several attackers and a slack exceeds the bound of one, it need not shrink: the growth is zero.
     """
     left = np.where(bounds >= ENDLESS, np.inf, bounds - slack)
     return np.asarray(left.min(axis=0) if len(left) == 1 else np.maximum(left, 0.0).min(axis=0))
