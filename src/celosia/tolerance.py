@@ -156,8 +156,20 @@ MOST_SCALING_BITS = 40
 LEVEL_SPREAD = 2.0**20
 """No level is more than so many units of slacks."""
 
+LARGEST_COST = 1e12
+"""Costs of a master, of which the median is one, are no more than this for a solver."""
+
+SMALLEST_COST = 1e-8
+"""In a row that limits costs those below are left out: solvers would drop them."""
+
+USUAL_ENTRIES = (2.0**-20, 2.0**30)
+"""Rows of a formulation whose entries lie between these are given to solvers as they are; others are balanced."""
+
 LARGEST_STRETCH = Fraction(10001, 10000)
 """Witnesses that reach so much less than a level are stretched to it; where more is missing, others may cost less."""
+
+NEW_RANGE_NOISE = 1e-6
+"""A cell that a program of widening moves by less than this share of the level need not become a range for it."""
 
 WIDENING_SHARE = 2.0**-34
 """Ranges that doubles call wide enough and the audit does not are widened by this share of their level, then more."""

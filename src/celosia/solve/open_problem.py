@@ -23,6 +23,9 @@ class OpenProblem:
     """
 
     def __init__(self, problem: LinearProgram) -> None:
+        found = Problems()
+        check_numbers(found, "cost", problem.cost, len(problem.cost))
+        found.raise_as(SpecError)
         self.cost = problem.cost.astype(np.float64)
         self.lower = problem.lower.astype(np.float64)
         self.upper = problem.upper.astype(np.float64)

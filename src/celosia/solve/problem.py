@@ -35,7 +35,7 @@ class LinearProgram:
         l and u, ``(n,)``; -inf and inf where a side is open. Where a lower bound lies above its upper one the problem
         is infeasible, not wrong.
     cost
-        c, ``(n,)``.
+        c, ``(n,)``. Models that are opened have costs below 1e20 in size.
     integer
         Which columns take whole numbers only, ``(n,)``; None where none does.
     quadratic
@@ -57,7 +57,7 @@ class LinearProgram:
         check_entries(found, "rows", self.rows)
         check_bounds(found, ("row_lower", "row_upper"), self.row_lower, self.row_upper, n_rows)
         check_bounds(found, ("lower", "upper"), self.lower, self.upper, n_columns)
-        check_numbers(found, "cost", self.cost, n_columns)
+        check_numbers(found, "cost", self.cost, n_columns, most=np.inf)
         if self.integer is not None and self.integer.shape != (n_columns,):
             found.add("integer", f"has shape {self.integer.shape}, not {(n_columns,)}.")
         if self.quadratic is not None:
@@ -129,12 +129,14 @@ def check_entries(found: Problems, place: str, matrix: sp.csr_array | sp.csc_arr
         )
 
 
-def check_numbers(found: Problems, place: str, values: NDArray[np.float64], length: int) -> None:
-    """Note an array of another length, and numbers that are not finite."""
+def check_numbers(
+    found: Problems, place: str, values: NDArray[np.float64], length: int, most: float = LARGEST_NUMBER
+) -> None:
+    """Note an array of another length, and numbers that are not finite or not below a largest one."""
     if values.shape != (length,):
         found.add(place, f"has shape {values.shape}, not {(length,)}.")
-    elif not bool(np.all(np.abs(values) < LARGEST_NUMBER)):
-        found.add(place, f"has numbers that are not finite or not below {LARGEST_NUMBER:g} in size.")
+    elif not bool(np.all(np.abs(values) < most)):
+        found.add(place, f"has numbers that are not finite or not below {most:g} in size.")
 
 
 def check_bounds(

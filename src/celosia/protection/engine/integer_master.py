@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.master import Master, scale_rows, scales_of
+from celosia.protection.engine.master import Master, lower_costs, scale_rows, scales_of
 from celosia.solve.backend import Row
 from celosia.solve.problem import LinearProgram
-from celosia.tolerance import SUM_ROUNDING
+from celosia.tolerance import SMALLEST_COST, SUM_ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class IntegerMaster:
         open_, given = master.lower < master.upper, master.base
         columns, fixed = np.flatnonzero(open_), np.where(open_, 0.0, master.lower)
         low, high = master.lower[columns], master.upper[columns]
-        cost, offset = master.cost[columns] / master.scale, float(master.cost @ fixed)
+        cost, offset = lower_costs(master.cost[columns] / master.scale), float(master.cost @ fixed)
         places = master.needed
         right = master.pool.right(places)
         scale = scales_of(right)
@@ -58,7 +58,8 @@ class IntegerMaster:
         needed = np.flatnonzero((_least(rows, low, high) < lower - SUM_ROUNDING) | (upper < np.inf))
         rows, lower, upper = sp.csr_array(rows[needed]), lower[needed], upper[needed]
         if np.isfinite(limit):
-            rows = sp.csr_array(sp.vstack([rows, cost[None, :]], format="csr"))
+            limited = np.where(np.abs(cost) < SMALLEST_COST, np.minimum(cost, 0.0), cost)
+            rows = sp.csr_array(sp.vstack([rows, limited[None, :]], format="csr"))
             lower, upper = np.append(lower, -np.inf), np.append(upper, (limit - offset) / master.scale)
         whole = None if given.integer is None else given.integer[columns]
         problem = LinearProgram(rows, lower, upper, low.copy(), high.copy(), cost, integer=whole)

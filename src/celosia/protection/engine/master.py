@@ -17,6 +17,7 @@ from celosia.solve.solution import Status
 from celosia.tolerance import (
     CUT_SATISFIED,
     CUT_VIOLATED,
+    LARGEST_COST,
     LARGEST_USUAL_SIDE,
     MOST_SCALING_BITS,
     SMALLEST_USUAL_SIDE,
@@ -123,7 +124,7 @@ class Master:
         self._scale = float(np.median(priced)) if len(priced) else 1.0
         self._inside = np.zeros(0, dtype=np.int64)
         self._idle = np.zeros(0, dtype=np.int64)
-        relaxed = replace(base, cost=self.cost / self._scale, integer=None)
+        relaxed = replace(base, cost=lower_costs(self.cost / self._scale), integer=None)
         self._model = backend.open(replace(relaxed, lower=self.lower.copy(), upper=self.upper.copy()))
 
     def __len__(self) -> int:
@@ -255,3 +256,8 @@ def scale_rows(rows: sp.csr_array, scale: NDArray[np.float64]) -> sp.csr_array:
     small = np.abs(scaled.data) <= SMALLEST_ENTRY
     scaled.data = np.where(small, np.where(scaled.data > 0, 2 * SMALLEST_ENTRY, 0.0), scaled.data)
     return scaled
+
+
+def lower_costs(cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs no larger than solvers take beside one: columns are never negative, so bounds stay valid."""
+    return np.minimum(cost, LARGEST_COST)

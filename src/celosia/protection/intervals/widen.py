@@ -28,7 +28,7 @@ from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.registry import backends
 from celosia.table.relations import label_components
-from celosia.tolerance import LARGEST_WHOLE_LEVEL, LEAST_WIDENING, WITNESS_ZERO
+from celosia.tolerance import LARGEST_WHOLE_LEVEL, LEAST_WIDENING, NEW_RANGE_NOISE, WITNESS_ZERO
 
 DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -93,12 +93,14 @@ def widen_ranges(
             "most_width", "leaves no safe ranges once ends are rounded.", "Allow wider ranges, or more decimals."
         )
     f, g, e_down, e_up = np.split(x * step, 4)
-    size = float(least)
-    noise = max(LEAST_WIDENING * size, WITNESS_ZERO * unit)
-    if e_down.sum() + e_up.sum() <= noise:  # doubles see nothing missing: widen all that the tables use
-        used = np.maximum(np.abs(f), np.abs(g)) > max(LEAST_WIDENING, WITNESS_ZERO * unit)
+    size, wide = float(least), slacks[0] + slacks[1] > 0
+    noise = np.maximum(LEAST_WIDENING * size, np.where(wide, WITNESS_ZERO, NEW_RANGE_NOISE) * unit)
+    e_down, e_up = np.where(e_down > noise, e_down, 0.0), np.where(e_up > noise, e_up, 0.0)
+    if not bool(e_down.any() or e_up.any()):  # doubles see nothing missing: widen what the tables use, a little
+        used = np.maximum(np.abs(f), np.abs(g)) > noise
+        used = used & wide if size <= NEW_RANGE_NOISE * unit and bool((used & wide).any()) else used
         e_down, e_up = np.where(used, size, 0.0), np.where(used, size, 0.0)
-    return _round_to_steps(e_down, size, noise), _round_to_steps(e_up, size, noise)
+    return _round_to_steps(e_down, size), _round_to_steps(e_up, size)
 
 
 def _least_cost_program(
@@ -148,6 +150,6 @@ def _least_cost_program(
     )
 
 
-def _round_to_steps(more: NDArray[np.float64], step: float, noise: float) -> NDArray[np.float64]:
-    """Return widenings as whole steps, rounded up, those that are a solver's noise left out."""
-    return np.where(more > noise, np.ceil(more / step - LEAST_WIDENING) * step, 0.0)
+def _round_to_steps(more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Return widenings as whole steps, rounded up."""
+    return np.asarray(np.ceil(more / step - LEAST_WIDENING).clip(0.0) * step)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.solve.problem import LinearProgram
+from celosia.tolerance import USUAL_ENTRIES
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Rows, columns and values of a sparse matrix."""
@@ -239,7 +240,28 @@ def _collect_rows(
     rows.append(additive[0])
     lower.append(additive[1])
     upper.append(additive[1])
-    return sp.csr_array(sp.vstack(rows)), np.concatenate(lower), np.concatenate(upper)
+    return balance_rows(sp.csr_array(sp.vstack(rows)), np.concatenate(lower), np.concatenate(upper))
+
+
+def balance_rows(
+    rows: sp.csr_array, lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows and their sides, those with entries of unusual size times a power of two that centres them on one.
+
+    Slacks of cells of one unit beside those of 10^15 link to their binary variables by such entries.
+    """
+    size = np.abs(rows.data)
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    unusual = np.zeros(rows.shape[0], dtype=bool)
+    unusual[owner[(size > 0) & ((size < USUAL_ENTRIES[0]) | (size > USUAL_ENTRIES[1]))]] = True
+    if not bool(unusual.any()):
+        return rows, lower, upper
+    bits = np.log2(np.where(size > 0, size, 1.0))
+    least, most = np.zeros(rows.shape[0]), np.zeros(rows.shape[0])
+    np.minimum.at(least, owner, bits)
+    np.maximum.at(most, owner, bits)
+    scale = np.where(unusual, 2.0 ** -np.rint((least + most) / 2), 1.0)
+    return sp.csr_array(sp.diags_array(scale) @ rows), lower * scale, upper * scale
 
 
 def _additivity_rows(
