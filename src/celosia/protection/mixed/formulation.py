@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
 from celosia.protection.combined.formulation import widest_range
-from celosia.protection.engine.modes.modes import Modes, Offer
+from celosia.protection.engine.modes.modes import Modes, Offer, balance_rows
 from celosia.protection.engine.modes.offer_changes import make_optional, rescale
 from celosia.protection.engine.modes.offers import offer_hiding, offer_perturbation, offer_rounding
 from celosia.protection.engine.problem import ProtectionProblem
@@ -284,9 +284,9 @@ class _MixedRows:
 
     def add_to(self, program: LinearProgram) -> LinearProgram:
         """Return a program with all these rows as well."""
-        return replace(
-            program,
-            rows=sp.csr_array(sp.vstack([program.rows, *self.rows])),
-            row_lower=np.concatenate([program.row_lower, *self.lower]),
-            row_upper=np.concatenate([program.row_upper, *self.upper]),
+        rows, lower, upper = balance_rows(
+            sp.csr_array(sp.vstack([program.rows, *self.rows])),
+            np.concatenate([program.row_lower, *self.lower]),
+            np.concatenate([program.row_upper, *self.upper]),
         )
+        return replace(program, rows=rows, row_lower=lower, row_upper=upper)

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import SolverError
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.master import Point
@@ -37,7 +38,7 @@ class ModeSearch(ModeCuttingPlanes):
         check()
 
     def solve(self) -> None:
-        """Search until the incumbent is within the gap, or time is up."""
+        """Search until the incumbent is within the gap, or time is up, or a solver gives no clear answer."""
         if self.done:
             return
         self.begin_warm()
@@ -47,6 +48,9 @@ class ModeSearch(ModeCuttingPlanes):
         except (TimeUpError, DeadlineError):
             check()
             self._offer_in_haste()
+        except (SolverError, ArithmeticError):  # an incumbent is as good as before, and bounds stay valid
+            with suppress(SolverError, ArithmeticError):
+                self._offer_in_haste()
 
     def _search(self) -> None:
         if len(self._integer) and not len(self.separator.sides):

@@ -6,8 +6,9 @@ long as it fits into the capacities, nothing need be solved.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,15 @@ from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution
-from celosia.tolerance import MULTIPLIER_ZERO, WITNESS_EXCEEDS, WITNESS_REACHED, WITNESS_ZERO
+from celosia.tolerance import (
+    LARGEST_CAPACITY,
+    LARGEST_USUAL_SIDE,
+    MULTIPLIER_ZERO,
+    SMALLEST_USUAL_SIDE,
+    WITNESS_EXCEEDS,
+    WITNESS_REACHED,
+    WITNESS_ZERO,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +45,8 @@ class ModeWitness:
 
     def fits(self, up: NDArray[np.float64], down: NDArray[np.float64]) -> bool:
         """Return whether capacities allow the move."""
-        inside = (self.values <= up[self.columns] + WITNESS_ZERO) & (self.values >= -down[self.columns] - WITNESS_ZERO)
+        zero = WITNESS_ZERO * (1.0 if self.reach >= SMALLEST_USUAL_SIDE else self.reach)
+        inside = (self.values <= up[self.columns] + zero) & (self.values >= -down[self.columns] - zero)
         return bool(inside.all())
 
     def times(self, factor: float) -> ModeWitness:
@@ -139,7 +149,7 @@ class AttackerPrograms:
         solution = program.solve(self.sides, k, target, *slacks.capacities(k, network=False))
         if solution.x is None or solution.duals is None:
             raise SolverError.one("attack", f"ended with {solution.status}.", "Try another solver, or report this.")
-        moving = np.flatnonzero(np.abs(solution.x) > WITNESS_ZERO)
+        moving = np.flatnonzero(np.abs(solution.x) > WITNESS_ZERO / _scale_of(float(self.sides.levels[k])))
         columns = program.columns[moving]
         own = solution.x[moving][columns == self.sides.columns[k]]
         move = ModeWitness(columns, solution.x[moving], float(np.abs(own).sum()))
@@ -178,16 +188,33 @@ class _ComponentProgram:
     ) -> Solution:
         """Return the solution that takes the cell of a subproblem as far as it goes, but no further than a target."""
         place = int(np.searchsorted(self.columns, sides.columns[k]))
-        upward = bool(sides.upward[k])
-        below, above = -down[self.columns], up[self.columns]
+        upward, scale = bool(sides.upward[k]), _scale_of(float(sides.levels[k]))
+        target = target * scale
+        below, above = (
+            np.minimum(bound[self.columns] * scale, LARGEST_CAPACITY) if scale != 1.0 else bound[self.columns]
+            for bound in (down, up)
+        )
+        below = -below
         below[place], above[place] = (0.0, target) if upward else (-target, 0.0)
         changed = np.flatnonzero((below != self.bounds[0]) | (above != self.bounds[1]))
         self.model.change_bounds(changed, below[changed], above[changed])
         self.bounds[0][:], self.bounds[1][:] = below, above
         at = np.array([place])
         self.model.change_costs(at, np.array([-1.0 if upward else 1.0]))
-        solution = self.model.solve(method="primal")
-        if solution.x is None:  # standing still is always possible: a basis went wrong
-            solution = self.model.solve(method="afresh")
+        solution = self._solve_or_again()
         self.model.change_costs(at, np.zeros(1))
-        return solution
+        return solution if scale == 1.0 or solution.x is None else replace(solution, x=solution.x / scale)
+
+    def _solve_or_again(self) -> Solution:
+        """Return the solution of the program: standing still is always possible, without one a basis went wrong."""
+        try:
+            solution = self.model.solve(method="primal")
+        except SolverError:
+            return self.model.solve(method="afresh")
+        return solution if solution.x is not None else self.model.solve(method="afresh")
+
+
+def _scale_of(level: float) -> float:
+    """Return a power of two that makes a level about one for a solver; one where it is of usual size."""
+    usual = SMALLEST_USUAL_SIDE <= level <= LARGEST_USUAL_SIDE
+    return 1.0 if usual else 2.0 ** -math.floor(math.log2(level))

@@ -1,0 +1,96 @@
+"""Amounts from one unit to 10^15 units in one table, by every method, against judges in fractions.
+
+No method fails for the size of numbers. What is called safe is safe, and what is called impossible is: not even hiding
+everything protects it.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.oracles.amount_cases import KINDS, Case, drawn, published, put
+from tests.oracles.suppression_cases import seeded
+
+import celosia as cz
+from celosia.protection.method import Method
+
+_FEW, _MANY = 3, 40
+_SECONDS = 20.0
+
+OPEN: dict[str, Method] = {
+    "suppress": cz.Suppress(),
+    "interval": cz.Intervals(secret=1),
+    "interval, sliding": cz.Intervals(levels="sliding", secret=1),
+    "combined": cz.Combined(secret=1),
+    "combined, sliding": cz.Combined(levels="sliding", cell_cost="value", secret=1),
+    "mixed": cz.Mixed(secret=1),
+}
+"""Methods that may hide every cell, or widen every range as far as an attacker's bounds."""
+
+MOVING = ("round", "perturb", "adjust", "random round")
+"""Methods that change values: there may be no table that adds up and protects."""
+
+
+def moving(word: str, case: Case) -> Method:
+    """Return a method that changes values, by a base or reach that suits the table."""
+    most = min(math.log10(max(*case.values, 10)), 9.0)
+    base = max(2, int(10 ** seeded(f"{case.values}").uniform(0, most)))
+    size = Fraction(base, 10**case.decimals)
+    if word == "adjust":
+        return cz.Adjust()
+    if word == "random round":
+        return cz.RandomRound(base=float(size), scheme="plain")
+    return cz.Round(base=size) if word == "round" else cz.Perturb(reach=size, secret=1)
+
+
+def check(name: str, kind: str, word: str) -> None:
+    case, method = drawn(name, kind), OPEN[word]
+    sliding = word.endswith("sliding")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cz.MidpointWarning)
+        try:
+            found = cz.protect(put(case), method, time_limit=_SECONDS)
+        except cz.InfeasibleError:
+            assert not case.possible(sliding=sliding)
+            return
+    assert found.safe
+    assert not case.missed(*published(found.pattern, case), sliding=sliding)
+    assert found.bound <= found.cost
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("word", OPEN)
+def test_no_method_fails_for_the_size_of_amounts_and_what_it_says_is_true(word: str, kind: str) -> None:
+    for number in range(_FEW):
+        check(f"amounts {number} {kind}", kind, word)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("word", OPEN)
+def test_the_same_on_many_tables(word: str, kind: str) -> None:
+    for number in range(_FEW, _MANY):
+        check(f"amounts {number} {kind}", kind, word)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("word", MOVING)
+def test_values_of_any_size_are_changed_so_that_all_adds_up_or_it_is_refused(word: str, kind: str) -> None:
+    for number in range(_FEW):
+        case = drawn(f"amounts {number} {kind}", kind)
+        case.levels.update({cell: (min(1, case.values[cell]), 1, 0) for cell in case.levels})
+        risk = put(case)
+        try:
+            found = cz.protect(risk, moving(word, case), time_limit=_SECONDS)
+        except (cz.InfeasibleError, cz.SpecError):
+            continue
+        values = found.pattern.published()
+        truth = risk.table.amounts.to(values.decimals).counts
+        moves = [int(count) for count in np.where(found.pattern.status == "shown", 0, values.counts - truth)]
+        assert not any(sum(factor * move for factor, move in zip(row, moves, strict=True)) for row in case.rows)
+        if word in ("round", "perturb"):
+            assert found.safe == (not case.missed(*published(found.pattern, case)))
