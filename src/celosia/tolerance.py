@@ -112,6 +112,9 @@ HIDDEN_FULLY = 1e-9
 LARGEST_CAPACITY = 1e9
 """Capacities of an attacker's columns end here, in units of slacks: no level needs more, doubles hold their sums."""
 
+CAPACITY_IN_LEVELS = 2.0**20
+"""In an attacker's linear program they end here, in levels: solvers cycle beside endless ones."""
+
 LEAST_MOVE = 1e-9
 """Flows are sent as far as this share of a level even where the cell itself cannot move."""
 

@@ -100,12 +100,20 @@ def colour_rows(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -
 
 
 def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1."""
+    """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1.
+
+    Of two cells that are equal, as a code and its only part are, the one is defined whose sign totals have elsewhere.
+    """
     m = len(starts) - 1
-    side = 2 * np.repeat(np.arange(m), np.diff(starts)) + (data > 0)
+    row = np.repeat(np.arange(m), np.diff(starts))
+    side = 2 * row + (data > 0)
     alone = (np.bincount(side, minlength=2 * m)[side] == 1) & (np.abs(data) == 1)
+    doubtful = np.bincount(row[alone], minlength=m) == _ENDS
+    sure = alone & ~doubtful[row]
+    sign = 1 if 2 * int((data[sure] > 0).sum()) > int(sure.sum()) else -1
     totals = np.full(m, -1, dtype=np.int64)
-    totals[side[alone] // 2] = columns[alone]
+    for chosen in (sure, alone & doubtful[row] & (data == sign)):
+        totals[row[chosen]] = columns[chosen]
     return totals
 
 

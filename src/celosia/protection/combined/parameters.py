@@ -17,6 +17,12 @@ class CombinedParameters(IntervalParameters):
     first_share, first_share_with_oracle
         Share of the time, 0 to 1, for the cheapest ranges by widths alone, a linear program, from which the search
         starts; more where respondents attack, because the first release that they cannot attack is worth waiting for.
+    widths_share
+        Share of the time, 0 to 1, for the search over widths that start from a pattern: those that cannot be placed
+        need the rest.
+    start_columns
+        Tables of so many columns, 1 or more, start from a suppression pattern at the fixed costs; smaller ones are
+        solved to the optimum without it.
     least_seconds
         Seconds that a first search gets at least, 0 or more: with little time one good release is worth more than an
         improved bad one.
@@ -24,11 +30,14 @@ class CombinedParameters(IntervalParameters):
 
     first_share: float = 0.25
     first_share_with_oracle: float = 0.5
+    widths_share: float = 0.85
+    start_columns: int = 250
     least_seconds: float = 2.0
 
     def __post_init__(self) -> None:
         IntervalParameters.__post_init__(self)
-        check_ranges(self, first_share=(0.0, 1.0), first_share_with_oracle=(0.0, 1.0))
+        shares = "first_share", "first_share_with_oracle", "widths_share"
+        check_ranges(self, start_columns=(1, None), **dict.fromkeys(shares, (0.0, 1.0)))
 
 
 COMBINED = CombinedParameters()

@@ -38,7 +38,13 @@ class ModeSearch(ModeCuttingPlanes):
         check()
 
     def solve(self) -> None:
-        """Search until the incumbent is within the gap, or time is up, or a solver gives no clear answer."""
+        """Search until the incumbent is within the gap, or time is up, or a solver gives no clear answer.
+
+        Raises
+        ------
+        SolverError, ArithmeticError
+            A solver gave none, and there is no incumbent.
+        """
         if self.done:
             return
         self.begin_warm()
@@ -51,6 +57,8 @@ class ModeSearch(ModeCuttingPlanes):
         except (SolverError, ArithmeticError):  # an incumbent is as good as before, and bounds stay valid
             with suppress(SolverError, ArithmeticError):
                 self._offer_in_haste()
+            if self.best is None:
+                raise
 
     def _search(self) -> None:
         if len(self._integer) and not len(self.separator.sides):

@@ -25,7 +25,7 @@ from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Solution
 from celosia.tolerance import (
-    LARGEST_CAPACITY,
+    CAPACITY_IN_LEVELS,
     LARGEST_USUAL_SIDE,
     MULTIPLIER_ZERO,
     SMALLEST_USUAL_SIDE,
@@ -189,12 +189,8 @@ class _ComponentProgram:
         """Return the solution that takes the cell of a subproblem as far as it goes, but no further than a target."""
         place = int(np.searchsorted(self.columns, sides.columns[k]))
         upward, scale = bool(sides.upward[k]), _scale_of(float(sides.levels[k]))
-        target = target * scale
-        below, above = (
-            np.minimum(bound[self.columns] * scale, LARGEST_CAPACITY) if scale != 1.0 else bound[self.columns]
-            for bound in (down, up)
-        )
-        below = -below
+        target, most = target * scale, CAPACITY_IN_LEVELS * float(sides.levels[k]) * scale
+        below, above = -np.minimum(down[self.columns] * scale, most), np.minimum(up[self.columns] * scale, most)
         below[place], above[place] = (0.0, target) if upward else (-target, 0.0)
         changed = np.flatnonzero((below != self.bounds[0]) | (above != self.bounds[1]))
         self.model.change_bounds(changed, below[changed], above[changed])
