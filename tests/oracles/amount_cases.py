@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 from tests.oracles import attack_oracle
-from tests.oracles.suppression_cases import drawn_rows, seeded
+from tests.oracles.bare_tables import make_table, seeded
+from tests.oracles.suppression_cases import drawn_rows
 
-from celosia import Attacker, Pattern, Risk, Table
+from celosia import Attacker, Pattern, Risk
 from celosia.risk.risk import SAFE, SENSITIVE, Levels
 from celosia.table.fixed import INFINITE, Fixed
-from celosia.table.relations import Relations
 
 KINDS = ("flat", "tree", "trees", "cube", "linked")
 _EXPONENTS = {"wide": (0.0, 13.7), "wide again": (0.0, 13.7), "large": (10.0, 13.7), "small": (0.0, 4.0)}
@@ -144,16 +143,7 @@ def _values(chance: random.Random, rows: Sequence[Sequence[int]]) -> list[int]:
 def put(case: Case) -> Risk:
     """Return a case as celosia takes it."""
     n, decimals = len(case.values), case.decimals
-    matrix, amounts = sp.csr_array(np.array(case.rows, dtype=np.int64)), np.array(case.values, dtype=np.int64)
-    table = Table(
-        axes=(),
-        codes=np.zeros((n, 0), dtype=np.int32),
-        variables=("value",),
-        variable=np.zeros(n, dtype=np.int32),
-        amounts=Fixed(amounts, decimals),
-        relations=Relations(matrix, np.asarray(matrix @ amounts)),
-        counts=frozenset(),
-    )
+    table = make_table(case.rows, case.values, decimals=decimals)
     levels = np.zeros((3, n), dtype=np.int64)
     for cell, own in case.levels.items():
         levels[:, cell] = own

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.oracles.amount_cases import KINDS, Case, drawn, published, put
-from tests.oracles.suppression_cases import seeded
+from tests.oracles.bare_tables import seeded
 
 import celosia as cz
 from celosia.protection.method import Method

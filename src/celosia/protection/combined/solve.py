@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.combined.formulation import formulate_by_widths
 from celosia.protection.combined.method import Combined
 from celosia.protection.combined.parameters import COMBINED, CombinedParameters
+from celosia.protection.combined.pattern import PatternStart, find_start, place_open_ranges
 from celosia.protection.combined.problem import CombinedProblem
-from celosia.protection.combined.start import failure_of, solve_by_ends
+from celosia.protection.combined.start import failure_of, shorten, solve_by_ends
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.formulation import offer_range_widths
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches
 from celosia.protection.intervals.solve import publish_ranges, solve_ranges
@@ -28,22 +33,42 @@ def solve(risk: Risk, method: Combined, run: Run, parameters: CombinedParameters
     """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
 
     def search(searches: Searches) -> Protection:
-        return publish_ranges(searches, _solve_by_widths, lambda same: solve_by_ends(same, parameters))
+        start = find_start(searches, parameters)
+        begin = None if start is None else partial(start.begin, searches)
+        by_widths = partial(_solve_by_widths, start=start)
+        return publish_ranges(searches, by_widths, lambda same: solve_by_ends(same, parameters, begin))
 
     return solve_ranges(risk, method, run, CombinedProblem, search, parameters)
 
 
-def _solve_by_widths(searches: Searches) -> tuple[RangeSlacks, float] | None:
+def _solve_by_widths(searches: Searches, start: PatternStart | None) -> tuple[RangeSlacks, float] | None:
     """Return slacks by widths and a bound; None where those widths cannot be placed."""
     ranges = searches.ranges
     widest = ranges.parameters.widest_levels
-    search = _finish(searches, *formulate_by_widths(ranges.problem, ranges.prices, ranges.most, widest))
+    widths, modes = formulate_by_widths(ranges.problem, ranges.prices, ranges.most, widest)
+    search = _finish(searches, widths, modes) if start is None else _finish_from(searches, start, widths, modes)
     if search.best is None:
         raise failure_of(searches)
     n = len(ranges.problem)
     half = search.best[:n] * (search.modes.unit / 2)
     placed = searches.publisher.shift(RangeSlacks(half, half))
+    if placed is None and start is not None:
+        placed = place_open_ranges(searches, np.flatnonzero(np.rint(search.best[n:])))
     return _solve_with_open(searches, search.best[n:], search.bound) if placed is None else (placed, search.bound)
+
+
+def _finish_from(searches: Searches, start: PatternStart, widths: ProtectionProblem, modes: Modes) -> ModeSearch:
+    """Return a search over widths at its end that started from a pattern and from the cheapest widths alone."""
+    ranges, parameters = searches.ranges, searches.ranges.parameters
+    alone = Modes.of(widths, [offer_range_widths(widths, ranges.prices, ranges.most, modes.unit)], modes.unit)
+    short = shorten(searches.run, parameters.first_share, parameters)
+    first = ModeSearch(widths, alone, backends()[0], short, lambda _: None, parameters=parameters.search)
+    searches.finish(first)
+    run = replace(searches.run, clock=searches.run.clock.share(parameters.widths_share))
+    search = ModeSearch(widths, modes, backends()[0], run, searches.hear, parameters=parameters.search)
+    start.begin(searches, search, first.bound)
+    searches.finish(search)
+    return search
 
 
 def _solve_with_open(searches: Searches, open_: NDArray[np.float64], bound: float) -> tuple[RangeSlacks, float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,22 +22,36 @@ from celosia.solve.registry import backends
 from celosia.tolerance import LEVEL_REACHED
 
 
-def solve_by_ends(searches: RangeSearches[RangesT], parameters: CombinedParameters) -> tuple[RangeSlacks, float]:
+def solve_by_ends(
+    searches: RangeSearches[RangesT],
+    parameters: CombinedParameters,
+    begin: Callable[[ModeSearch, float], None] | None = None,
+) -> tuple[RangeSlacks, float]:
     """Return slacks by the model whose variables are both ends of every range, and a bound."""
     search = searches.open(searches.ranges.formulate_by_ends())
-    finish_from_ranges(searches, search, parameters)
+    finish_from_ranges(searches, search, parameters, begin)
     if search.best is None:
         raise failure_of(searches)
     return searches.read(search)
 
 
-def finish_from_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters: CombinedParameters) -> None:
-    """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find."""
+def finish_from_ranges(
+    searches: RangeSearches[RangesT],
+    search: ModeSearch,
+    parameters: CombinedParameters,
+    begin: Callable[[ModeSearch, float], None] | None = None,
+) -> None:
+    """Run a search from the cheapest ranges without binary variables, which cuts of a linear program find.
+
+    `begin` starts it from what else is known, and from what these ranges cost at least.
+    """
     ranges = searches.ranges
     modes = formulate_by_ends(ranges.problem, ranges.prices, ranges.most)
     share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
     first = searches.open(modes, shorten(search.run, share, parameters), lambda _: None)
     searches.finish(first)
+    if begin is not None:
+        begin(search, first.bound)
     suggest(searches, search, first.best)
     searches.finish(search)
 

@@ -20,9 +20,9 @@ class IntervalParameters:
         Those of branch and cut, and of the splitting method (ADMM).
     search_share
         Share of a time limit that goes into the search, 0 to 1; placing and auditing its ranges takes the rest.
-    start_seconds, start_share, start_gap
+    start_seconds, start_share
         A suppression pattern to start from is searched for in so many seconds, 0 or more, or in this share of the time
-        that is left, 0 to 1, if that is less, to within this share of its bound, 0 to 1.
+        that is left, 0 to 1, if that is less.
     splitting_dimensions
         Splitting is tried in tables of more dimensions than this, 1 or more: in a plane cuts are faster.
     splitting_size
@@ -64,7 +64,6 @@ class IntervalParameters:
     search_share: float = 0.8
     start_seconds: float = 10.0
     start_share: float = 0.25
-    start_gap: float = 0.02
     splitting_dimensions: int = 2
     splitting_size: int = 100_000
     splitting_widening: float = 1e-6
@@ -89,7 +88,6 @@ class IntervalParameters:
             "dearer",
             "rounding_loss",
             "start_share",
-            "start_gap",
         )
         counts = "splitting_dimensions", "more_decimals", "widening_rounds", "shift_draws", "widest_levels", "new_range"
         check_ranges(

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import InfeasibleError, SolverError
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
@@ -27,6 +28,7 @@ from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.protection.intervals.start import protect_as_suppression
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.result import Protection
 from celosia.protection.run import NewColumnsError, Run
@@ -81,6 +83,11 @@ def solve_ranges(
         assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
         again = replace(told.method, secret=method.secret)
         return solve_ranges(told.risk, again, run, formulate, search, parameters)
+    except (InfeasibleError, SolverError, ArithmeticError):
+        found = protect_as_suppression(searches)
+        if found is None:
+            raise
+        return found
 
 
 def _solve_intervals(searches: RangeSearches[RangeProblem]) -> Protection:

@@ -15,8 +15,42 @@ from celosia.attack.findings import MET
 from celosia.attack.result import Audit
 from celosia.attack.subproblems.questions import Answer
 from celosia.attack.system.system import System
+from celosia.errors import CelosiaError
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.protection.intervals.parameters import IntervalParameters
 from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.protection.result import Protection
+from celosia.protection.run import Run
+from celosia.protection.suppression.solve import find_pattern
+from celosia.risk.risk import Risk
+
+
+def protect_as_suppression(searches: RangeSearches[RangesT]) -> Protection | None:
+    """Return ranges of the cells that complete suppression hides, None where they are not allowed or not found.
+
+    What a solver calls impossible need not be so: where hiding cells is shown to protect them, these ranges do.
+    """
+    ranges, publisher, run = searches.ranges, searches.publisher, searches.run
+    if run.oracle is not None or not len(ranges.problem.requirements):
+        return None
+    pattern = search_pattern(ranges.required, run, ranges.parameters)
+    slacks = None if pattern is None else ranges_of_witnesses(ranges.problem, pattern.audit)
+    if slacks is None or bool((slacks.down + slacks.up > ranges.most).any()):
+        return None
+    try:
+        placed = publisher.publish(slacks)
+    except CelosiaError:
+        return None
+    if not ranges.accepts(placed.pattern):
+        return None
+    return publisher.result(placed, publisher.trace[-1][2] if publisher.trace else 0.0)
+
+
+def search_pattern(risk: Risk, run: Run, parameters: IntervalParameters) -> Protection | None:
+    """Return the cheapest pattern that hides cells, as far as a part of the time leads; None where none is found."""
+    seconds = min(parameters.start_seconds, max(parameters.start_share * run.clock.left, 0.0))
+    return find_pattern(risk, run.shortly(seconds))
 
 
 def ranges_of_witnesses(problem: ProtectionProblem, checked: Audit) -> RangeSlacks | None:

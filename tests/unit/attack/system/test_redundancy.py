@@ -49,6 +49,8 @@ TABLES = [
     ((2, 3), (3, 2)),
     ((3,), (3,), (3,)),
     ((2, 2), (2,), (3,)),
+    ((2, 1, 3), (3,)),
+    ((3,), (1, 2)),
 ]
 
 
@@ -61,7 +63,7 @@ def test_exactly_the_relations_that_follow_are_left_out(trees: tuple[tuple[int, 
     assert int((~found).sum()) == rank or int(np.count_nonzero(matrix, axis=0).max()) == len(trees)
 
 
-@pytest.mark.parametrize("trees", TABLES[:5])
+@pytest.mark.parametrize("trees", [*TABLES[:5], *TABLES[8:]])
 def test_one_hierarchy_leaves_every_cell_in_two_relations(trees: tuple[tuple[int, ...], ...]) -> None:
     matrix = relations(*trees)
     assert int(np.count_nonzero(matrix[~find_implied_rows(sp.csr_array(matrix))], axis=0).max()) == len(trees)
