@@ -25,6 +25,19 @@ LEVEL_DECIMALS = 6
 COST_DECIMALS = 6
 """Costs with more decimals than this have no step of which all of them are multiples."""
 
+LARGEST_COORDINATE = 2**20
+"""Entries of kernel coordinates stay below this: sums of products of two of them over all cells fit into 64 bits."""
+
+KERNEL_ZERO = 1e-9
+"""Entries of the kernel of a pattern below this are zero: they are ratios of small whole numbers."""
+
+LARGEST_IN_KERNEL = 2**31
+"""Entries of an exact basis of the kernel of a pattern stay below this: 64 bits hold their products."""
+
+PROPOSAL_MARGIN = 1e-6
+"""By this share of levels and bounds witnesses that are proposed to the audit keep off them, so that their coordinates
+can be rounded."""
+
 EXACT_DOUBLE = 2**52
 """Whole numbers below this are doubles without loss."""
 
@@ -81,6 +94,9 @@ WITNESS_REACHED = 1e-9
 
 WITNESS_ZERO = 1e-9
 """A cell that a witness moves by less than this share of the level is not used; it may leave bounds by as much."""
+
+LONGEST_MOVE = 1e5
+"""No class need move further than this, in parts of a level, for a witness in the kernel of a pattern."""
 
 MOVE_ZERO = 1e-7
 """A cell that a linear program moves by less than this share of the level is not used: solvers have tolerances."""

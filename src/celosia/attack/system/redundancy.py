@@ -38,7 +38,7 @@ def find_implied_rows(matrix: sp.csr_array) -> NDArray[np.bool_]:
     if not m or int(np.diff(columns.indptr).max(initial=0)) <= _ENDS:
         return np.zeros(m, dtype=bool)
     colour = colour_rows(matrix.indptr, matrix.indices, n)
-    totals = _totals(matrix.indptr, matrix.indices, matrix.data)
+    totals = find_totals(matrix.indptr, matrix.indices, matrix.data)
     orders = [np.argsort(rank, kind="stable") for rank in _ranks(colour)]
     best = min(orders, key=lambda order: _count_crowded(matrix.indptr, matrix.indices, totals, order, n))
     table = np.random.default_rng(0).integers(1, _PRIME, size=(_DRAWS, n))
@@ -99,7 +99,7 @@ def colour_rows(starts: NDArray[np.int32], columns: NDArray[np.int32], n: int) -
     return colour
 
 
-def _totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
+def find_totals(starts: NDArray[np.int32], columns: NDArray[np.int32], data: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the column that every row defines: the only one of its sign, with a coefficient of size one; else -1.
 
     Of two cells that are equal, as a code and its only part are, the one is defined whose sign totals have elsewhere.

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.initial import initial_cuts
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
+from celosia.protection.engine.heuristics.joint.parameters import JointParameters
 from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Incumbent, Outcome
@@ -34,6 +36,7 @@ from celosia.solve.deadline import DeadlineError, before, check
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
+    from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.problem import ProtectionProblem
 
 
@@ -62,6 +65,10 @@ class BranchAndCut:
         Is called now and then: the best pattern so far may be audited.
     parameters
         How effort is divided.
+    coordinates
+        Kernel coordinates of the columns, where they are known.
+    joint
+        How much effort joint moves are worth.
 
     Attributes
     ----------
@@ -87,13 +94,19 @@ class BranchAndCut:
         extend: Extend | None = None,
         audit_if_due: Callable[[], None] = lambda: None,
         parameters: EngineParameters = PARAMETERS,
+        coordinates: KernelCoordinates | None = None,
+        joint: JointParameters = JOINT,
     ) -> None:
         self._parameters = parameters
         self.incumbent = found = Incumbent(problem, rows, listen)
         self._stop = stop = Stop(found, clock, audit_if_due, parameters.grace)
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
-        self._heuristics = heuristics = PrimalHeuristics(found, stop, relaxation, lazy, seed, parameters.heuristics)
+        self._heuristics = heuristics = PrimalHeuristics(
+            found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint
+        )
+        if coordinates is not None and heuristics.moves_jointly:
+            relaxation.separate_in_kernel(coordinates)
         self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
         self.witnesses: ProposedWitnesses | None = None
         self._begun = False
@@ -147,6 +160,10 @@ class BranchAndCut:
             )
         check()
 
+    def propose_witnesses(self) -> ProposedWitnesses | None:
+        """Return witnesses in whole numbers of the best pattern, by columns, for the audit; None for none."""
+        return self._heuristics.propose_witnesses() or self.witnesses
+
     def _search(self) -> None:
         relaxation = self.relaxation
         self._stop.check()
@@ -154,11 +171,27 @@ class BranchAndCut:
         relaxation.master.add(initial_cuts(relaxation.separator))
         if relaxation.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
+        self._heuristics.move_jointly()
         self._cut_while_requirements_grow()
         if not self.incumbent.one_step_left or not relaxation.separator.is_network:
             relaxation.run_cutting_planes(deep=not relaxation.separator.is_network, zero_half=True)
             self._round_point()
+        self._alternate_while_gap_is_wide()
         self._tree_search.run()
+
+    def _alternate_while_gap_is_wide(self) -> None:
+        """Take turns at cutting planes and joint moves where a tree would only begin to close the gap."""
+        found, rounds = self.incumbent, 0
+        while self._heuristics.moves_jointly and not self._stop.reached:
+            self._stop.check()
+            if found.cost - found.bound <= self._parameters.wide_gap * found.cost:
+                return
+            rounds += 1
+            bound = found.bound
+            self.relaxation.run_cutting_planes(deep=True, zero_half=rounds % 2 == 0)
+            self._heuristics.round_point()
+            if found.bound <= bound and self.relaxation.is_complete:
+                return
 
     def _cut_while_requirements_grow(self) -> None:
         """Run cutting planes and heuristics again as long as the oracle adds requirements."""
@@ -212,7 +245,9 @@ class BranchAndCut:
     def outcome(self) -> Outcome:
         """Return what was found, to be sent to another process."""
         found = self.incumbent
-        return Outcome(found.pattern, found.bound, found.impossible, found.exhausted, self.cuts, self.witnesses)
+        return Outcome(
+            found.pattern, found.bound, found.impossible, found.exhausted, self.cuts, self.propose_witnesses()
+        )
 
     def adopt(self, found: Outcome) -> None:
         """Take over what another process found."""

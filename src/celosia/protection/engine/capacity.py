@@ -126,7 +126,7 @@ class CutBuilder:
         self, rows: NDArray[np.int64], gamma: NDArray[np.float64], column: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return r of the other columns by multipliers of some rows; None where they say nothing about the cell."""
-        rounded = _round_multipliers(gamma)
+        rounded = round_multipliers(gamma)
         if rounded is None:
             return None
         used = np.flatnonzero(rounded)
@@ -194,7 +194,7 @@ def build_cover(cut: Cut, x: NDArray[np.float64]) -> Cut | None:
     return Cut(cut.columns[kept], np.ones(len(kept)))
 
 
-def _round_multipliers(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def round_multipliers(gamma: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return multipliers whose sums over relations are exact in doubles, None where there are none.
 
     Those of tables are mostly ratios of small whole numbers: then they are taken as whole numbers, for what cancels in

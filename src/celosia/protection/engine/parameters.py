@@ -23,6 +23,13 @@ class CutParameters:
     least_ratio
         Attackers' bounds in the second program of a subproblem end at the level divided by a cell's multiplier, which
         is taken for no smaller than this; above 0.
+    most_colours
+        Colours of relations, each of which covers every cell at most once, of which two and two form networks.
+    sides_a_round, columns_a_round
+        Requirements, and other columns, for which kernel coordinates are asked for a cut in one round, at most.
+    inward, mean_weight
+        How far from the last point towards the mean of earlier ones points are separated in kernel coordinates, and
+        the weight of the last point in that mean; 0 to 1.
     longest_chain
         Relations in a chain by which a cell is determined; longer ones are left to other cuts.
     patience
@@ -39,6 +46,11 @@ class CutParameters:
     least_share: float = 1e-4
     enough_cuts: int = 5
     least_ratio: float = 0.05
+    most_colours: int = 10
+    sides_a_round: int = 60
+    columns_a_round: int = 60
+    inward: float = 0.1
+    mean_weight: float = 0.3
     longest_chain: int = 200
     patience: int = 3
     zero_half_rows: int = 600
@@ -73,6 +85,8 @@ class HeuristicParameters:
         Constructed patterns in a row that are no better, which end the construction, at the root and later.
     construction_share
         Share of the time that is left for constructing patterns; 0 to 1.
+    joint_share, later_joint_share
+        Share of the time that is left for joint moves, where kernel coordinates are few, at the root and later; 0 to 1.
     cleaning_share
         Share of the time that is left for reverse delete of a pattern that was extended in haste; 0 to 1.
     most_programs
@@ -116,6 +130,8 @@ class HeuristicParameters:
     constructions: int = 25
     later_constructions: int = 4
     construction_share: float = 0.2
+    joint_share: float = 0.4
+    later_joint_share: float = 0.1
     cleaning_share: float = 0.5
     most_programs: int = 60
     least_rerouted: float = 0.1
@@ -211,6 +227,10 @@ class EngineParameters:
         more): it is tailing off, and heuristics or a tree are worth more.
     cutting_share, cutting_share_without_pattern
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
+    cutting_share_beside_moves
+        The same where joint moves find patterns, which need no point that is nearly safe; 0 to 1.
+    wide_gap
+        Gap, as a part of the cost, above which cutting planes and joint moves take turns and no tree begins; 0 to 1.
     presolve_share, presolve_seconds
         Share of the time that is left, or seconds, whichever is more, for dropping requirements that the forced cells
         meet by themselves.
@@ -225,6 +245,9 @@ class EngineParameters:
         Integer masters that go to the solver of the linear master, which opens faster than the tree's.
     round_points
         Whether points of the relaxation are turned into patterns; without it patterns come from the tree alone.
+    most_merged, most_eliminated
+        Columns of a component up to which those that move together are merged, and entries of the dense array in which
+        relations are eliminated for that: more would take seconds, and much memory.
     explaining_seconds
         Least and most seconds for finding out which cells to free where nothing is safe, and again for what that costs:
         as many as are left, within these.
@@ -241,6 +264,8 @@ class EngineParameters:
     rounds_without_rise: int = 6
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
+    cutting_share_beside_moves: float = 0.35
+    wide_gap: float = 0.15
     presolve_share: float = 0.1
     presolve_seconds: float = 0.5
     grace: float = 0.5
@@ -249,6 +274,8 @@ class EngineParameters:
     most_rounds: int = 40
     first_rounds: int = 5
     round_points: bool = True
+    most_merged: int = 20_000
+    most_eliminated: int = 40_000_000
     explaining_seconds: tuple[float, float] = (1.0, 5.0)
     cuts: CutParameters = field(default_factory=CutParameters)
     heuristics: HeuristicParameters = field(default_factory=HeuristicParameters)
@@ -260,6 +287,8 @@ class EngineParameters:
             "least_rise",
             "cutting_share",
             "cutting_share_without_pattern",
+            "cutting_share_beside_moves",
+            "wide_gap",
             "presolve_share",
             "grace",
             "rounds_share",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.cuts.initial import no_isolated_cell_cuts
+from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.cuts.zero_half import zero_half_cuts
 from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
@@ -24,6 +25,7 @@ from celosia.solve.problem import LinearProgram
 from celosia.tolerance import HALF, HIDDEN_ZERO
 
 if TYPE_CHECKING:
+    from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.problem import ProtectionProblem
 
 
@@ -51,6 +53,8 @@ class Relaxation:
         The open linear program.
     point
         Its last solution.
+    is_complete
+        Whether no cut separates it.
     """
 
     def __init__(
@@ -62,6 +66,12 @@ class Relaxation:
         self.separator = self._presolve(Separator.of(problem, backend, parameters.cuts))
         self.master = Master(_program(problem), backend, self.pool, parameters.cuts.patience)
         self.point = self._point_without_cuts
+        self.is_complete = False
+        self._kernel: KernelSeparator | None = None
+
+    def separate_in_kernel(self, coordinates: KernelCoordinates) -> None:
+        """Separate fractional points in kernel coordinates from now on."""
+        self._kernel = KernelSeparator(self.separator, coordinates, self._parameters.cuts)
 
     def _presolve(self, everything: Separator) -> Separator:
         """Return the separator without requirements that the forced cells meet, as far as there is time to tell."""
@@ -125,6 +135,7 @@ class Relaxation:
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
             if zero_half and not self._stop.reached:
                 added += self.master.add(zero_half_cuts(*self.master.inside, point.x, self._parameters.cuts))
+            self.is_complete = not added
             if not added:
                 return
             if len(history) % self._parameters.purge_every == 0:
@@ -134,6 +145,8 @@ class Relaxation:
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""
+        if self._kernel is not None:
+            return self._parameters.cutting_share_beside_moves
         if self._incumbent.pattern is not None:
             return self._parameters.cutting_share
         constructed = len(self._incumbent.problem) <= self._parameters.heuristics.most_built
@@ -151,11 +164,12 @@ class Relaxation:
         isolated = self.master.add(no_isolated_cell_cuts(self.separator.builder, x))
         if returned + isolated and not integer:
             return returned + isolated
-        cuts = (
-            self.separate_pattern(x, self._stop.check)
-            if integer
-            else self.separator.separate(x, deep=deep, check=self._stop.check).cuts
-        )
+        if integer:
+            cuts = self.separate_pattern(x, self._stop.check)
+        elif self._kernel is not None:
+            cuts = self._kernel.separate(x, self._stop.check)
+        else:
+            cuts = self.separator.separate(x, deep=deep, check=self._stop.check).cuts
         return returned + isolated + self.master.add(cuts)
 
     def separate_pattern(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.proposals import ProposedWitnesses
-from celosia.attack.system.decomposition import decompose
 from celosia.errors import SolverError
 from celosia.presses import admit_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
@@ -22,6 +21,7 @@ from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.warm_start import pack_cuts
 from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
+from celosia.protection.suppression.presolve import Component
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -34,7 +34,7 @@ class ComponentSearch:
 
     Parameters
     ----------
-    problem
+    component
         The component.
     solver
         The name of the solver of integer masters.
@@ -48,7 +48,7 @@ class ComponentSearch:
         Cuts, and no-good cuts, that are known; see `BranchAndCut.known`.
     """
 
-    problem: ProtectionProblem
+    component: Component
     solver: str
     time_limit: float
     gap: float
@@ -63,7 +63,11 @@ class ComponentSearch:
         tree = backend_named(self.solver)
         with deadline.before(clock):
             search = BranchAndCut(
-                self.problem, backends()[0], tree, clock, rows=self.rows, seed=self.seed, parameters=self.parameters
+                *(self.component.problem, backends()[0], tree, clock),
+                rows=self.rows,
+                seed=self.seed,
+                parameters=self.parameters,
+                coordinates=self.component.coordinates,
             )
             search.learn(*self.known)
             with contextlib.suppress(deadline.DeadlineError):
@@ -78,14 +82,14 @@ class ComponentSearches:
     Parameters
     ----------
     searches
-        The searches, each with its columns of the whole problem.
+        The searches, each with its component.
     rows
         Further rows of their masters.
     run, parameters
         How they are run.
     """
 
-    searches: Sequence[tuple[BranchAndCut, NDArray[np.int64]]]
+    searches: Sequence[tuple[BranchAndCut, Component]]
     rows: Sequence[Cut]
     run: Run
     parameters: EngineParameters
@@ -112,28 +116,28 @@ class ComponentSearches:
 
     def solve(self, begin: Callable[[], None]) -> None:
         """Begin, and run every search; one after another they leave the rest its share of the time."""
-        todo = [search for search in self if not (search.incumbent.done or search.incumbent.exhausted)]
+        todo = [one for one in self.searches if not (one[0].incumbent.done or one[0].incumbent.exhausted)]
         try:
             begin()
             if self.run.executor is not None and self.run.oracle is None:
                 with admit_presses():
-                    found = self.run.executor.map(ComponentSearch.run, [self._to_send(search) for search in todo])
-                    for search, outcome in zip(todo, found, strict=True):
+                    found = self.run.executor.map(ComponentSearch.run, [self._to_send(*one) for one in todo])
+                    for (search, _), outcome in zip(todo, found, strict=True):
                         search.adopt(outcome)
                 return
-            for search in todo:
+            for search, _ in todo:
                 search.begin_with_moves()
-            for k, search in enumerate(todo):
-                left = sum(len(other.problem) for other in todo[k:])
+            for k, (search, _) in enumerate(todo):
+                left = sum(len(other.problem) for other, _ in todo[k:])
                 search.run(self.run.gap, self.run.clock.left * len(search.problem) / left)
         except KeyboardInterrupt:
-            self._finish_first_patterns(todo)
+            self._finish_first_patterns([search for search, _ in todo])
 
-    def _to_send(self, search: BranchAndCut) -> ComponentSearch:
+    def _to_send(self, search: BranchAndCut, component: Component) -> ComponentSearch:
         """Return a search to be sent to another process."""
         run, known = self.run, search.known
         return ComponentSearch(
-            *(search.problem, run.solver.name, run.clock.left, run.gap),
+            *(component, run.solver.name, run.clock.left, run.gap),
             *(self.rows, known, run.seed, self.parameters),
         )
 
@@ -148,36 +152,25 @@ class ComponentSearches:
                     search.hide_everything()
 
     def propose_witnesses(self) -> ProposedWitnesses | None:
-        """Return witnesses in whole numbers that searches have found, by cells of the table; None for none."""
-        found = [(one.witnesses, one.problem.cells) for one in self]
-        known = [proposed.of_cells(cells) for proposed, cells in found if proposed is not None]
+        """Return witnesses in whole numbers that searches have found, by columns of the problem; None for none."""
+        found = [(search.propose_witnesses(), component) for search, component in self.searches]
+        known = [component.spread_witnesses(proposed) for proposed, component in found if proposed is not None]
         return ProposedWitnesses.join(known) if known else None
 
     def join_patterns(self, forced: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return which columns of the whole problem are hidden, None where a search has no pattern."""
         hidden = forced.copy()
-        for search, columns in self.searches:
+        for search, component in self.searches:
             if search.incumbent.pattern is None:
                 return None
-            hidden[columns] |= search.incumbent.pattern
+            hidden[component.columns] |= component.unmerge(search.incumbent.pattern)
         return hidden
 
     def forbid(self, columns: NDArray[np.int64], *, proved: bool) -> None:
         """Forbid the patterns of components in which the audit found levels of these columns missed."""
         alone = len(self) == 1
-        hit = [(search, own) for search, own in self.searches if alone or np.isin(own, columns).any()]
+        hit = [(search, own) for search, own in self.searches if alone or np.isin(own.columns, columns).any()]
         if not hit:
             raise SolverError.one("audit", "refutes a pattern that no search made.", "Report this.")
         for search, own in hit:
-            search.forbid(np.flatnonzero(np.isin(own, columns)), proved=proved)
-
-
-def split_components(problem: ProtectionProblem) -> list[tuple[ProtectionProblem, NDArray[np.int64]]]:
-    """Return the connected components of a problem that have requirements, with their columns."""
-    parts = decompose(problem.system(np.arange(len(problem))))
-    component = parts.component[problem.requirements.columns]
-    found = []
-    for number in np.unique(component[component >= 0]).tolist():
-        columns = np.sort(parts.members(number))
-        found.append((problem.part(columns, np.flatnonzero(component == number)), columns))
-    return found
+            search.forbid(own.classes(columns), proved=proved)

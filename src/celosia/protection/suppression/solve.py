@@ -28,8 +28,9 @@ from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
 from celosia.protection.run import NewColumnsError, Run
-from celosia.protection.suppression.components import ComponentSearches, split_components
+from celosia.protection.suppression.components import ComponentSearches
 from celosia.protection.suppression.method import Suppress
+from celosia.protection.suppression.presolve import Component, presolve
 from celosia.protection.suppression.refusal import explain_infeasibility
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.solve import deadline
@@ -137,26 +138,27 @@ class _Suppression:
         """Open a search for every component; one for all where they share rows, or an oracle may connect them."""
         problem, rows = self.problem, self._limit_rows()
         apart = not rows and self.run.oracle is None
-        parts = split_components(problem) if apart else [(problem, np.arange(len(problem)))]
+        parts = presolve(problem, self.parameters) if apart else [Component.whole(problem)]
         self._refuse_determined_cells(problem, parts)
-        backend, solver, clock, seed = backends()[0], self.run.solver, self.run.clock, self.run.seed
-        extend = None if self.run.oracle is None else self._extend
-        searches = [
-            (
-                BranchAndCut(
-                    part, backend, solver, clock, self._listen, rows, seed, extend, self._audit_if_due, self.parameters
-                ),
-                columns,
-            )
-            for part, columns in parts
-        ]
+        searches = [(self._open_search(part, rows), part) for part in parts]
         self.searches = ComponentSearches(searches, rows, self.run, self.parameters)
         forced = math.fsum(self.risk.cost[np.isin(self.risk.status, (SENSITIVE, HIDE))].tolist())
-        # the cost of forced cells that are in no component
-        self._outside = forced - math.fsum(search.incumbent.base for search in self.searches)
+        # the cost of forced cells that no search counts
+        self._outside = forced - math.fsum(part.forced_cost for part in parts)
         self._begun = False
         for search in self.searches:
             search.incumbent.freeze(unless=self._necessary)
+
+    def _open_search(self, part: Component, rows: Sequence[Cut]) -> BranchAndCut:
+        """Return the search of a component."""
+        run, extend = self.run, None if self.run.oracle is None else self._extend
+        return BranchAndCut(
+            *(part.problem, backends()[0], run.solver, run.clock, self._listen, rows, run.seed),
+            extend=extend,
+            audit_if_due=self._audit_if_due,
+            parameters=self.parameters,
+            coordinates=part.coordinates,
+        )
 
     def _begin_warm(self) -> None:
         """Begin with what earlier searches found; where there is an oracle, there is one search."""
@@ -236,7 +238,8 @@ class _Suppression:
         mask = self._cells_of(hidden)
         risk = self.method.require_widths(self.risk, mask)
         pattern, proposed = Pattern.hide(self.risk.table, mask), self.searches.propose_witnesses()
-        return audit(pattern, risk, integer=self.run.integer, proposed=proposed)
+        known = None if proposed is None else proposed.of_cells(self.problem.cells)
+        return audit(pattern, risk, integer=self.run.integer, proposed=known)
 
     def _audit_if_due(self) -> None:
         """Audit the best pattern so far, where that is due: there may be no time for a better one.
@@ -349,13 +352,11 @@ class _Suppression:
             )
         return [Cut(free, -np.ones(len(free)), -float(left))]
 
-    def _refuse_determined_cells(
-        self, problem: ProtectionProblem, parts: Sequence[tuple[ProtectionProblem, NDArray[np.int64]]]
-    ) -> None:
+    def _refuse_determined_cells(self, problem: ProtectionProblem, parts: Sequence[Component]) -> None:
         """Refuse sensitive cells that are a linear combination of cells that must be shown."""
         reached = np.zeros(len(problem), dtype=bool)
-        for _, columns in parts:
-            reached[columns] = True
+        for part in parts:
+            reached[part.columns[part.class_of >= 0]] = True
         hopeless = ~reached[problem.requirements.columns] | problem.beyond
         if bool((hopeless & problem.forced[problem.requirements.columns]).any()) or self._requires_shown_cells:
             raise self._refusal()

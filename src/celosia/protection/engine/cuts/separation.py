@@ -61,7 +61,7 @@ class Separator:
     @classmethod
     def of(cls, problem: ProtectionProblem, backend: Backend, parameters: CutParameters = PARAMETERS.cuts) -> Separator:
         """Return the separator by all requirements of a problem."""
-        subproblems = Subproblems(CutBuilder.of(problem), backend, parameters.least_ratio)
+        subproblems = Subproblems(CutBuilder.of(problem), backend, parameters.least_ratio, parameters.most_colours)
         return cls(subproblems, split_sides(problem.requirements), parameters)
 
     @property

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.heuristics.construction import Construction
+from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic, has_few_coordinates
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
+from celosia.protection.engine.heuristics.joint.parameters import JointParameters
 from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.master import Point
@@ -21,7 +24,9 @@ from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.tolerance import HIDDEN_ZERO
 
 if TYPE_CHECKING:
+    from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.oracle import LazyRequirements
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.engine.relaxation import Relaxation
@@ -45,6 +50,10 @@ class PrimalHeuristics:
         Of the random numbers.
     parameters
         How much effort heuristics are worth.
+    coordinates
+        Kernel coordinates of the columns, where they are known.
+    joint
+        How much effort joint moves are worth.
     """
 
     def __init__(
@@ -55,6 +64,8 @@ class PrimalHeuristics:
         requirements: LazyRequirements,
         seed: int,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
+        coordinates: KernelCoordinates | None = None,
+        joint: JointParameters = JOINT,
     ) -> None:
         self._incumbent, self._stop = incumbent, stop
         self._relaxation, self._requirements = relaxation, requirements
@@ -62,6 +73,10 @@ class PrimalHeuristics:
         self._parameters = parameters
         self._construct_until = np.inf
         self._rough = False
+        self._joint: JointHeuristic | None = None
+        separator = relaxation.separator
+        if coordinates is not None and requirements.complete and has_few_coordinates(separator, coordinates, joint):
+            self._joint = JointHeuristic(separator, coordinates, stop, requirements.accept, self._random, joint)
 
     @property
     def _problem(self) -> ProtectionProblem:
@@ -81,8 +96,26 @@ class PrimalHeuristics:
         late = self._incumbent.pattern is not None and self._stop.clock.seconds > self._construct_until
         return self._stop.left <= 0 or late
 
+    @property
+    def moves_jointly(self) -> bool:
+        """Whether patterns come from joint moves."""
+        return self._joint is not None
+
+    def propose_witnesses(self) -> ProposedWitnesses | None:
+        """Return witnesses in whole numbers of the best pattern, None where it does not come from joint moves."""
+        best = self._incumbent.pattern
+        return None if self._joint is None or best is None else self._joint.propose(best)
+
+    def move_jointly(self) -> None:
+        """Find a first pattern by a joint move, where kernel coordinates are few."""
+        if self._joint is not None:
+            self._joint.start()
+
     def round_point(self) -> None:
         """Make patterns of the point; one that was extended in haste is reduced first, for a while."""
+        if self._joint is not None:
+            self._joint.run(self._stop.left * self._parameters.joint_share)
+            return
         best = self._incumbent.pattern
         if self._rough and best is not None and not self._stop.reached:
             self._rough = False
@@ -101,6 +134,9 @@ class PrimalHeuristics:
 
     def repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the integer master, where that is quick."""
+        if self._joint is not None:
+            self._joint.run(self._stop.left * self._parameters.later_joint_share)
+            return
         together = np.maximum(x, self._relaxation.point.x) > HIDDEN_ZERO
         if self._reduces_quickly(together):
             self.offer(together, self._problem.cost * (1.0 - x))

@@ -60,13 +60,14 @@ class Subproblems:
         Knows the problem, and turns multipliers into bounds of moves.
     backend
         Solves linear programs.
-    least_ratio
+    least_ratio, most_colours
         See `celosia.protection.engine.parameters.CutParameters`.
     """
 
     builder: CutBuilder
     backend: Backend
     least_ratio: float = PARAMETERS.cuts.least_ratio
+    most_colours: int = PARAMETERS.cuts.most_colours
 
     @property
     def problem(self) -> ProtectionProblem:
@@ -79,14 +80,15 @@ class Subproblems:
 
         Relations that cover every cell at most once, like the rows of a table, are of one colour; those of two colours
         form a network, such as a plane of a table in three dimensions. Leaving relations out only gives attackers more
-        freedom, so capacity cuts of such a network are valid.
+        freedom, so capacity cuts of such a network are valid. Of many colours the most frequent are taken.
         """
         everything = np.arange(len(self.problem))
         everywhere = SupportGraph.of(self.problem, everything)
         if bool(everywhere.parts.network.all()):
             return [everywhere]
         colour = colour_rows(self.problem.matrix.indptr, self.problem.matrix.indices, len(self.problem))
-        pairs = combinations(range(int(colour.max(initial=-1)) + 1), 2)
+        common = np.argsort(-np.bincount(colour), kind="stable")[: self.most_colours]
+        pairs = combinations(np.sort(common).tolist(), 2)
         parts = (SupportGraph.of(self.problem, everything, np.flatnonzero(np.isin(colour, pair))) for pair in pairs)
         return [part for part in parts if len(part.parts)]
 

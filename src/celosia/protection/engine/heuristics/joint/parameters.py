@@ -1,0 +1,94 @@
+"""Parameters of the joint search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JointParameters:
+    """Effort of the search for joint moves.
+
+    Parameters
+    ----------
+    least_columns
+        Problems with fewer columns need no joint moves: a tree solves them sooner.
+    largest_share, most_coordinates
+        Degrees of freedom up to which joint moves are looked for, as a share of the columns (0 to 1), and in number:
+        beyond that relations are sparser than kernel coordinates.
+    least_moved, shrink, least_of_all
+        Part of its level by which a joint move takes every target at least, so that it hardly meets a bound; it is
+        multiplied by `shrink` whenever no move goes that far, and given up below the last. 0 to 1 each: the witness of
+        a target is scaled up.
+    chunk_growth
+        Factor by which more targets get their direction in every program of a first move; 1 or more.
+    few_targets, many_growth
+        With more targets than this the other factor is used, so that there are about ten programs.
+    price_of_moved
+        What a class that moves already costs in the next program of a first move, as a part of its cost; 0 to 1.
+    price_of_hidden
+        What a hidden class costs in a program of the search, as a part of the median price: short moves are preferred.
+    forgotten
+        Shares of the hidden classes that a step forgets; one is drawn.
+    spreads, raises
+        Standard deviations of the logarithm of prices, and the most by which prices of forgotten classes rise, as
+        multiples; one of each is drawn.
+    reweighted
+        Share of the steps whose program is solved once more with costs divided by how far each class moved; 0 to 1.
+    damping
+        Moves to which that division adds, as parts of the mean level; one is drawn.
+    afresh
+        Share of the steps that reweight the current move in place of forgetting classes; 0 to 1.
+    least_group
+        A group that costs less than this part of the pattern stays hidden in the search; 0 to 1. The last pattern is
+        reduced without it.
+    tolerated
+        A pattern that is dearer than the best by no more than this part is still a place to go on from; 0 to 1. It
+        falls to nothing while the time of the search passes.
+    patience, most_idle
+        Steps without a new place after which the search goes back to the best pattern, and steps without a better
+        pattern after which it ends.
+    starts, start_share
+        First moves with other directions from which the search starts, and the share of its time for each; it goes on
+        from the best.
+    detours
+        Columns of a kernel's basis that are tried as detours round a group.
+    least_rerouted
+        Part of its level that a witness keeps when it is led round a group, at least; 0 to 1.
+    tight_groups
+        Groups whose bounds are in a witness program from the start, as a multiple of its degrees of freedom.
+    most_extended
+        Targets without a witness in the support of a joint move that get a least-cost program of their own in the
+        search; with more the step is given up. A first pattern is extended for all.
+    """
+
+    least_columns: int = 250
+    largest_share: float = 0.6
+    most_coordinates: int = 3000
+    least_moved: float = 0.2
+    shrink: float = 0.3
+    least_of_all: float = 1e-6
+    chunk_growth: float = 1.6
+    few_targets: int = 150
+    many_growth: float = 3.0
+    price_of_moved: float = 0.05
+    price_of_hidden: float = 1e-7
+    forgotten: tuple[float, ...] = (0.01, 0.03, 0.08, 0.2, 0.5)
+    spreads: tuple[float, ...] = (0.0, 0.15, 0.4, 0.8)
+    raises: tuple[float, ...] = (0.2, 2.0, 10.0)
+    reweighted: float = 0.6
+    damping: tuple[float, ...] = (0.02, 0.1, 0.5)
+    afresh: float = 0.3
+    least_group: float = 0.002
+    tolerated: float = 0.015
+    patience: int = 20
+    most_idle: int = 60
+    starts: int = 6
+    start_share: float = 0.06
+    detours: int = 6
+    least_rerouted: float = 0.02
+    tight_groups: int = 3
+    most_extended: int = 3
+
+
+PARAMETERS = JointParameters()

@@ -1,0 +1,200 @@
+"""Reverse delete in the kernel of a pattern: groups of classes are shown again, the dearest first.
+
+A group can be shown when every target whose witness moves it has another one that does not: mostly the witness plus a
+column of the kernel's basis, otherwise the solution of a tiny program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.protection.engine.heuristics.joint.detours import Limits, lead_round
+from celosia.protection.engine.heuristics.joint.groups import PatternGroups
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
+from celosia.protection.engine.heuristics.joint.witness_program import WitnessProgram
+from celosia.tolerance import KERNEL_ZERO, WITNESS_REACHED, WITNESS_ZERO
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.heuristics.joint.contraction import PatternKernel
+    from celosia.protection.engine.heuristics.joint.targets import Targets
+    from celosia.solve.backend import Backend
+
+
+class PatternReduction:
+    """A pattern with a witness for every target, which is being reduced.
+
+    Parameters
+    ----------
+    kernel
+        The kernel of the pattern.
+    targets
+        What must move.
+    cost
+        What hiding every class costs, ``(n,)``.
+    backend
+        Solves programs.
+    parameters
+        How much effort a group is worth.
+    """
+
+    def __init__(
+        self,
+        kernel: PatternKernel,
+        targets: Targets,
+        cost: NDArray[np.float64],
+        backend: Backend,
+        parameters: JointParameters = PARAMETERS,
+    ) -> None:
+        self._signs, self._backend, self._parameters = targets.signs, backend, parameters
+        self._groups = PatternGroups.of(kernel, targets, cost)
+        self._moves = np.zeros((len(targets), len(self._groups)))
+        self._refusals = np.zeros(len(targets), dtype=np.int64)
+        self._program: WitnessProgram | None = None
+
+    @property
+    def hidden(self) -> NDArray[np.int64]:
+        """The classes that are hidden and move."""
+        return self._groups.hidden
+
+    def witnesses(self, n: int) -> NDArray[np.float64]:
+        """Return the witness of every target as a move of all `n` classes, in parts of its level, ``(t, n)``."""
+        return self._groups.spread(self._moves, n)
+
+    def find_witnesses(self, known: NDArray[np.float64], late: Callable[[], bool]) -> NDArray[np.int64]:
+        """Find a witness for every target; return the targets without one.
+
+        Parameters
+        ----------
+        known
+            Moves in the kernel that may be witnesses, ``(k, n)``.
+        late
+            Tells when to give up.
+        """
+        moving = self._groups.factor != 0
+        tried, failed = list(self._groups.gather(known)), np.flatnonzero(~moving).tolist()
+        for number in np.flatnonzero(moving).tolist():
+            if any(self._take(number, move) for move in tried):
+                continue
+            found = None if late() else self._solve(number)
+            if found is None:
+                failed.append(number)
+            else:
+                self._moves[number] = found
+                tried.append(found)
+        return np.sort(np.array(failed, dtype=np.int64))
+
+    def _take(self, number: int, move: NDArray[np.float64]) -> bool:
+        """Take a move, scaled to the level, as the witness of a target where it is one."""
+        groups, sign = self._groups, int(self._signs[number])
+        own = move[groups.place[number]] * groups.factor[number]
+        if own == 0.0 or (sign and own * sign < 0):
+            return False
+        scaled = move / abs(own)
+        if bool(self._exceeds(scaled, number).any()):
+            return False
+        self._moves[number] = scaled
+        return True
+
+    def _exceeds(self, move: NDArray[np.float64], number: int) -> NDArray[np.bool_]:
+        """Return which groups a move takes further than the bounds of a target allow."""
+        lower, upper = self._groups.lower[number], self._groups.upper[number]
+        return np.asarray((move > upper + WITNESS_ZERO) | (-move > lower + WITNESS_ZERO))
+
+    def _solve(self, number: int, still: int | None = None) -> NDArray[np.float64] | None:
+        """Return a witness of a target by a program, None where there is none; bounds enter as they are exceeded."""
+        groups = self._groups
+        place, factor = int(groups.place[number]), float(groups.factor[number])
+        sign = (int(self._signs[number]) or 1) * float(np.sign(factor))
+        while True:
+            program = self._open_program(place if still is None else still)
+            bounds = groups.lower[number], groups.upper[number]
+            found = program.find(place, sign, 1.0 / abs(factor), bounds, still)
+            if found is None:
+                return None
+            move = np.asarray(groups.basis @ found)
+            move[np.abs(move) <= WITNESS_ZERO] = 0.0
+            if still is not None:
+                move[still] = 0.0
+            over = self._exceeds(move, number)
+            if not bool(over.any()):
+                return move if abs(move[place] * factor) >= 1.0 - WITNESS_REACHED else None
+            new = np.setdiff1d(np.flatnonzero(over), program.rows)
+            if not len(new):
+                return None
+            self._program = WitnessProgram.of(groups.basis, np.union1d(program.rows, new), self._backend)
+
+    def _open_program(self, place: int) -> WitnessProgram:
+        """Return the program with the bounds of tight groups, of targets and of one more group."""
+        groups, program = self._groups, self._program
+        rows = self._tight_groups() if program is None else program.rows
+        if program is None or place not in program.rows:
+            program = WitnessProgram.of(groups.basis, np.union1d(rows, [place]), self._backend)
+            self._program = program
+        return program
+
+    def _tight_groups(self) -> NDArray[np.int64]:
+        """Return the groups of targets, and those whose bounds short moves in the kernel exceed first."""
+        groups = self._groups
+        room = np.minimum(groups.lower.min(axis=0), groups.upper.min(axis=0)) / np.abs(groups.basis).sum(axis=1)
+        n = self._parameters.tight_groups * groups.basis.shape[1]
+        return np.union1d(np.argsort(room, kind="stable")[:n], groups.place)
+
+    def reduce(self, least_share: float, late: Callable[[], bool]) -> None:
+        """Show groups again, the dearest first.
+
+        Parameters
+        ----------
+        least_share
+            Groups that cost less than this part of the pattern stay hidden untried.
+        late
+            Tells when to stop.
+        """
+        least = least_share * float(self._groups.cost.sum())
+        while not late():
+            cost = np.where(self._groups.locked, -1.0, self._groups.cost)
+            group = int(np.argmax(cost)) if len(cost) else -1
+            if group < 0 or cost[group] <= least:
+                return
+            if self._lead_round(group):
+                self._show(group)
+            else:
+                self._groups = self._groups.lock(group)
+
+    def _lead_round(self, group: int) -> bool:
+        """Find witnesses that do not move a group for all targets; return whether that is possible.
+
+        Columns of the basis are tried as detours first. What a program finds for one target is tried for the others:
+        its witness, and the way by which it leads round the group.
+        """
+        users = np.flatnonzero(np.abs(self._moves[:, group]) > WITNESS_ZERO)
+        if not len(users):
+            return True
+        groups, least = self._groups, self._parameters.least_rerouted
+        limits = Limits(groups.place, groups.factor, self._signs, groups.lower, groups.upper)
+        found = self._moves.copy()
+        columns = np.argsort(-np.abs(groups.basis[group]), kind="stable")[: self._parameters.detours]
+        for column in columns[np.abs(groups.basis[group, columns]) > KERNEL_ZERO].tolist():
+            way = np.ascontiguousarray(groups.basis[:, column])
+            users = users[~lead_round(found, users, group, way, least, limits, False)]  # noqa: FBT003 - compiled
+        users = users[np.argsort(-self._refusals[users], kind="stable")]
+        while len(users):
+            number = int(users[0])
+            move = self._solve(number, group)
+            if move is None:
+                self._refusals[number] += 1
+                return False
+            way = found[number] - move
+            found[number], users = move, users[1:]
+            users = users[~lead_round(found, users, group, move, least, limits, True)]  # noqa: FBT003 - compiled
+            users = users[~lead_round(found, users, group, way, least, limits, False)]  # noqa: FBT003 - compiled
+        self._moves = found
+        return True
+
+    def _show(self, group: int) -> None:
+        """Show a group that no witness moves any more."""
+        self._groups, first = self._groups.show(group)
+        self._moves, self._program = np.ascontiguousarray(self._moves[:, first]), None

@@ -1,0 +1,163 @@
+"""Joint moves and cuts in kernel coordinates, judged by programs that share nothing with them."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from tests.oracles.bare_tables import FLAT_2, FLAT_3, Tree, lattice, seeded
+from tests.unit.protection.conftest import make_risk
+
+from celosia import Risk, Suppress, audit, protect
+from celosia.attack.findings import MET
+from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
+from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.joint.proposals import propose_witnesses
+from celosia.protection.engine.heuristics.joint.search import JointSearch
+from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
+from celosia.protection.engine.null_space.merge import MergedProblem, merge_columns
+from celosia.protection.engine.parameters import EngineParameters
+from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.run import Run
+from celosia.protection.suppression.presolve import presolve
+from celosia.protection.suppression.solve import solve as suppress
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
+
+SEEDS = range(12)
+
+
+def drawn(seed: int, trees: tuple[Tree, ...] = (FLAT_3, FLAT_2, FLAT_2)) -> Risk:
+    """Return a cube with many zeros, so that cells move together, without labels: no product is known."""
+    chance = seeded(f"joint {seed}")
+    rows = lattice(trees)
+    n = len(rows[0])
+    totals = {row.index(-1) for row in rows}
+    values: list[int | None] = [None if cell in totals else chance.choice([0, 0, 3, 9, 20, 31]) for cell in range(n)]
+    while None in values:
+        for row in rows:
+            parts = [values[cell] for cell in range(n) if row[cell] == 1]
+            if None not in parts:
+                values[row.index(-1)] = sum(part for part in parts if part is not None)
+    known = [value for value in values if value is not None]
+    small = [cell for cell in range(n) if 0 < known[cell] <= 20][:3]
+    levels = {cell: (known[cell] // 3 + 1, known[cell] // 4 + 1, 0) for cell in small}
+    return make_risk(rows, known, levels, cost=[chance.randint(1, 30) for _ in range(n)])
+
+
+def problem_without_product(risk: Risk) -> ProtectionProblem:
+    return problem_of(risk, integer=False)
+
+
+def merged_of(problem: ProtectionProblem) -> MergedProblem:
+    coordinates = find_coordinates(problem.matrix, 10**6)
+    assert coordinates is not None
+    return merge_columns(problem, coordinates)
+
+
+def reach(problem: ProtectionProblem, hidden: NDArray[np.bool_], column: int, sign: int) -> float:
+    """Return how far a column moves, by SciPy."""
+    bounds = [
+        (-float(down), float(up)) if here else (0.0, 0.0)
+        for down, up, here in zip(problem.down[0], np.minimum(problem.up[0], 10**6), hidden, strict=True)
+    ]
+    cost = np.zeros(len(problem))
+    cost[column] = -sign
+    found = linprog(cost, A_eq=problem.matrix.toarray(), b_eq=np.zeros(problem.matrix.shape[0]), bounds=bounds)
+    return float(-found.fun)
+
+
+def is_safe(problem: ProtectionProblem, hidden: NDArray[np.bool_]) -> bool:
+    asked = problem.requirements
+    return all(
+        reach(problem, hidden, int(column), 1) >= up - 1e-6 and reach(problem, hidden, int(column), -1) >= down - 1e-6
+        for column, up, down in zip(asked.columns, asked.up, asked.down, strict=True)
+    )
+
+
+def joint_search(problem: ProtectionProblem, coordinates: KernelCoordinates, seed: int) -> JointSearch:
+    separator = Separator.of(problem, backends()[0])
+    chance = np.random.default_rng(seed)
+    return JointSearch(separator.builder, coordinates, separator.sides, backends()[0], chance, lambda: False)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_joint_patterns_are_safe(seed: int) -> None:
+    problem = problem_without_product(drawn(seed))
+    merged = merged_of(problem)
+    search = joint_search(merged.problem, merged.coordinates, seed)
+    patterns = list(search.first_pattern())
+    if patterns:
+        patterns += [one for one in itertools.islice(search.search(patterns[-1], lambda: 0.0), 6) if one is not None]
+        patterns.append(search.finish(patterns[-1]))
+    for found in patterns:
+        hidden = problem.forced | np.append(found.hidden, np.False_)[merged.class_of] & (merged.class_of >= 0)
+        assert is_safe(problem, hidden)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_merging_changes_no_optimum(seed: int) -> None:
+    risk = drawn(seed)
+    run = Run(Clock(60.0), 0.0, backends()[0], 0, integer=False)
+    costs: list[float | str] = []
+    for most in (0, 10**6):
+        try:
+            costs.append(suppress(risk, Suppress(), run, EngineParameters(most_merged=most)).cost)
+        except Exception as error:  # noqa: BLE001 - whichever: both must agree
+            costs.append(type(error).__name__)
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cuts_in_kernel_coordinates_cut_no_lean_safe_pattern_off(seed: int) -> None:
+    merged = merged_of(problem_without_product(drawn(seed, (FLAT_2, FLAT_2, FLAT_2))))
+    problem = merged.problem
+    separator = Separator.of(problem, backends()[0])
+    kernel = KernelSeparator(separator, merged.coordinates)
+    free = np.flatnonzero(~problem.forced)
+    rng = np.random.default_rng(seed)
+    cuts = []
+    for _ in range(10):
+        x = np.where(problem.forced, 1.0, rng.random(len(problem)) * (rng.random(len(problem)) < 0.5))
+        cuts += kernel.separate(x, lambda: None)
+    for _ in range(40):
+        hidden = problem.forced.copy()
+        hidden[free] = rng.random(len(free)) < 0.6
+        if not is_safe(problem, hidden):
+            continue
+        for cell in rng.permutation(free).tolist():  # a pattern that hides nothing in vain
+            hidden[cell] = False
+            hidden[cell] = not is_safe(problem, hidden)
+        assert all(cut.violation(hidden.astype(float)) <= 1e-6 for cut in cuts)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_witnesses_of_joint_patterns_are_exact(seed: int) -> None:
+    problem = problem_without_product(drawn(seed, (FLAT_3, FLAT_3, FLAT_2)))
+    for component in presolve(problem, EngineParameters()):
+        if component.coordinates is None:
+            continue
+        for pattern in (search := joint_search(component.problem, component.coordinates, seed)).first_pattern():
+            proposed = propose_witnesses(
+                pattern, search.targets, component.coordinates, backends()[0], component.problem.decimals
+            )
+            whole = component.spread_witnesses(proposed)
+            assert len(whole)
+            for k in range(len(whole)):
+                entries = slice(whole.starts[k], whole.starts[k + 1])
+                move = np.zeros(len(problem), dtype=object)
+                move[whole.moved[entries]] = whole.moves[entries]
+                assert not (problem.matrix.toarray().astype(object) @ move).any()
+                own = Fraction(int(move[whole.cells[k]]), int(whole.denominator[k]))
+                assert (own > 0) == bool(whole.upward[k])
+
+
+def test_a_protected_cube_of_classes_passes_the_audit() -> None:
+    for seed in SEEDS:
+        risk = drawn(seed, (FLAT_3, FLAT_3, FLAT_2))
+        result = protect(risk, Suppress(), time_limit=60)
+        assert all(verdict.result == MET for verdict in audit(result).verdicts)
