@@ -181,13 +181,17 @@ class MoveParameters:
     users
         A cell that more witnesses use stays hidden.
     rounds
-        How often pivots and swaps go over all cells.
+        How often pivots and swaps go over all cells: once with one witness for both sides of a requirement, then with
+        one for each.
     chunk
         Searches between two looks at the clock; some 50 microseconds each.
     share
         Share of the time that is left for pivots and swaps; 0 to 1.
     hidden_price
         What a hidden cell costs in a move, as a part of the median cost: moves of few cells are preferred.
+    cell_prices
+        What hiding any cell costs beside its own cost, as parts of the median cost: one search for each, of which the
+        cheapest pattern is kept. Some tables lose less where few cells are hidden than where cheap ones are.
     """
 
     least_columns: int = 300
@@ -205,8 +209,9 @@ class MoveParameters:
     users: int = 300
     rounds: int = 3
     chunk: int = 200
-    share: float = 0.1
+    share: float = 0.15
     hidden_price: float = 1e-6
+    cell_prices: tuple[float, ...] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         _check_shares(self, "share", "hidden_price")

@@ -49,22 +49,26 @@ def find_clear_pattern(
         return None
     if bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
         return None
-    end = np.inf
-    search = MoveSearch(
-        problem,
-        lambda: run.clock.left <= 0 or run.clock.seconds > end,
-        parameters,
-        list(wish_for_clearance(risk, rules, problem, run.clock)),
-    )
-    search.find_first()
-    search.drop_unsound()
-    if len(search.missed) or search.unserved:
+    end, best = np.inf, None
+
+    def late() -> bool:
+        return run.clock.left <= 0 or run.clock.seconds > end
+
+    wishes = list(wish_for_clearance(risk, rules, problem, run.clock))
+    for price in parameters.cell_prices:
+        search = MoveSearch(problem, late, parameters, wishes, price)
+        search.find_first()
+        search.drop_unsound()
+        if len(search.missed) or search.unserved:
+            break
+        end = run.clock.seconds + parameters.share * run.clock.left if best is None else end
+        search.clean_up()
+        best = search if best is None or search.cost < best.cost else best
+    if best is None:
         return None
-    end = run.clock.seconds + parameters.share * run.clock.left
-    search.clean_up()
     hidden = np.isin(risk.status, (SENSITIVE, HIDE))
-    hidden[problem.cells[np.flatnonzero(search.pattern)]] = True
-    return hidden, search.propose().of_cells(problem.cells)
+    hidden[problem.cells[np.flatnonzero(best.pattern)]] = True
+    return hidden, best.propose().of_cells(problem.cells)
 
 
 def wish_for_clearance(

@@ -58,6 +58,8 @@ class MoveSearch:
         How much effort moves are worth.
     wishes
         What is wanted beyond the requirements of the problem.
+    cell_price
+        See `celosia.protection.engine.parameters.MoveParameters`.
     """
 
     def __init__(
@@ -66,13 +68,14 @@ class MoveSearch:
         late: Callable[[], bool],
         parameters: MoveParameters = PARAMETERS.moves,
         wishes: Sequence[Wishes] = (),
+        cell_price: float = 0.0,
     ) -> None:
         assert problem.product is not None  # noqa: S101  (callers ask for it)
         self._problem, self._late, self._parameters = problem, late, parameters
         self._product = problem.product
         self._cells = _cells_of(problem, wishes)
         self._wanted, self._requirement = _want_both_sides(problem, wishes)
-        self._witnesses = _make_witnesses(problem, len(self._requirement), parameters)
+        self._witnesses = _make_witnesses(problem, len(self._requirement), parameters, cell_price)
         self._narrow = self._paths(1)
 
     def _paths(self, wide: int) -> Paths:
@@ -120,7 +123,7 @@ class MoveSearch:
         return left[np.lexsort((-level, -height[wanted.columns[left]], ~wished))]
 
     def _split(self, some: NDArray[np.int64]) -> None:
-        """Want a witness for each side where one for both was not found."""
+        """Want a witness for each side where there was one for both, or none was found."""
         some = some[(self._wanted.up[some] > 0) & (self._wanted.down[some] > 0)]
         wanted, old = self._wanted, self._witnesses
         up, down = wanted.up.copy(), wanted.down.copy()
@@ -134,12 +137,13 @@ class MoveSearch:
             np.concatenate([wanted.alike, some]),
         )
         self._requirement = np.concatenate([self._requirement, self._requirement[some]])
-        more = np.zeros((len(some), old.cells.shape[1]), dtype=np.int32)
         self._witnesses = old._replace(
-            lengths=np.concatenate([old.lengths, zero]),
-            cells=np.concatenate([old.cells, more]),
-            values=np.concatenate([old.values, more]),
+            lengths=np.concatenate([old.lengths, old.lengths[some]]),
+            cells=np.concatenate([old.cells, old.cells[some]]),
+            values=np.concatenate([old.values, old.values[some]]),
         )
+        used = np.arange(old.cells.shape[1]) < old.lengths[some, None]
+        np.add.at(old.uses, old.cells[some][used], 1)
 
     def clean_up(self) -> None:
         """Show cells again by cheaper moves, pivots and swaps."""
@@ -151,10 +155,11 @@ class MoveSearch:
             if self._late():
                 return
             reroute_moves(chunk, parameters.tries, self._wanted, self._witnesses, ground)
-        for number in range(2 * parameters.rounds):
-            self._show_cells(swaps=number % 2 == 1)
-            if self._late():
-                return
+        for number in range(parameters.rounds):
+            self._show_cells(swaps=False)
+            self._show_cells(swaps=True)
+            if number == 0 and not self._late():  # apart, the sides have room for more combinations
+                self._split(np.flatnonzero(self._witnesses.lengths > 0))
 
     def _forbid_conditional_cells(self) -> None:
         """Let nothing else hide cells that have requirements of their own if they are hidden."""
@@ -294,10 +299,11 @@ def _split_sliding_levels(problem: ProtectionProblem) -> tuple[NDArray[np.int64]
     return up + rises, down + np.maximum(more - rises, 0)
 
 
-def _make_witnesses(problem: ProtectionProblem, n: int, parameters: MoveParameters) -> Witnesses:
+def _make_witnesses(problem: ProtectionProblem, n: int, parameters: MoveParameters, cell_price: float) -> Witnesses:
     cost = problem.cost
-    least = parameters.hidden_price * float(np.median(cost[cost > 0])) if bool((cost > 0).any()) else 1.0
-    own = cost + least
+    median = float(np.median(cost[cost > 0])) if bool((cost > 0).any()) else 1.0
+    least = parameters.hidden_price * median
+    own = cost + cell_price * median + least
     return Witnesses(
         np.zeros(n, dtype=np.int64),
         np.zeros((n, parameters.longest), dtype=np.int32),

@@ -52,17 +52,26 @@ def begin_with_moves(
     ProposedWitnesses or None
         The witnesses of the last pattern, by columns; None where no pattern was found.
     """
-    end = np.inf
-    search = MoveSearch(separator.problem, lambda: stop.left <= 0 or stop.clock.seconds > end, parameters.moves)
-    search.find_first()
-    search.drop_unsound()
-    if not _complete(search, separator, lambda: stop.left <= 0, parameters):
+    end, best = np.inf, None
+
+    def late() -> bool:
+        return stop.left <= 0 or stop.clock.seconds > end
+
+    for price in parameters.moves.cell_prices:
+        search = MoveSearch(separator.problem, late, parameters.moves, cell_price=price)
+        search.find_first()
+        search.drop_unsound()
+        if not _complete(search, separator, late, parameters):
+            break
+        if best is None:
+            accept(search.pattern)
+            end = stop.clock.seconds + parameters.moves.share * stop.left
+        search.clean_up()
+        best = search if best is None or search.cost < best.cost else best
+    if best is None:
         return None
-    accept(search.pattern)
-    end = stop.clock.seconds + parameters.moves.share * stop.left
-    search.clean_up()
-    accept(search.pattern)
-    return search.propose()
+    accept(best.pattern)
+    return best.propose()
 
 
 def _complete(search: MoveSearch, separator: Separator, late: Callable[[], bool], parameters: EngineParameters) -> bool:
