@@ -184,6 +184,9 @@ SMALLEST_COST = 1e-8
 USUAL_ENTRIES = (2.0**-20, 2.0**30)
 """Rows of a formulation whose entries lie between these are given to solvers as they are; others are balanced."""
 
+NEGLIGIBLE_LEVEL = 2.0**-28
+"""Levels below this share of the largest are left to the placing of ranges: beside it a solver does not see them."""
+
 LARGEST_STRETCH = Fraction(10001, 10000)
 """Witnesses that reach so much less than a level are stretched to it; where more is missing, others may cost less."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.separation import CapacitySeparator
+from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import formulate_by_ends
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
+from celosia.solve.problem import float_bounds
 from celosia.solve.registry import backends
 from celosia.tolerance import LEVEL_REACHED
 
@@ -50,6 +54,8 @@ def finish_from_ranges(
     share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
     first = searches.open(modes, shorten(search.run, share, parameters), lambda _: None)
     searches.finish(first)
+    if len(ranges.problem) >= parameters.start_columns:
+        search.learn(_cuts_with_hiding(first.pool.cuts, search.modes, ranges.problem), search.bound, search.best)
     if begin is not None:
         begin(search, first.bound)
     suggest(searches, search, first.best)
@@ -95,3 +101,25 @@ def failure_of(searches: RangeSearches[RangesT]) -> CelosiaError:
     if len(missed):
         return ranges.refusal(missed)
     return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")
+
+
+def _cuts_with_hiding(cuts: Sequence[Cut], modes: Modes, problem: ProtectionProblem) -> list[Cut]:
+    """Return capacity cuts over the ends of ranges as cuts over ranges and hidden cells.
+
+    A column that is hidden has its attackers' bound as slack, and need not count for more than the right side; with
+    several attackers the widest bound keeps a cut valid.
+    """
+    n = len(problem)
+    room = np.concatenate([float_bounds(bound.max(axis=0)) for bound in (problem.up, problem.down)]) / modes.unit
+    out = []
+    for cut in cuts:
+        if not cut.right > 0 or bool((cut.values < 0).any()):
+            continue
+        opened = np.zeros(n)
+        np.add.at(opened, cut.columns % n, np.minimum(cut.values * room[cut.columns], cut.right))
+        hides = np.flatnonzero((opened > 0) & (modes.hiding >= 0))
+        columns = np.concatenate([cut.columns, modes.hiding[hides]])
+        values = np.concatenate([cut.values, np.minimum(opened[hides], cut.right)])
+        order = np.argsort(columns)
+        out.append(Cut(columns[order], values[order], cut.right))
+    return out

@@ -24,7 +24,7 @@ from celosia.protection.engine.stop import TimeUpError
 from celosia.solve.backend import Capability, Row
 from celosia.solve.deadline import DeadlineError, Until, before, check
 from celosia.solve.solution import Status
-from celosia.tolerance import INTEGRAL, TREE_BOUND
+from celosia.tolerance import GAP_CLOSED, INTEGRAL, TREE_BOUND
 
 
 class ModeSearch(ModeCuttingPlanes):
@@ -68,8 +68,43 @@ class ModeSearch(ModeCuttingPlanes):
         if point is None:
             self.impossible = self.best is None
         elif len(self._integer):
+            self._round_hiding(point)
             self._dive_until_confirmed(point)
             self._branch()
+
+    def _round_hiding(self, point: Point) -> None:
+        """Hide the columns that a fractional point hides by more than a share, and what pays then, in a large table."""
+        if len(self.modes.hiding) < self.parameters.hiding_columns or not bool((self.modes.hiding >= 0).any()):
+            return
+        self._hide_dear_ranges()
+        for share in self.parameters.hiding_shares:
+            v, before = point.x.copy(), self.cost
+            v[self._integer] = np.where(v[self._integer] >= share, np.ceil(v[self._integer]), 0.0)
+            self._complete(v)
+            if self.cost < before:
+                self._hide_dear_ranges()
+
+    def _hide_dear_ranges(self) -> None:
+        """Hide columns of the incumbent whose ranges cost no less, and complete it again as long as that is cheaper."""
+        modes, cost = self.modes, self.modes.program.cost
+        hides = np.flatnonzero(modes.hiding >= 0)
+        while self.best is not None and not self.done:
+            before, v = self.cost, self.best.copy()
+            width = np.asarray((abs(modes.up) + abs(modes.down)) @ np.where(self._continuous, cost * v, 0.0))
+            dear = hides[width[hides] >= cost[modes.hiding[hides]]]
+            if bool((v[modes.hiding[dear]] >= 1.0).all()):
+                return
+            v[modes.hiding[dear]] = 1.0
+            self._complete(v)
+            if not self.cost < before * (1 - GAP_CLOSED):
+                return
+
+    @property
+    def _continuous(self) -> NDArray[np.bool_]:
+        """Which variables are no whole numbers."""
+        out = np.ones(len(self.modes.program.cost), dtype=bool)
+        out[self._integer] = False
+        return out
 
     def _dive_until_confirmed(self, point: Point) -> None:
         """Dive again as long as the oracle adds requirements at the bottom: the next dive knows the cuts."""

@@ -84,6 +84,11 @@ class ModeSearchParameters:
     dived
         A dive fixes all variables that are at least this much above a whole number, 0 to 1; where there are none, one
         part of `dived_parts`, 1 or more, of the fractional ones.
+    hiding_columns
+        In tables of so many columns, 1 or more, the columns are hidden first that a fractional point hides by more than
+        a share, and those whose ranges cost more than hiding them; smaller ones are soon solved without.
+    hiding_shares
+        These shares, 0 to 1, one after the other.
     round_gap_parts
         A master with whole numbers that will be cut again is solved to one of so many parts of the remaining gap, 1 or
         more.
@@ -107,12 +112,23 @@ class ModeSearchParameters:
     fractional: float = 0.1
     dived: float = 0.5
     dived_parts: int = 4
+    hiding_columns: int = 250
+    hiding_shares: tuple[float, ...] = (0.7, 0.5, 0.3, 0.1)
     round_gap_parts: int = 3
     effort: float = 0.3
 
     def __post_init__(self) -> None:
         shares = "tail", "postponed", "stall", "fractional", "dived", "effort"
-        ones = "uneven_costs", "raisings", "widest", "purge_rounds", "stall_rounds", "dived_parts", "round_gap_parts"
+        ones = (
+            "uneven_costs",
+            "raisings",
+            "widest",
+            "purge_rounds",
+            "stall_rounds",
+            "dived_parts",
+            "round_gap_parts",
+            "hiding_columns",
+        )
         check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), **dict.fromkeys(ones, (1, None)))
 
 

@@ -41,7 +41,7 @@ from celosia.protection.engine.subproblems.requirements import SideRequirements,
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-from celosia.tolerance import DOUBLE_ROUNDING, LEVEL_REACHED, SUM_ROUNDING
+from celosia.tolerance import DOUBLE_ROUNDING, LEVEL_REACHED, NEGLIGIBLE_LEVEL, SUM_ROUNDING
 
 Effort = Literal["all", "enough", "little"]
 
@@ -100,6 +100,8 @@ class CapacitySeparator:
 
     def __post_init__(self) -> None:
         sides = split_sides(self.problem.requirements)
+        if self.modes.only_widen:  # what is missing of negligible levels costs next to nothing when ranges are placed
+            sides = sides.take(sides.levels >= NEGLIGIBLE_LEVEL * sides.levels.max(initial=0.0))
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
 
     @cached_property
