@@ -172,7 +172,7 @@ SMALLEST_USUAL_SIDE, LARGEST_USUAL_SIDE = 2.0**-10, 2.0**20
 MOST_SCALING_BITS = 40
 """By no more than two to this power: coefficients of cuts are at most one, and solvers refuse more than 1e15."""
 
-LEVEL_SPREAD = 2.0**20
+LEVEL_SPREAD = 2.0**8
 """No level is more than so many units of slacks."""
 
 LARGEST_COST = 1e12

@@ -10,8 +10,11 @@ import celosia as cz
 from celosia.pattern.modes.interval import Interval
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.combined.solve import solve
+from celosia.protection.engine.modes.parameters import ModeSearchParameters
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.start import ranges_of_witnesses
+from celosia.protection.mixed.parameters import MixedParameters
+from celosia.protection.mixed.solve import solve as solve_mixed
 from celosia.protection.run import Run
 from celosia.risk.risk import Risk
 from celosia.solve.clock import Clock
@@ -33,6 +36,20 @@ def test_a_start_from_a_pattern_ends_at_the_same_optimum(*, sliding: bool) -> No
         method = cz.Combined("unity", cell_cost="value", secret=1)
         run = Run(Clock(None), 0.0, backends()[0], 0, None)
         found = solve(method.apply_to(risk), method, run, CombinedParameters(start_columns=least))
+        assert found.safe
+        assert found.bound >= found.cost * (1 - 1e-3)
+        costs.append(found.cost)
+    assert costs[0] == pytest.approx(costs[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_mixed_release_that_begins_with_the_cuts_of_ranges_ends_at_the_same_optimum(seed: int) -> None:
+    risk, costs = drawn(((2, 3), (4,)), seed=seed), []
+    for least in (1, 10_000):
+        method = cz.Mixed(secret=1)
+        search = ModeSearchParameters(hiding_columns=least)
+        run = Run(Clock(None), 0.0, backends()[0], 0, None)
+        found = solve_mixed(method.apply_to(risk), method, run, MixedParameters(search=search, start_columns=least))
         assert found.safe
         assert found.bound >= found.cost * (1 - 1e-3)
         costs.append(found.cost)
