@@ -34,7 +34,7 @@ KERNEL_ZERO = 1e-9
 LARGEST_IN_KERNEL = 2**31
 """Entries of an exact basis of the kernel of a pattern stay below this: 64 bits hold their products."""
 
-PROPOSAL_MARGIN = 1e-6
+PROPOSAL_MARGIN = 1e-4
 """By this share of levels and bounds witnesses that are proposed to the audit keep off them, so that their coordinates
 can be rounded."""
 

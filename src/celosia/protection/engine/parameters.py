@@ -27,6 +27,9 @@ class CutParameters:
         Colours of relations, each of which covers every cell at most once, of which two and two form networks.
     sides_a_round, columns_a_round
         Requirements, and other columns, for which kernel coordinates are asked for a cut in one round, at most.
+    kernel_work, least_programs
+        Columns times degrees of freedom of all programs of either kind in one round, about a second; but so many
+        programs at least.
     inward, mean_weight
         How far from the last point towards the mean of earlier ones points are separated in kernel coordinates, and
         the weight of the last point in that mean; 0 to 1.
@@ -49,6 +52,8 @@ class CutParameters:
     most_colours: int = 10
     sides_a_round: int = 60
     columns_a_round: int = 60
+    kernel_work: int = 12_000_000
+    least_programs: int = 5
     inward: float = 0.1
     mean_weight: float = 0.3
     longest_chain: int = 200
@@ -130,7 +135,7 @@ class HeuristicParameters:
     constructions: int = 25
     later_constructions: int = 4
     construction_share: float = 0.2
-    joint_share: float = 0.4
+    joint_share: float = 0.5
     later_joint_share: float = 0.1
     cleaning_share: float = 0.5
     most_programs: int = 60
@@ -269,7 +274,7 @@ class EngineParameters:
     rounds_without_rise: int = 6
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
-    cutting_share_beside_moves: float = 0.35
+    cutting_share_beside_moves: float = 0.25
     wide_gap: float = 0.15
     presolve_share: float = 0.1
     presolve_seconds: float = 0.5

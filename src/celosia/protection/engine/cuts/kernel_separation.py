@@ -60,6 +60,9 @@ class KernelSeparator:
         self._mean: NDArray[np.float64] | None = None
         self._misses = np.zeros(len(self._sides))
         self._fixed = 0
+        most = parameters.kernel_work // max(n * d, 1)
+        self._n_sides = int(np.clip(most, parameters.least_programs, parameters.sides_a_round))
+        self._n_columns = int(np.clip(most, parameters.least_programs, parameters.columns_a_round))
 
     def separate(self, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
         """Return cuts that a point violates: of the requirements that were missed lately, and of some other columns.
@@ -92,13 +95,13 @@ class KernelSeparator:
     def _choose_sides(self) -> NDArray[np.int64]:
         """Return the requirements to be tried: those missed lately first, then any."""
         rank = self._misses + 1e-3 * self._random.random(len(self._sides)) + 0.1
-        return np.argsort(-rank, kind="stable")[: self._parameters.sides_a_round]
+        return np.argsort(-rank, kind="stable")[: self._n_sides]
 
     def _choose_columns(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return columns that are partly hidden and not forced, drawn by what that costs."""
         problem = self._builder.problem
         weight = np.where(problem.forced | (x <= HIDDEN_ZERO), 0.0, problem.cost * x)
-        n = min(int((weight > 0).sum()), self._parameters.columns_a_round)
+        n = min(int((weight > 0).sum()), self._n_columns)
         if not n:
             return np.zeros(0, dtype=np.int64)
         return self._random.choice(len(x), size=n, replace=False, p=weight / weight.sum())

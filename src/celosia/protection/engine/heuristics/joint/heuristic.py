@@ -72,15 +72,17 @@ class JointHeuristic:
             *(separator.builder, coordinates, sides, separator.backend, random, self._is_late), parameters
         )
         self._best: JointPattern | None = None
-        self._starts = 0
+        self._starts, self._start_seconds = 0, 0.0
 
     def _is_late(self) -> bool:
         return self._stop.left <= 0 or self._stop.clock.seconds > self._until
 
     def start(self) -> JointPattern | None:
         """Find a pattern from a first move; return it, None where there was no time or no such move."""
-        self._starts += 1
-        return self._take(self._search.first_pattern())
+        self._starts, begin = self._starts + 1, self._stop.clock.seconds
+        found = self._take(self._search.first_pattern())
+        self._start_seconds = self._stop.clock.seconds - begin
+        return found
 
     def propose(self, pattern: NDArray[np.bool_]) -> ProposedWitnesses | None:
         """Return witnesses in whole numbers of a pattern, None where it is not the best one found here."""
@@ -93,8 +95,8 @@ class JointHeuristic:
         """Search for so many seconds: from further first moves, then around the best pattern."""
         begin = self._stop.clock.seconds
         self._until = begin + seconds
-        while self._starts < self._parameters.starts and not self._is_late() and not self._stop.reached:
-            found = self.start() if self._starts or self._best is None else self._best
+        while self._starts < self._count_starts(seconds) and not self._is_late() and not self._stop.reached:
+            found = self.start()
             if found is not None:
                 self._improve(found, self._parameters.start_share * seconds)
         if self._best is not None and not self._is_late() and not self._stop.reached:
@@ -102,6 +104,12 @@ class JointHeuristic:
         if self._best is not None and not self._stop.reached:
             self._take([self._search.finish(self._best)])
         self._until = np.inf
+
+    def _count_starts(self, seconds: float) -> int:
+        """Return from how many first moves to search, as long as the last one took, in so many seconds."""
+        p = self._parameters
+        each = self._start_seconds + p.start_share * seconds
+        return min(p.starts, 1 + int(p.starting_share * seconds / each)) if np.isfinite(each) and each > 0 else p.starts
 
     def _improve(self, start: JointPattern, seconds: float) -> None:
         """Search around a pattern for so many seconds."""

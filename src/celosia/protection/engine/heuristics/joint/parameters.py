@@ -48,9 +48,9 @@ class JointParameters:
     patience, most_idle
         Steps without a new place after which the search goes back to the best pattern, and steps without a better
         pattern after which it ends.
-    starts, start_share
-        First moves with other directions from which the search starts, and the share of its time for each; it goes on
-        from the best.
+    starts, start_share, starting_share
+        First moves with other directions from which the search starts, the share of its time that it takes for each of
+        them, and the share for all together; it goes on from the best.
     detours
         Columns of a kernel's basis that are tried as detours round a group.
     least_rerouted
@@ -85,6 +85,7 @@ class JointParameters:
     most_idle: int = 60
     starts: int = 6
     start_share: float = 0.06
+    starting_share: float = 0.4
     detours: int = 6
     least_rerouted: float = 0.02
     tight_groups: int = 3

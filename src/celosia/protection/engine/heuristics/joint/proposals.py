@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.solve.backend import Backend
 
-_BITS = 60
-"""Moves times their denominator stay below two to this."""
+_BITS, _BITS_OF_TERMS = 48, 61
+"""Moves times their denominator stay below two to the first, so that compiled code can check them in 64 bits, and the
+terms of which they are sums below two to the second."""
 
 
 def propose_witnesses(
@@ -79,8 +80,11 @@ def make_whole(
     # a free coordinate, and so its own class, moves by a multiple of one coordinate of the basis alone
     own = coordinates.cells[free]
     places = moves[:, own] / basis[own, np.arange(len(free))]
-    largest = float((np.abs(places) @ np.abs(basis.T.astype(np.float64))).max(initial=1.0))
-    denominator = 2 ** max(0, int(_BITS - np.ceil(np.log2(max(largest, 1.0)))) - 1)
+    terms = float((np.abs(places) @ np.abs(basis.T.astype(np.float64))).max(initial=1.0))
+    bits = min(
+        _BITS - np.log2(max(float(np.abs(moves).max(initial=1.0)), 1.0)), _BITS_OF_TERMS - np.log2(max(terms, 1.0))
+    )
+    denominator = 2 ** max(0, int(bits) - 1)
     whole = np.rint(places * denominator).astype(np.int64)
     return np.asarray(whole @ basis.T), denominator
 
