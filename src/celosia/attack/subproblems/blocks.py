@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.fractions import Whole, multiply_exactly
+from celosia.errors import SolverError
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
 from celosia.tolerance import ENDLESS, EXACT_DOUBLE, INTEGRAL
@@ -18,7 +20,7 @@ from celosia.tolerance import ENDLESS, EXACT_DOUBLE, INTEGRAL
 if TYPE_CHECKING:
     from celosia.attack.system.decomposition import Parts
     from celosia.attack.system.system import System
-    from celosia.solve.backend import Backend, Model
+    from celosia.solve.backend import Backend, Method, Model
 
 
 class UnsolvedError(ArithmeticError):
@@ -89,14 +91,15 @@ def solve_model(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     Raises
     ------
     UnsolvedError
-        Neither simplex method found it: with amounts of 1e13 units and more, doubles may fail.
+        No simplex method found it: with amounts of 1e13 units and more, doubles may fail.
     """
-    found = model.solve(method="primal")
-    if found.status is not Status.OPTIMAL or found.x is None or found.duals is None:
-        found = model.solve(method="dual")
-    if found.status is not Status.OPTIMAL or found.x is None or found.duals is None:
-        raise UnsolvedError
-    return found.x, found.duals
+    methods: tuple[Method, ...] = ("primal", "dual", "afresh")
+    for method in methods:
+        with suppress(SolverError):  # no clear answer: the next method may have one
+            found = model.solve(method=method)
+            if found.status is Status.OPTIMAL and found.x is not None and found.duals is not None:
+                return found.x, found.duals
+    raise UnsolvedError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

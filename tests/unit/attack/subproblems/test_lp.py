@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.subproblems.blocks import UnsolvedError
+from celosia.attack.subproblems.blocks import UnsolvedError, solve_model
 from celosia.attack.subproblems.lp import solve_by_programs
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.verification import check_claims, verify_witnesses
 from celosia.attack.system.decomposition import decompose
 from celosia.attack.system.system import System
+from celosia.errors import SolverError
+from celosia.solve.backend import Method, Model
+from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
+from celosia.solve.solution import Solution
 from celosia.tolerance import ENDLESS
 
 
@@ -110,3 +115,28 @@ def test_a_program_that_no_solver_solves_leaves_questions_open_and_is_no_crash(
     for known, end, right in zip(found.furthest, ends(found), ends(wanted), strict=True):
         assert not known or end == right
     assert bool(found.furthest.all()) == ("lp" not in places)
+
+
+@pytest.mark.parametrize("fails", [1, 2, 3])
+def test_a_method_without_a_clear_answer_is_followed_by_another(fails: int) -> None:
+    asked: list[str] = []
+    program = LinearProgram.of_moves(sp.csr_array(np.array([[1, 1]])), -np.ones(2), np.ones(2))
+    model = backends()[0].open(program)
+    solve = model.solve
+
+    class Unclear:
+        """A model whose first methods end without an answer."""
+
+        def solve(self, *, method: Method) -> Solution:
+            asked.append(method)
+            if len(asked) <= fails:
+                raise SolverError.one("solver", "ended without an answer.")
+            return solve(method=method)
+
+    if fails < 3:
+        x, _ = solve_model(cast("Model", Unclear()))
+        assert x.sum() == 0
+    else:
+        with pytest.raises(UnsolvedError):
+            solve_model(cast("Model", Unclear()))
+    assert asked == ["primal", "dual", "afresh"][: min(fails + 1, 3)]
