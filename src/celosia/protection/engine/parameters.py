@@ -169,6 +169,8 @@ class MoveParameters:
     ----------
     least_columns
         Columns from which a problem that is no network begins with moves; smaller ones are solved as quickly without.
+    most_leaves
+        Leaves of a dimension up to which its paths are listed: time and memory grow with pairs of them.
     width, wide_width
         Parts of a move that are kept from one dimension to the next, at first and where no move was found; 1 or more.
         Fewer than 8 make patterns 4 to 5 percent dearer, more change nothing.
@@ -200,6 +202,7 @@ class MoveParameters:
     """
 
     least_columns: int = 300
+    most_leaves: int = 4000
     width: int = 8
     wide_width: int = 64
     longest: int = 256

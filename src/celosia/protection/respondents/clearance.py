@@ -18,7 +18,7 @@ from celosia.attack.respondents.targets import CellTarget, find_targets
 from celosia.attack.system.decomposition import decompose
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes, is_worth_moves
 from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.risk.respondents.rules import criteria_of
@@ -45,7 +45,7 @@ def find_clear_pattern(
     Tables that are no products, small, or networks have quicker ways.
     """
     problem = problem_of(risk, integer=run.integer)
-    if problem.product is None or len(problem) < parameters.least_columns:
+    if not is_worth_moves(problem, parameters):
         return None
     if bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
         return None

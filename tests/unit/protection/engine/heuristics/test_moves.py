@@ -14,7 +14,7 @@ from tests.oracles.product_oracle import case_of, find_unmet, reach_of_witnesses
 from celosia import Attacker, Digits, MinFrequency, PPercent, Risk, Suppress, assess, audit, protect, tabulate
 from celosia.protection.engine.heuristics.moves.beam import hash_keys
 from celosia.protection.engine.heuristics.moves.paths import find_paths
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
 from celosia.protection.engine.parameters import MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.table.product import find_product_structure
@@ -70,6 +70,14 @@ def test_keys_are_found_again() -> None:
     slots, columns, _ = hash_keys(keys)
     assert sorted(columns[columns >= 0].tolist()) == list(range(len(keys)))
     np.testing.assert_array_equal(slots[columns >= 0], keys[columns[columns >= 0]])
+
+
+def test_small_problems_and_large_dimensions_do_without(risk: Risk) -> None:
+    problem = problem_of(risk, integer=False)
+    assert is_worth_moves(problem, MoveParameters(least_columns=len(problem), most_leaves=12))
+    assert not is_worth_moves(problem, MoveParameters(least_columns=len(problem) + 1))
+    assert not is_worth_moves(problem, MoveParameters(most_leaves=11))
+    assert not is_worth_moves(replace(problem, product=None), MoveParameters(least_columns=0))
 
 
 def test_every_requirement_of_an_ordinary_table_gets_a_sound_witness(risk: Risk) -> None:

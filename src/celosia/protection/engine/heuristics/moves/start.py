@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.heuristics.construction import Construction
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
 from celosia.protection.engine.heuristics.neighbourhood import split_sliding_levels
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.subproblems.requirements import split_sides
@@ -24,9 +24,8 @@ Accept = Callable[[NDArray[np.bool_]], object]
 
 
 def may_begin_with_moves(separator: Separator, parameters: EngineParameters = PARAMETERS) -> bool:
-    """Return whether a problem is a product, no network, and large enough for moves to be worth it."""
-    problem = separator.problem
-    return problem.product is not None and len(problem) >= parameters.moves.least_columns and not separator.is_network
+    """Return whether a problem is a product, no network, and of a size for which moves are worth it."""
+    return is_worth_moves(separator.problem, parameters.moves) and not separator.is_network
 
 
 def begin_with_moves(
