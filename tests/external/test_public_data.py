@@ -10,10 +10,27 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from celosia import DataError, Hierarchy, PPercent, SpecError, Table, assess, cells, link, tabulate
+from celosia import (
+    Combined,
+    DataError,
+    Dominance,
+    Hierarchy,
+    Intervals,
+    MinFrequency,
+    Mixed,
+    PPercent,
+    SpecError,
+    Table,
+    assess,
+    cells,
+    link,
+    protect,
+    tabulate,
+)
 from celosia.job.draft.cells import CellsGuess
 from celosia.job.draft.microdata import draft
 from celosia.job.pipeline import assess_file
+from celosia.protection.method import Method
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TAU, FRENCH = DATA / "tau-argus", DATA / "rtauargus"
@@ -92,6 +109,17 @@ def test_four_french_tables_link_to_1493_cells(four_tables: list[Table]) -> None
     assert len(linked) == 1_493
     assert linked.components[0] == 1
     assert not linked.relations.residuals(linked.amounts.counts).any()
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("method", [Intervals(secret=1), Combined(secret=1), Mixed(secret=1)], ids=lambda way: way.name)
+def test_amounts_of_1e13_units_are_published_as_ranges(four_tables: list[Table], number: int, method: Method) -> None:
+    """Turnover with four decimals, levels from one unit to 10^10: ranges are within 2 % of the bound, all are safe."""
+    risk = assess(four_tables[number], Dominance(1, 85), MinFrequency(3))
+    found = protect(risk, method, time_limit=60)
+    assert found.safe
+    assert method.name == "mixed" or found.cost <= 1.02 * found.bound
 
 
 @pytest.mark.parametrize("partial", [True, False])
