@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError
+from celosia.pattern.entries import SHOWN
+from celosia.pattern.pattern import Pattern
 from celosia.protection.combined.formulation import FixedPrices, formulate_by_ends, prices_of, widest_range
 from celosia.protection.combined.method import Combined
 from celosia.protection.combined.parameters import CombinedParameters
@@ -44,6 +46,10 @@ class CombinedProblem(RangeProblem):
     def by_width(self) -> bool:
         """Whether widths are enough: one attacker, equal costs, sliding levels only."""
         return self.sliding and super().by_width
+
+    def accepts(self, pattern: Pattern) -> bool:
+        """Return whether there are no more ranges than allowed."""
+        return self.method.at_most is None or int((pattern.status != SHOWN).sum()) <= self.method.at_most
 
     def formulate_by_ends(self) -> Modes:
         """Return the modes in which both ends of every range are variables."""

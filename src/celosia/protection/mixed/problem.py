@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError, list_items
+from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import rounded_modes
@@ -97,8 +98,12 @@ class MixedProblem(RangeProblem):
         return self._publish_choice(MixedModes(modes, self.numbers).read(v))
 
     def accepts(self, pattern: Pattern) -> bool:
-        """Return whether published numbers and values within the ranges add up."""
-        return adds_up(pattern)
+        """Return whether every cell is published in a way that it may be, and numbers and values in ranges add up."""
+        ranges = pattern.status == INTERVAL
+        hidden = (pattern.status == HIDDEN) & (self.risk.status != HIDE)
+        allowed = bool(self.method.ranges(self.risk)[ranges].all())
+        allowed = allowed and bool(np.isfinite(self.method.hide_costs(self.risk))[hidden].all())
+        return allowed and adds_up(pattern)
 
     def _publish_choice(self, choice: Choice) -> RangeSlacks:
         """Return what a point chose as ranges, hidden cells and modes of numbers."""
