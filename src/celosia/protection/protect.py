@@ -16,6 +16,7 @@ from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answer_presses
 from celosia.progress import SILENT, Progress
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
@@ -39,8 +40,9 @@ from celosia.table.table import Table, simplify_integer
 Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
 
-MOVE_KERNELS = "celosia.protection.engine.heuristics.moves"
-"""The package whose compiled functions large product tables need, and no other: half of what a first run compiles."""
+MOVE_KERNELS, JOINT_KERNELS = "celosia.protection.engine.heuristics.moves", "celosia.protection.engine.heuristics.joint"
+"""Packages whose compiled functions only large product tables need, and only other large tables: a good part of what a
+first run compiles."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -140,8 +142,13 @@ def protect(
 
 def _list_unused_kernels(table: Table, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
     """Return the packages whose kernels a table has no use for: nobody waits until they are compiled."""
-    moves = may_be_product(table) and len(table) >= PARAMETERS.moves.least_columns
-    return (*(() if moves else (MOVE_KERNELS,)), *((INTEGER_KERNELS,) if integer is False else ()))
+    product = may_be_product(table)
+    used = {
+        MOVE_KERNELS: product and len(table) >= PARAMETERS.moves.least_columns,
+        JOINT_KERNELS: not product and len(table) >= JOINT.least_columns,
+        INTEGER_KERNELS: integer is not False,
+    }
+    return tuple(package for package, needed in used.items() if not needed)
 
 
 def engine_of(kind: type[Any]) -> Engine:
