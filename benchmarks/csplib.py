@@ -187,7 +187,8 @@ def _first_rows(name: str, seed: int, target: Target, found: Found, *, safe: boo
         cost, _ = found.after(wanted.seconds)
         cheap = "" if wanted.cost is None else f", at most {wanted.cost:,.0f}"
         met = safe and cost is not None and (wanted.cost is None or cost <= wanted.cost)
-        yield Row(f"{name}, seed {seed}, first safe pattern", f"{aim}{wanted.seconds:g} s{cheap}", said, met)
+        then = "" if cost is None else f"; {cost:,.0f} after {wanted.seconds:g} s"
+        yield Row(f"{name}, seed {seed}, first safe pattern", f"{aim}{wanted.seconds:g} s{cheap}", said + then, met)
 
 
 def _last_row(
