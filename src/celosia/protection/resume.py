@@ -14,13 +14,13 @@ from celosia.errors import DataError, InfeasibleError, SpecError
 from celosia.files import problems_with
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.midpoint import warn_of_midpoints
-from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.protection.run import Run
 from celosia.protection.state.file import SearchState, read_state
 from celosia.protection.state.fingerprint import METHOD, REQUIREMENTS, SETTLED, TABLE, fingerprints_of
 from celosia.protection.state.keeper import StateKeeper
+from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.risk import Risk
 from celosia.tolerance import BOUND_LOWERED
 
@@ -227,7 +227,4 @@ def _audit_start(start: SearchState, risk: Risk, method: Method, run: Run) -> Pr
 def _warm_start(start: SearchState, known: Protection | None) -> WarmStart:
     """Return the pattern of a state, where it is safe, and its cuts, for a search that begins with them."""
     hidden = None if known is None or not known.safe else np.asarray(known.pattern.status != SHOWN)
-    warm = WarmStart(hidden)
-    for name, cuts in start.cuts.items():
-        warm.learn(name, cuts)
-    return warm
+    return WarmStart(hidden, by_search=dict(start.cuts))

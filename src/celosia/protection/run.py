@@ -8,10 +8,10 @@ from typing import Protocol
 
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
-from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
 from celosia.protection.state.keeper import StateKeeper
+from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.risk import Risk
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock

@@ -7,7 +7,7 @@ columns and in what they force. Those that hold only for some patterns, or follo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.state.file import PackedCuts
+from celosia.protection.state.warm_start import WarmStart
 from celosia.tolerance import COEFFICIENT_GRID, SUM_ROUNDING
 
 if TYPE_CHECKING:
@@ -24,76 +25,52 @@ if TYPE_CHECKING:
 CELLS = "cells"
 """The name of cuts whose columns are the cells of the table, of whatever components they are."""
 
-RequirementKey = tuple[int, str, int]
-"""What tells a requirement from others: the cell, the attacker's name, and how many of both come before it."""
+
+def keep_cuts(start: WarmStart, problem: ProtectionProblem, cuts: Iterable[Cut]) -> None:
+    """Keep the cuts of a problem that hold when requirements are added, and more cells are forced."""
+    for cut in cuts:
+        if cut.right == 1.0 and not cut.lean and not cut.rounded and bool((cut.values > 0).all()):
+            known = Cut(problem.cells[cut.columns], cut.values)
+            start.by_cells[known.key] = known.columns, known.values
 
 
-@dataclass(eq=False)
-class WarmStart:
-    """Cuts by cells of the table, and a pattern that satisfies some of the requirements.
+def cuts_of_search(start: WarmStart, name: str, n_columns: int = np.iinfo(np.int32).max) -> list[Cut]:
+    """Return the cuts of the search of this name in another run; none where they cannot be ones of it."""
+    packed = start.by_search.get(name)
+    return list(unpack_cuts(packed)) if packed is not None and packed.fits(n_columns) else []
 
-    Parameters
-    ----------
-    pattern
-        Which cells it hides, ``(n_cells,)``; None where none is known. Cells beyond are hidden.
-    met
-        The requirements that the pattern satisfies.
-    """
 
-    pattern: NDArray[np.bool_] | None = None
-    met: frozenset[RequirementKey] = frozenset()
-    _cuts: dict[bytes, Cut] = field(default_factory=dict)
-    _packed: dict[str, PackedCuts] = field(default_factory=dict)
+def cuts_for_problem(start: WarmStart, problem: ProtectionProblem) -> Iterator[Cut]:
+    """Yield the known cuts about cells of a problem, for its columns; what it forces makes them tighter."""
+    place = np.full(int(problem.cells.max(initial=-1)) + 1, -1, dtype=np.int64)
+    place[problem.cells] = np.arange(len(problem))
+    for known in cuts_of_search(start, CELLS):
+        columns = place[known.columns] if known.columns[-1] < len(place) else np.full(1, -1)
+        if bool((columns >= 0).all()):  # of this component
+            yield replace(known, columns=columns)
+    for cells, values in start.by_cells.values():
+        if cells[-1] >= len(place):
+            continue
+        columns = place[cells]
+        if bool((columns < 0).any()):
+            continue
+        forced = problem.forced[columns]
+        right = 1.0 - float(values[forced].sum()) - SUM_ROUNDING
+        if not forced.any():
+            yield Cut(columns, values)
+        elif right > 0:
+            tighter = np.ceil(values[~forced] / right * (1 + SUM_ROUNDING) / COEFFICIENT_GRID) * COEFFICIENT_GRID
+            yield Cut(columns[~forced], np.minimum(tighter, 1.0))
 
-    def keep(self, problem: ProtectionProblem, cuts: Iterable[Cut]) -> None:
-        """Keep the cuts of a problem that hold when requirements are added, and more cells are forced."""
-        for cut in cuts:
-            if cut.right == 1.0 and not cut.lean and not cut.rounded and bool((cut.values > 0).all()):
-                known = Cut(problem.cells[cut.columns], cut.values)
-                self._cuts[known.key] = known
 
-    def learn(self, name: str, cuts: PackedCuts) -> None:
-        """Take over cuts of another run of the same search, also those that hold for nothing else."""
-        self._packed[name] = cuts
-
-    def cuts_of(self, name: str, n_columns: int = np.iinfo(np.int32).max) -> list[Cut]:
-        """Return the cuts of the search of this name in another run; none where they cannot be ones of it."""
-        packed = self._packed.get(name)
-        return list(unpack_cuts(packed)) if packed is not None and packed.fits(n_columns) else []
-
-    def cuts(self, problem: ProtectionProblem) -> Iterator[Cut]:
-        """Yield the cuts about cells of a problem, for its columns; what it forces makes them tighter."""
-        place = np.full(int(problem.cells.max(initial=-1)) + 1, -1, dtype=np.int64)
-        place[problem.cells] = np.arange(len(problem))
-        for known in self.cuts_of(CELLS):
-            columns = place[known.columns] if known.columns[-1] < len(place) else np.full(1, -1)
-            if bool((columns >= 0).all()):  # of this component
-                yield replace(known, columns=columns)
-        for known in self._cuts.values():
-            if known.columns[-1] >= len(place):
-                continue
-            columns = place[known.columns]
-            if bool((columns < 0).any()):
-                continue
-            forced = problem.forced[columns]
-            right = 1.0 - float(known.values[forced].sum()) - SUM_ROUNDING
-            if not forced.any():
-                yield Cut(columns, known.values)
-            elif right > 0:
-                tighter = np.minimum(
-                    np.ceil(known.values[~forced] / right * (1 + SUM_ROUNDING) / COEFFICIENT_GRID) * COEFFICIENT_GRID,
-                    1.0,
-                )
-                yield Cut(columns[~forced], tighter)
-
-    def mask(self, problem: ProtectionProblem) -> NDArray[np.bool_] | None:
-        """Return which columns of a problem the pattern hides, ``(n,)``."""
-        if self.pattern is None:
-            return None
-        hidden = np.ones(len(problem), dtype=bool)
-        inside = problem.cells < len(self.pattern)
-        hidden[inside] = self.pattern[problem.cells[inside]]
-        return hidden | problem.forced
+def pattern_for_problem(start: WarmStart, problem: ProtectionProblem) -> NDArray[np.bool_] | None:
+    """Return which columns of a problem the known pattern hides, ``(n,)``; None where none is known."""
+    if start.pattern is None:
+        return None
+    hidden = np.ones(len(problem), dtype=bool)
+    inside = problem.cells < len(start.pattern)
+    hidden[inside] = start.pattern[problem.cells[inside]]
+    return hidden | problem.forced
 
 
 def pack_cuts(cuts: Iterable[Cut], most: int) -> PackedCuts:

@@ -22,7 +22,6 @@ from celosia.attack.respondents.audit import RespondentAudit
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
 from celosia.protection.respondents.clearance import find_clear_pattern
@@ -30,6 +29,7 @@ from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
 from celosia.protection.run import RequirementOracle, Run
+from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule

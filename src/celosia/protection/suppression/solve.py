@@ -23,11 +23,12 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.engine.warm_start import CELLS, RequirementKey
+from celosia.protection.engine.warm_start import CELLS, cuts_for_problem, keep_cuts, pattern_for_problem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.result import Protection
 from celosia.protection.run import NewColumnsError, Run
+from celosia.protection.state.warm_start import RequirementKey
 from celosia.protection.suppression.components import ComponentSearches
 from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.presolve import Component, presolve
@@ -171,7 +172,9 @@ class _Suppression:
                 # what another run has found is asked for everything, component by component
                 new = unmet if self.run.oracle is not None else range(len(search.problem.requirements))
                 search.begin(
-                    warm_start.cuts(search.problem), warm_start.mask(search.problem), np.array(new, dtype=np.int64)
+                    cuts_for_problem(warm_start, search.problem),
+                    pattern_for_problem(warm_start, search.problem),
+                    np.array(new, dtype=np.int64),
                 )
         self._begun = True
 
@@ -180,7 +183,7 @@ class _Suppression:
         warm_start = self.run.warm_start
         if warm_start is not None:
             for problem, cuts in self.searches.valid_cuts:
-                warm_start.keep(problem, cuts)
+                keep_cuts(warm_start, problem, cuts)
             warm_start.pattern, warm_start.met = hidden, frozenset(met)
 
     def _extend(self, pattern: NDArray[np.bool_]) -> Extension | None:

@@ -17,8 +17,8 @@ from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.engine.warm_start import WarmStart
 from celosia.protection.run import Run, ViolatedRequirements
+from celosia.protection.state.warm_start import WarmStart
 from celosia.protection.suppression.solve import solve as suppress
 from celosia.risk.risk import SAFE
 from celosia.solve.clock import Clock

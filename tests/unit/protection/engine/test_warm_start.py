@@ -10,7 +10,8 @@ from tests.golden.test_daalmans_dewaal_2010 import TABLE_6, TWENTY
 from celosia import assess
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.engine.warm_start import WarmStart
+from celosia.protection.engine.warm_start import cuts_for_problem, keep_cuts, pattern_for_problem
+from celosia.protection.state.warm_start import WarmStart
 
 
 def small_problem() -> ProtectionProblem:
@@ -21,19 +22,21 @@ def small_problem() -> ProtectionProblem:
 
 def test_cuts_come_back_as_they_were_where_nothing_else_is_forced() -> None:
     problem, warm_start = small_problem(), WarmStart()
-    warm_start.keep(problem, [Cut(np.array([1, 3]), np.array([0.5, 1.0]))])
-    (cut,) = warm_start.cuts(problem)
+    keep_cuts(warm_start, problem, [Cut(np.array([1, 3]), np.array([0.5, 1.0]))])
+    (cut,) = cuts_for_problem(warm_start, problem)
     assert (cut.columns.tolist(), cut.values.tolist(), cut.right) == ([1, 3], [0.5, 1.0], 1.0)
 
 
 def test_what_is_forced_makes_them_tighter_or_met() -> None:
     problem, warm_start = small_problem(), WarmStart()
-    warm_start.keep(
-        problem, [Cut(np.array([0, 1, 2]), np.array([0.5, 0.25, 0.5])), Cut(np.array([0, 3]), np.array([1.0, 1.0]))]
+    keep_cuts(
+        warm_start,
+        problem,
+        [Cut(np.array([0, 1, 2]), np.array([0.5, 0.25, 0.5])), Cut(np.array([0, 3]), np.array([1.0, 1.0]))],
     )
     forced = problem.forced.copy()
     forced[0] = True
-    (cut,) = warm_start.cuts(replace(problem, forced=forced))
+    (cut,) = cuts_for_problem(warm_start, replace(problem, forced=forced))
     assert cut.columns.tolist() == [1, 2]
     np.testing.assert_allclose(cut.values, [0.5, 1.0], atol=1e-6)
     assert bool((cut.values >= [0.5, 1.0]).all())
@@ -42,22 +45,26 @@ def test_what_is_forced_makes_them_tighter_or_met() -> None:
 def test_cuts_about_some_patterns_only_are_forgotten() -> None:
     problem, warm_start = small_problem(), WarmStart()
     columns, ones = np.array([0, 1]), np.ones(2)
-    warm_start.keep(
-        problem, [Cut(columns, ones, lean=True), Cut(columns, ones, rounded=True), Cut(columns, -ones, -1.0)]
+    keep_cuts(
+        warm_start,
+        problem,
+        [Cut(columns, ones, lean=True), Cut(columns, ones, rounded=True), Cut(columns, -ones, -1.0)],
     )
-    assert list(warm_start.cuts(problem)) == []
+    assert list(cuts_for_problem(warm_start, problem)) == []
 
 
 def test_cuts_about_cells_that_a_task_does_not_have_wait() -> None:
     problem, warm_start = small_problem(), WarmStart()
-    warm_start.keep(problem, [Cut(np.array([len(problem) - 1]), np.ones(1))])
-    assert list(warm_start.cuts(problem.part(np.arange(len(problem) - 1), np.zeros(0, dtype=np.int64)))) == []
+    keep_cuts(warm_start, problem, [Cut(np.array([len(problem) - 1]), np.ones(1))])
+    assert (
+        list(cuts_for_problem(warm_start, problem.part(np.arange(len(problem) - 1), np.zeros(0, dtype=np.int64)))) == []
+    )
 
 
 def test_the_pattern_hides_what_is_forced_and_cells_that_it_does_not_know() -> None:
     problem = small_problem()
-    assert WarmStart().mask(problem) is None
+    assert pattern_for_problem(WarmStart(), problem) is None
     hidden = np.zeros(len(TABLE_6) - 1, dtype=bool)
-    mask = WarmStart(hidden).mask(problem)
+    mask = pattern_for_problem(WarmStart(hidden), problem)
     assert mask is not None
     np.testing.assert_array_equal(mask, problem.cells == len(TABLE_6) - 1)

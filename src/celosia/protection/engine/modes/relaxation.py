@@ -25,7 +25,7 @@ from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParamet
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.engine.warm_start import pack_cuts
+from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
 from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
 from celosia.protection.state.fingerprint import digest_of
@@ -186,7 +186,7 @@ class ModeCuttingPlanes:
         if self.oracle is not None or (self.run.warm_start is None and self.run.keeper is None):
             return
         if self.run.warm_start is not None:
-            self._master.add(self.run.warm_start.cuts_of(self._name, len(self.modes.program.cost)))
+            self._master.add(cuts_of_search(self.run.warm_start, self._name, len(self.modes.program.cost)))
         if self.run.keeper is not None:
             self.run.keeper.keep_cuts(self._name, self._pack_cuts)
 
