@@ -216,6 +216,7 @@ class Master:
         reduced = self.cost - part * terms
         reduced[over] = np.maximum(reduced[over], 0.0)
         ends = np.where(reduced < 0, np.where(np.isinf(self.upper), 0.0, self.upper), self.lower)
+        ends[reduced == 0] = 0.0  # also of columns without any bound
         products = np.concatenate([part * base * side, part * cuts * right, reduced * ends])
         return float(products.sum()) - SUM_ROUNDING * float(np.abs(products).sum()), reduced
 
