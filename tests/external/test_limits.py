@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import os
+import time
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.oracles.bare_tables import seeded
+from tests.oracles.presses import press_after
 from tests.oracles.stopwatch import Stopwatch
 
 from celosia import (
@@ -71,6 +75,22 @@ def test_tables_of_csplib(tmp_path: Path, name: str, method: Method) -> None:
     path.write_bytes(gzip.decompress((DATA / "csplib" / f"{name}.jj.gz").read_bytes()))
     with contextlib.suppress(SpecError):
         ends_in_time(read_jj(path), method, LIMIT)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+@pytest.mark.parametrize("number", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 12))])
+@pytest.mark.parametrize("name", ["hier13", "hier16"])
+def test_whenever_ctrl_c_comes_joint_moves_leave_what_is_safe(tmp_path: Path, name: str, number: int) -> None:
+    path = tmp_path / f"{name}.jj"
+    path.write_bytes(gzip.decompress((DATA / "csplib" / f"{name}.jj.gz").read_bytes()))
+    risk, found = read_jj(path), None
+    moment = seeded(f"{name} {number}").uniform(0.0, 8.0)
+    with press_after(moment) as pressed, contextlib.suppress(OutOfTimeError, KeyboardInterrupt):
+        found = protect(risk, time_limit=60)
+    assert time.process_time() - pressed[0] < 5.0
+    if found is not None:
+        assert found.safe
+        assert found.bound <= found.cost
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ import pytest
 from benchmarks.instances import counts, instance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.bare_tables import seeded
+from tests.oracles.presses import press_after
 from tests.oracles.stopwatch import Stopwatch
 
 from celosia import (
@@ -144,6 +146,32 @@ def test_whenever_a_limit_comes_what_it_leaves_is_safe(limit: float, name: str) 
     if found is not None:
         assert audit(found.pattern, risk).safe
         assert found.bound <= found.cost
+
+
+ANSWERED = 3.0
+"""Seconds of the processor after which a press of Ctrl-C is answered at the latest."""
+
+
+def press(risk: Risk, method: Method, seconds: float) -> None:
+    """Press Ctrl-C after some work: soon there is a safe pattern, or the error that there is none yet."""
+    found = None
+    with press_after(seconds) as pressed, contextlib.suppress(OutOfTimeError, KeyboardInterrupt):
+        found = protect(risk, method, time_limit=20.0)
+    if pressed:
+        assert time.process_time() - pressed[0] < ANSWERED
+    if found is not None:
+        assert audit(found.pattern, found.risk).safe  # whose levels may be sliding by now
+        assert found.bound <= found.cost
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the way of Unix")
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+@pytest.mark.parametrize("number", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 25))])
+@pytest.mark.parametrize("name", ["suppress", "interval", "sliding", "combined", "mixed", "round", "perturb"])
+def test_whenever_ctrl_c_comes_what_it_leaves_is_safe(name: str, number: int) -> None:
+    method, _ = METHODS[name]
+    risk = counts("d3a", levels=True) if name in ("round", "perturb") else instance("d3a")
+    press(risk, method, seeded(f"{name} {number}").uniform(0.0, 0.4 if not number else 3.0))
 
 
 class SlowAudits:
