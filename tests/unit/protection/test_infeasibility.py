@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,9 +15,22 @@ from tests.oracles import suppression_oracle as oracle
 from tests.oracles.bare_tables import seeded
 from tests.oracles.suppression_cases import KINDS, drawn, put
 
-from celosia import Attacker, InfeasibleError, Pattern, Requirement, Risk, Suppress, audit, protect
+from celosia import (
+    Attacker,
+    Combined,
+    InfeasibleError,
+    Intervals,
+    Mixed,
+    Pattern,
+    Requirement,
+    Risk,
+    Suppress,
+    audit,
+    protect,
+)
 from celosia.errors import list_items, roughly
 from celosia.protection.infeasibility import Conflict, conflict_of, refuse_unreachable_levels
+from celosia.protection.method import Method
 from celosia.table.fixed import INFINITE, Fixed
 
 
@@ -88,6 +102,26 @@ def test_levels_that_nothing_can_reach(grid: Risk) -> None:
     assert lower.sum() == 0
     with pytest.raises(InfeasibleError, match=r"even with everything hidden .*cell 6.* Lower the levels"):
         protect(replace(grid, levels=high, attackers=(known,)))
+
+
+ROWS = {
+    "nothing moves": [[-1, 3, -2], [-2, -1, 1], [1, 3, -1]],
+    "others move": [[-1, 3, -2, 0, 0], [-2, -1, 1, 0, 0], [1, 3, -1, 0, 0], [1, 0, 0, 1, -1]],
+}
+
+
+@pytest.mark.parametrize("method", [Suppress(), Intervals(), Combined(), Mixed()], ids=lambda method: method.name)
+@pytest.mark.parametrize("which", ROWS)
+def test_a_cell_that_relations_alone_determine_cannot_be_protected(which: str, method: Method) -> None:
+    """It was taken for the last of the cells that move, or ended in an IndexError."""
+    rows = ROWS[which]
+    truth = [Fraction(value) for value in (4, 2, 3, 5, 6, 11)[: len(rows[0])]]
+    one = Fraction(1)
+    case = oracle.Wishes(
+        rows, truth, cost=[one] * len(truth), attackers=[([None] * len(truth),) * 2], levels={0: (one, one, 0 * one)}
+    )
+    with pytest.raises(InfeasibleError, match="cell 0"):
+        protect(put(case)[0], method)
 
 
 def test_all_cells_must_be_shown(grid: Risk) -> None:

@@ -109,7 +109,7 @@ def _merge(problem: ProtectionProblem, columns: NDArray[np.int64], parameters: E
     if conditional or problem.product is not None or len(problem) > parameters.most_merged:
         return Component.unmerged(problem, columns)
     coordinates = find_coordinates(problem.matrix, parameters.most_eliminated)
-    if coordinates is None:
+    if coordinates is None or not coordinates.move_all(problem.requirements.columns):
         return Component.unmerged(problem, columns)
     merged = merge_columns(problem, coordinates)
     if len(merged.problem) == len(problem):

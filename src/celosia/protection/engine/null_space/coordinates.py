@@ -46,6 +46,10 @@ class KernelCoordinates:
         """How many coordinates there are."""
         return len(self.cells)
 
+    def move_all(self, cells: NDArray[np.int64]) -> bool:
+        """Return whether each of some cells can move; one that cannot follows from the relations alone."""
+        return bool((np.diff(self.combinations.indptr)[cells] > 0).all())
+
 
 def find_coordinates(matrix: sp.csr_array, most_entries: int) -> KernelCoordinates | None:
     """Return coordinates of the kernel of some relations; None where whole numbers of moderate size do not do.

@@ -43,8 +43,8 @@ class MergedProblem:
 def merge_columns(problem: ProtectionProblem, coordinates: KernelCoordinates) -> MergedProblem:
     """Return the problem of classes of columns that always move together.
 
-    Requirements must be about columns that are forced: a level that counts only if its cell is hidden would tell the
-    members of a class apart.
+    Requirements must be about columns that are forced, and can move: a level that counts only if its cell is hidden
+    would tell the members of a class apart.
     """
     classes = find_classes(coordinates.combinations)
     n = len(classes)
