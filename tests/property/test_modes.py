@@ -15,9 +15,8 @@ from celosia.protection.engine.modes import offers
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.modes.offer_changes import price_ranges
-from celosia.protection.engine.modes.relaxation import FurtherRequirements, PointOracle
 from celosia.protection.engine.modes.separation import CapacitySeparator
-from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem, problem_of
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -59,15 +58,15 @@ def offered(chance: random.Random, problem: ProtectionProblem, mix: str, unit: f
     return [one(word, np.arange(n)) for word in mix.split(" and ")]
 
 
-def told_later(problem: ProtectionProblem) -> tuple[ProtectionProblem, PointOracle]:
+def told_later(problem: ProtectionProblem, modes: Modes) -> tuple[ProtectionProblem, Extend]:
     """Return a problem with one requirement only, and somebody who tells of another one where a point misses it."""
     every, known = np.arange(len(problem)), [0]
 
-    def grow(modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
+    def grow(v: NDArray[np.float64]) -> Extension | None:
         separator = CapacitySeparator(problem, modes, backends()[0])
         missed = np.setdiff1d(separator.sides.requirements[separator.separate(v).reached < 1 - LEVEL_REACHED], known)
         known.extend(missed[:1].tolist())
-        return FurtherRequirements(problem.part(every, np.sort(known)), necessary=True) if len(missed) else None
+        return Extension(problem.part(every, np.sort(known)), necessary=True) if len(missed) else None
 
     return problem.part(every, np.array(known)), grow
 
@@ -83,7 +82,7 @@ def compare(name: str, kind: str, mix: str, solver: int, *, later: bool = False)
     unit = float(np.median(levels))
     modes = Modes.of(problem, offered(chance, problem, mix, unit), unit)
     run = Run(Clock(None), 0.0, backends()[solver], 0, integer=False)
-    first, grow = told_later(problem) if later else (problem, None)
+    first, grow = told_later(problem, modes) if later else (problem, None)
     search = ModeSearch(first, modes, backends()[0], run, lambda _: None, grow)
     search.solve()
     wanted = cheapest(problem, modes)

@@ -23,8 +23,8 @@ from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as 
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters
 from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
-from celosia.protection.engine.incumbent import Incumbent, Outcome
-from celosia.protection.engine.oracle import Extend, LazyRequirements
+from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
+from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
-    from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.problem import Extend, ProtectionProblem
 
 
 class BranchAndCut:
@@ -98,7 +98,7 @@ class BranchAndCut:
         joint: JointParameters = JOINT,
     ) -> None:
         self._parameters = parameters
-        self.incumbent = found = Incumbent(problem, rows, listen)
+        self.incumbent = found = PatternIncumbent(problem, rows, listen)
         self._stop = stop = Stop(found, clock, audit_if_due, parameters.grace)
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
@@ -242,17 +242,15 @@ class BranchAndCut:
         with contextlib.suppress(TimeUpError):  # the oracle may have no time
             self._heuristics.offer_everything(self.problem.cost)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Outcome[np.bool_]:
         """Return what was found, to be sent to another process."""
         found = self.incumbent
-        return Outcome(
-            found.pattern, found.bound, found.impossible, found.exhausted, self.cuts, self.propose_witnesses()
-        )
+        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.cuts, self.propose_witnesses())
 
-    def adopt(self, found: Outcome) -> None:
+    def adopt(self, found: Outcome[np.bool_]) -> None:
         """Take over what another process found."""
-        if found.pattern is not None:
-            self.requirements.accept(found.pattern)
+        if found.best is not None:
+            self.requirements.accept(found.best)
         self.incumbent.take_over(found)
         self.witnesses = found.witnesses
         self.relaxation.master.add(found.cuts)

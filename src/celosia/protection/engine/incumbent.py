@@ -1,10 +1,10 @@
-"""The incumbent of a search: its best safe pattern, its lower bound, and which patterns the audit has refuted."""
+"""The incumbent of a search: its best safe point, its lower bound, and which points the audit has refuted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
 
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class Outcome(Generic[Scalar]):
     """What a search has found, to be sent from one process to another.
 
     Parameters
     ----------
-    pattern, bound, impossible, exhausted
+    best, bound, impossible, exhausted
         As in `Incumbent`.
     cuts
         All cuts that were found.
@@ -32,7 +35,7 @@ class Outcome:
         Witnesses in whole numbers, by columns; None where there are none.
     """
 
-    pattern: NDArray[np.bool_] | None
+    best: NDArray[Scalar] | None
     bound: float
     impossible: bool
     exhausted: bool
@@ -40,143 +43,184 @@ class Outcome:
     witnesses: ProposedWitnesses | None = None
 
 
-class Incumbent:
-    """Best safe pattern and best valid lower bound so far; both hold at any moment.
+class Incumbent(Generic[Scalar]):
+    """Best safe point of a master and best valid lower bound so far; both hold at any moment.
 
     Parameters
     ----------
-    problem
-        What is searched.
-    rows
-        Further rows that patterns satisfy, such as a greatest number of hidden cells.
+    cost_of
+        Returns what a point costs.
+    base
+        What is paid in any case; masters leave it out.
+    step
+        Of which all costs, `base` left out, are multiples.
     listen
-        Is called after every better pattern or bound.
+        Is called after every better point or bound.
+    rows
+        Further rows that points satisfy, such as a greatest number of hidden cells.
+    accuracy
+        By this share of a cost a tree's proof that nothing is cheaper may be wrong, 0 to 1. Twice of it is no gap.
+    keeps
+        Earlier points are kept, to go back to where the audit refutes the best.
 
     Attributes
     ----------
-    problem
-        The same, with cells that the oracle's requirements force as well.
-    pattern
-        The cheapest safe pattern so far, None where there is none, ``(n,)``.
+    best
+        The cheapest safe point so far, None where there is none.
     bound
-        No pattern costs less than this, forced cells included.
+        No safe point costs less.
     impossible
-        There is no safe pattern.
+        There is no safe point.
     exhausted
         Nothing is left to search.
     refuted
-        No-good cuts of patterns that the audit, or the oracle, has refuted.
-    base
-        What the cells that were forced at first cost.
-    step
-        Of which all costs are multiples.
+        No-good cuts of points that the audit, or the oracle, has refuted.
     """
 
     def __init__(
-        self, problem: ProtectionProblem, rows: Sequence[Cut] = (), listen: Callable[[], None] = lambda: None
+        self,
+        cost_of: Callable[[NDArray[Scalar]], float],
+        base: float,
+        step: CostStep,
+        listen: Callable[[], None] = lambda: None,
+        *,
+        rows: Sequence[Cut] = (),
+        accuracy: float = 0.0,
+        keeps: bool = True,
     ) -> None:
-        self.problem = problem
+        self.cost_of, self.base, self.step = cost_of, base, step
         self.rows = list(rows)
-        self.pattern: NDArray[np.bool_] | None = None
-        self.base = float(problem.cost[problem.forced].sum())
-        self.bound = self._proved_bound = self.base
+        self.best: NDArray[Scalar] | None = None
+        self.bound = base
         self.impossible = self.exhausted = False
         self.refuted: list[Cut] = []
-        self.step = CostStep.of(problem.cost[~problem.forced])
-        self._listen = listen
-        self._earlier: list[NDArray[np.bool_]] = []
+        self._listen, self._accuracy, self._keeps = listen, accuracy, keeps
+        self._earlier: list[NDArray[Scalar]] = []
         self._frozen = False
 
     @property
     def cost(self) -> float:
-        """What the best pattern costs, infinite where there is none."""
-        return np.inf if self.pattern is None else self.cost_of(self.pattern)
-
-    def cost_of(self, pattern: NDArray[np.bool_]) -> float:
-        """Return what a pattern costs."""
-        return float(self.problem.cost[pattern].sum())
+        """What the best point costs, infinite where there is none."""
+        return np.inf if self.best is None else self.cost_of(self.best)
 
     @property
     def cutoff(self) -> float:
-        """The highest cost, forced cells left out, of a pattern that is cheaper than the best one."""
+        """The highest cost, `base` left out, of a point that is cheaper than the best one."""
         return self.step.below(self.cost - self.base)
 
     @property
     def done(self) -> bool:
-        """Whether the pattern is optimal, or there is none."""
-        if self.pattern is None:
+        """Whether the best point is optimal, or there is none."""
+        if self.best is None:
             return self.impossible
-        return self.bound >= self.cost or self.bound - self.base > self.cutoff
+        return self.is_closed_at(self.cost, 2 * self._accuracy) or self.bound - self.base > self.cutoff
 
-    @property
-    def one_step_left(self) -> bool:
-        """Whether no cost lies between the bound and the best pattern's: a tree tells at once which is the optimum."""
-        return self.cost - self.bound <= self.step.size * ONE_STEP
+    def is_closed_at(self, cost: float, gap: float) -> bool:
+        """Return whether a cost is within a share of the bound."""
+        return cost - self.bound <= gap * abs(cost)
 
-    def allows(self, pattern: NDArray[np.bool_]) -> bool:
-        """Return whether a pattern satisfies the further rows, and was not refuted."""
-        x = pattern.astype(np.float64)
+    def allows(self, point: NDArray[Scalar]) -> bool:
+        """Return whether a point satisfies the further rows, and was not refuted."""
+        x = point.astype(np.float64)
         return not any(row.violation(x) > CUT_SATISFIED for row in (*self.rows, *self.refuted))
 
-    def improve(self, pattern: NDArray[np.bool_]) -> bool:
-        """Take a safe pattern where it is the best so far; return whether it is."""
-        if self.cost_of(pattern) >= self.cost:
+    def improve(self, point: NDArray[Scalar]) -> bool:
+        """Take a safe point where it is the best so far; return whether it is."""
+        if self.cost_of(point) >= self.cost:
             return False
-        self.pattern = pattern
-        self._earlier.append(pattern)
+        self.best = point
+        if self._keeps:
+            self._earlier.append(point)
         self._listen()
         return True
 
     def raise_bound(self, bound: float) -> None:
-        """Raise the bound to one that leaves forced cells out, where that is higher."""
+        """Raise the bound to one that leaves `base` out, where that is higher."""
         raised = self.base + self.step.raise_bound(bound)
         if raised > self.bound and not self._frozen:
-            self.bound = self._proved_bound = min(raised, self.cost)
+            self.bound = min(raised, self.cost)
             self._listen()
 
     def conclude(self) -> None:
-        """Conclude that the best pattern is optimal, or that there is none; or nothing, where a proof is missing."""
+        """Conclude that the best point is optimal, or that there is none; or nothing, where a proof is missing."""
         self.exhausted = True
         if self._frozen:
             return
-        if self.pattern is None:
+        if self.best is None:
             self.impossible = True
         else:
-            self.bound = self._proved_bound = self.cost
+            self.bound = max(self.bound, self.cost - self._accuracy * abs(self.cost))
         self._listen()
 
     def freeze(self, *, unless: bool = False) -> None:
         """Let the bound stay where it is from now on, unless all requirements are necessary."""
         self._frozen |= not unless
 
-    def force(self, forced: NDArray[np.bool_]) -> None:
-        """Hide further columns in any case from now on, ``(n,)``; they cost what they did."""
-        self.problem = replace(self.problem, forced=forced)
-
-    def take_over(self, found: Outcome) -> None:
+    def take_over(self, found: Outcome[Scalar]) -> None:
         """Take over a bound that was found by another process."""
         self.exhausted = found.exhausted
         if not self._frozen:
-            self.bound = self._proved_bound = max(self.bound, found.bound)
+            self.bound = max(self.bound, found.bound)
             self.impossible = found.impossible
         self._listen()
+
+    def withdraw(self, cuts: Sequence[Cut]) -> None:
+        """Go back to an earlier point, or none: the best one is refuted, which these no-good cuts say."""
+        self.refuted += cuts
+        self.exhausted = False
+        self._earlier = [point for point in self._earlier if self.allows(point)]
+        self.best = min(self._earlier, key=self.cost_of, default=None)
+
+
+class PatternIncumbent(Incumbent[np.bool_]):
+    """The incumbent of a search over patterns, which hide or show every column of a problem.
+
+    Parameters
+    ----------
+    problem
+        What is searched.
+    rows, listen
+        As in `Incumbent`.
+
+    Attributes
+    ----------
+    problem
+        The same, with cells that the oracle's requirements force as well.
+    """
+
+    def __init__(
+        self, problem: ProtectionProblem, rows: Sequence[Cut] = (), listen: Callable[[], None] = lambda: None
+    ) -> None:
+        self.problem = problem
+        base, step = float(problem.cost[problem.forced].sum()), CostStep.of(problem.cost[~problem.forced])
+        super().__init__(lambda pattern: float(self.problem.cost[pattern].sum()), base, step, listen, rows=rows)
+
+    @property
+    def pattern(self) -> NDArray[np.bool_] | None:
+        """The cheapest safe pattern so far, None where there is none, ``(n,)``."""
+        return self.best
+
+    @property
+    def one_step_left(self) -> bool:
+        """Whether no cost lies between the bound and the best pattern's: a tree tells at once which is the optimum."""
+        return self.cost - self.bound <= self.step.size * ONE_STEP
+
+    def force(self, forced: NDArray[np.bool_]) -> None:
+        """Hide further columns in any case from now on, ``(n,)``; they cost what they did."""
+        self.problem = replace(self.problem, forced=forced)
 
     def refute(self, missed: NDArray[np.int64], *, proved: bool) -> list[Cut]:
         """Return no-good cuts of the best pattern, which misses levels of these columns, and go back to an earlier one.
 
         Where that is not proved, bounds must not use the cuts: the bound stays where it is from now on.
         """
-        if self.pattern is None:
+        if self.best is None:
             return []
         # A cell that is shown, and misses its level, must be hidden: that is to hide more.
-        cuts = no_good_cuts(self.problem, self.pattern, missed if bool(self.pattern[missed].all()) else missed[:0])
-        self.refuted += cuts
+        cuts = no_good_cuts(self.problem, self.best, missed if bool(self.best[missed].all()) else missed[:0])
         self.impossible = self.impossible or (proved and not all(len(cut.columns) for cut in cuts))
         self.freeze(unless=proved)
-        self.exhausted = False
-        self.bound = min(self.bound, self._proved_bound)
-        self._earlier = [pattern for pattern in self._earlier if self.allows(pattern)]
-        self.pattern = min(self._earlier, key=self.cost_of, default=None)
+        self.withdraw(cuts)
         return cuts
 
 

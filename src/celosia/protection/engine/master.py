@@ -174,6 +174,11 @@ class Master:
         self.lower[columns] = self.upper[columns] = at
         self._model.change_bounds(columns, at, at)
 
+    @property
+    def is_restricted(self) -> bool:
+        """Whether columns are fixed, so that its bound may not hold for all points."""
+        return bool(((self.lower != self.base.lower) | (self.upper != self.base.upper)).any())
+
     def release(self) -> None:
         """Leave every column open again that was fixed."""
         columns = np.flatnonzero((self.lower != self.base.lower) | (self.upper != self.base.upper))

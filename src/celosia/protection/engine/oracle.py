@@ -7,45 +7,20 @@ are fewer; so one tree is enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.initial import initial_cuts
-from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
+from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
 from celosia.protection.engine.relaxation import Relaxation, hiding_cuts, separate_pattern
 from celosia.protection.run import NewColumnsError
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
-    from celosia.protection.engine.problem import ProtectionProblem
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Extension:
-    """A problem with further requirements.
-
-    Parameters
-    ----------
-    problem
-        The problem. Columns more come last, and are forced.
-    before
-        Which requirement each one was before, -1 for new ones, ``(q,)``.
-    necessary
-        Every safe pattern satisfies the new requirements. If false they are only sufficient, and lower bounds must not
-        use them.
-    """
-
-    problem: ProtectionProblem
-    before: NDArray[np.int64]
-    necessary: bool
-
-
-Extend = Callable[[NDArray[np.bool_]], Extension | None]
-"""Returns the problem with requirements that a pattern, ``(n,)``, violates; None where the pattern is safe."""
+    from celosia.protection.engine.problem import Extend, Extension
 
 
 class LazyRequirements:
@@ -66,7 +41,7 @@ class LazyRequirements:
         Separates patterns by the newest requirements alone.
     """
 
-    def __init__(self, extend: Extend | None, incumbent: Incumbent, relaxation: Relaxation) -> None:
+    def __init__(self, extend: Extend | None, incumbent: PatternIncumbent, relaxation: Relaxation) -> None:
         self._extend, self._incumbent, self._relaxation = extend, incumbent, relaxation
         self.newest = relaxation.separator
 

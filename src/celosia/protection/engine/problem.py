@@ -11,9 +11,10 @@ level of every requirement, up, down, or both together for a sliding level.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,6 +159,34 @@ class ProtectionProblem:
             whole=self.whole[columns],
             product=None if self.product is None else self.product.take(columns),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extension:
+    """A problem with further requirements.
+
+    Parameters
+    ----------
+    problem
+        The problem. Attackers more come last; so do columns more, which are forced.
+    necessary
+        Every safe publication satisfies the new requirements. If false they are only sufficient, and lower bounds must
+        not use them.
+    before
+        Which requirement each one was before, -1 for new ones, ``(q,)``; empty where a search does not ask for it.
+    """
+
+    problem: ProtectionProblem
+    necessary: bool
+    before: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+Extend = Callable[[NDArray[Any]], Extension | None]
+"""The oracle of a search: attacks a point of its master, such as a pattern, that meets all requirements so far.
+
+It returns the problem with requirements that would have stopped the attack, None where the point is safe, and raises
+`celosia.protection.engine.stop.TimeUpError` where there is no time to find out.
+"""
 
 
 def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> ProtectionProblem:

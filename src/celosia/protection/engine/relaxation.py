@@ -15,7 +15,7 @@ from celosia.protection.engine.cuts.initial import no_isolated_cell_cuts
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.cuts.zero_half import zero_half_cuts
-from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
+from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.stop import Stop
@@ -58,7 +58,7 @@ class Relaxation:
     """
 
     def __init__(
-        self, incumbent: Incumbent, stop: Stop, backend: Backend, parameters: EngineParameters = PARAMETERS
+        self, incumbent: PatternIncumbent, stop: Stop, backend: Backend, parameters: EngineParameters = PARAMETERS
     ) -> None:
         self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
         problem = incumbent.problem

@@ -12,7 +12,7 @@ from celosia.solve.clock import Clock
 from celosia.solve.deadline import Until
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.incumbent import Incumbent, Scalar
 
 
 class TimeUpError(Exception):
@@ -36,7 +36,7 @@ class Stop:
 
     def __init__(
         self,
-        incumbent: Incumbent,
+        incumbent: Incumbent[Scalar],
         clock: Clock,
         audit_if_due: Callable[[], None] = lambda: None,
         grace: float = PARAMETERS.grace,
@@ -53,16 +53,16 @@ class Stop:
     def reached(self) -> bool:
         """Whether the search may end: the gap is closed, or nothing is left to search."""
         found = self._incumbent
-        return (
-            found.done
-            or found.exhausted
-            or (found.pattern is not None and found.cost - found.bound <= self._gap * found.cost)
-        )
+        return found.done or found.exhausted or (found.best is not None and self.is_reached_at(found.cost))
+
+    def is_reached_at(self, cost: float) -> bool:
+        """Return whether a safe point of some cost would close the gap."""
+        return self._incumbent.is_closed_at(cost, self._gap)
 
     @property
     def left(self) -> float:
         """Seconds that remain; before a first pattern is known the search gets its grace, and others wait for it."""
-        if self._incumbent.pattern is None:
+        if self._incumbent.best is None:
             return self.clock.left_with_grace(self._grace)
         return min(self.clock.left, self._end - self.clock.seconds)
 

@@ -17,7 +17,7 @@ from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.heuristics.primal import PrimalHeuristics
-    from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.oracle import LazyRequirements
     from celosia.protection.engine.relaxation import Relaxation
 
@@ -37,7 +37,7 @@ class TreeSearch:
 
     def __init__(
         self,
-        incumbent: Incumbent,
+        incumbent: PatternIncumbent,
         stop: Stop,
         relaxation: Relaxation,
         requirements: LazyRequirements,

@@ -16,8 +16,7 @@ from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, list_items
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.relaxation import FurtherRequirements
-from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.intervals.formulation import Prices, formulate_by_ends, offer_range_ends
 from celosia.protection.intervals.method import Intervals
@@ -127,7 +126,7 @@ class RangeProblem:
         """Return what a pattern costs."""
         return self.method.loss(pattern, self.risk)
 
-    def extend(self, told: ViolatedRequirements) -> FurtherRequirements | None:
+    def extend(self, told: ViolatedRequirements) -> Extension | None:
         """Add violated requirements; return the problem with them, None where they are known.
 
         Known requirements that are missed by rounding errors are left to placing.
@@ -152,7 +151,7 @@ class RangeProblem:
         self.risk, self.required, self.problem, self.necessary = told.risk, required, problem, told.necessary
         refuse_unreachable_levels(required)
         self.refuse_determined_cells()
-        return FurtherRequirements(problem, self.necessary)
+        return Extension(problem, self.necessary)
 
     def _furthest(self, problem: ProtectionProblem) -> NDArray[np.float64]:
         """Return how far ranges may reach, ``(2 n,)``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from celosia.errors import InfeasibleError
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.relaxation import FurtherRequirements, ModeCuttingPlanes
 from celosia.protection.engine.modes.separation import CapacitySeparator
+from celosia.protection.engine.problem import Extension
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
@@ -52,10 +53,10 @@ class RangeSearches(Generic[RangesT]):
     told: ViolatedRequirements | None = None
 
     def open(
-        self, modes: Modes, run: Run | None = None, hear: Callable[[ModeCuttingPlanes], None] | None = None
+        self, modes: Modes, run: Run | None = None, hear: Callable[[ModeSearch], None] | None = None
     ) -> ModeSearch:
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
-        oracle = None if self.run.oracle is None else self._ask_respondents
+        oracle = None if self.run.oracle is None else partial(self._ask_respondents, modes)
         problem, parameters = self.ranges.problem, self.ranges.parameters.search
         return ModeSearch(problem, modes, backends()[0], run or self.run, hear or self.hear, oracle, parameters)
 
@@ -72,7 +73,7 @@ class RangeSearches(Generic[RangesT]):
         best = search.best
         return (self.widen_one_by_one() if best is None else self.ranges.read(search.modes, best)), search.bound
 
-    def _ask_respondents(self, modes: Modes, v: NDArray[np.float64]) -> FurtherRequirements | None:
+    def _ask_respondents(self, modes: Modes, v: NDArray[np.float64]) -> Extension | None:
         """Return the problem with the requirements that would have stopped an attack on a point, None where it is safe.
 
         Raises
@@ -92,8 +93,7 @@ class RangeSearches(Generic[RangesT]):
 
     def update_requirements(self, search: ModeSearch) -> None:
         """Add the requirements that other searches have learnt from the oracle since this one was made."""
-        if search.oracle is not None and search.separator.problem is not self.ranges.problem:
-            search.require(FurtherRequirements(self.ranges.problem, self.ranges.necessary))
+        search.require(self.ranges.problem, necessary=self.ranges.necessary)
 
     def widen_one_by_one(self, slacks: RangeSlacks | None = None) -> RangeSlacks:
         """Return slacks widened until all requirements are met, one requirement after the other.
@@ -136,7 +136,7 @@ class RangeSearches(Generic[RangesT]):
 
     def hear(
         self,
-        search: ModeCuttingPlanes,
+        search: ModeSearch,
         bound: float | None = None,
         read: Callable[[Modes, NDArray[np.float64]], RangeSlacks] | None = None,
     ) -> None:

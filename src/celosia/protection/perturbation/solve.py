@@ -17,7 +17,6 @@ from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.number_search import NumberSearch
-from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
@@ -116,7 +115,7 @@ class _PerturbationSearch(NumberSearch):
         still = best[2 * m : 3 * m] < HALF if self.method.at_most is not None else np.zeros(m, dtype=bool)
         return _FoundMoves(moved, still, bound)
 
-    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
+    def insure(self, search: ModeSearch, fallback: Fallback) -> None:
         """Have the best moves so far audited."""
         if search.best is not None and self._drawn is not None:
             bounds, unit, notes = self._drawn

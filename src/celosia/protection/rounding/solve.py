@@ -17,7 +17,6 @@ from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.number_search import NumberSearch
-from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import find_smallest, refuse_unreachable_levels
@@ -106,7 +105,7 @@ class _RoundingSearch(NumberSearch):
                 asked_why = True
             extra += 1
 
-    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
+    def insure(self, search: ModeSearch, fallback: Fallback) -> None:
         """Have the best rounding so far audited."""
         if search.best is not None:
             found = self._publish(search.best, min(search.bound, self.ceiling), self._extra)

@@ -57,7 +57,7 @@ class ComponentSearch:
     seed: int
     parameters: EngineParameters
 
-    def run(self) -> Outcome:
+    def run(self) -> Outcome[np.bool_]:
         """Return what the search finds."""
         clock = Clock(None if math.isinf(self.time_limit) else self.time_limit)
         tree = backend_named(self.solver)

@@ -20,9 +20,8 @@ from celosia.pattern.pattern import Pattern
 from celosia.presses import answer_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import CELLS, cuts_for_problem, keep_cuts, pattern_for_problem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
@@ -207,7 +206,7 @@ class _Suppression:
             raise self._refusal()
         self._refused, self._before = pattern, known.keys()
         before = [known.get(requirement, -1) for requirement in self._requirement_keys()]
-        return Extension(self.problem, np.array(before, dtype=np.int64), violated.necessary)
+        return Extension(self.problem, violated.necessary, np.array(before, dtype=np.int64))
 
     def _reopen(self) -> None:
         """Open another search, which begins with the best pattern, or with the one that the oracle refused."""

@@ -11,7 +11,7 @@ from tests.golden.test_daalmans_dewaal_2010 import TABLE_6, TWENTY
 
 from celosia import assess
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.incumbent import Incumbent, no_good_cuts
+from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.clock import Clock
@@ -31,13 +31,13 @@ def hiding(problem: ProtectionProblem, n: int) -> NDArray[np.bool_]:
 
 def test_only_a_cheaper_pattern_is_better(problem: ProtectionProblem) -> None:
     heard: list[int] = []
-    found = Incumbent(problem, listen=lambda: heard.append(1))
+    found = PatternIncumbent(problem, listen=lambda: heard.append(1))
     assert [found.improve(hiding(problem, n)) for n in (5, 6, 4)] == [True, False, True]
     assert (found.cost, len(heard)) == (4.0, 2)
 
 
 def test_bounds_only_rise_and_are_rounded_up_to_costs_of_patterns(problem: ProtectionProblem) -> None:
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     found.raise_bound(1.2)
     found.raise_bound(0.5)
     assert found.bound == 1.0 + 2.0  # the forced column, and two others
@@ -46,7 +46,7 @@ def test_bounds_only_rise_and_are_rounded_up_to_costs_of_patterns(problem: Prote
 
 
 def test_a_frozen_bound_stays_and_nothing_is_concluded(problem: ProtectionProblem) -> None:
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     found.freeze(unless=True)
     found.raise_bound(1.0)
     found.freeze()
@@ -56,7 +56,7 @@ def test_a_frozen_bound_stays_and_nothing_is_concluded(problem: ProtectionProble
 
 
 def test_a_refuted_pattern_gives_way_to_an_earlier_one(problem: ProtectionProblem) -> None:
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     found.improve(hiding(problem, 5))
     found.improve(hiding(problem, 3))
     (cut,) = found.refute(np.array([0]), proved=True)
@@ -67,7 +67,7 @@ def test_a_refuted_pattern_gives_way_to_an_earlier_one(problem: ProtectionProble
 
 
 def test_where_everything_hidden_is_refuted_nothing_is_safe(problem: ProtectionProblem) -> None:
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     found.improve(np.ones(len(problem), dtype=bool))
     found.refute(np.array([0]), proved=True)
     assert (found.pattern, found.impossible, found.done) == (None, True, True)
@@ -75,7 +75,7 @@ def test_where_everything_hidden_is_refuted_nothing_is_safe(problem: ProtectionP
 
 def test_further_rows_are_kept(problem: ProtectionProblem) -> None:
     free = np.arange(1, len(problem))
-    found = Incumbent(problem, [Cut(free, -np.ones(len(free)), -2.0)])
+    found = PatternIncumbent(problem, [Cut(free, -np.ones(len(free)), -2.0)])
     assert [found.allows(hiding(problem, n)) for n in (3, 4)] == [True, False]
 
 
@@ -87,7 +87,7 @@ def test_a_cell_that_is_not_forced_may_be_shown_instead(problem: ProtectionProbl
 
 
 def test_a_search_may_stop_at_its_gap(problem: ProtectionProblem) -> None:
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     stop = Stop(found, Clock(None))
     stop.begin(0.5, np.inf)
     found.improve(hiding(problem, 4))
@@ -98,7 +98,7 @@ def test_a_search_may_stop_at_its_gap(problem: ProtectionProblem) -> None:
 
 def test_before_a_first_pattern_time_has_its_grace(problem: ProtectionProblem) -> None:
     audits: list[int] = []
-    found = Incumbent(problem)
+    found = PatternIncumbent(problem)
     stop = Stop(found, Clock(0.0), lambda: audits.append(1), grace=1.0)
     stop.check()
     found.improve(hiding(problem, 4))

@@ -13,9 +13,8 @@ from celosia.attack.findings import MET
 from celosia.pattern.entries import SHOWN
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import CutBuilder
-from celosia.protection.engine.oracle import Extension
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.problem import problem_of
+from celosia.protection.engine.problem import Extension, problem_of
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.run import Run, ViolatedRequirements
 from celosia.protection.state.warm_start import WarmStart
@@ -182,7 +181,7 @@ def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     cell = int(np.flatnonzero(~problem.forced)[0])
     forced = problem.forced.copy()
     forced[cell] = True
-    told = [Extension(replace(problem, forced=forced), np.arange(len(problem.requirements)), necessary=True)]
+    told = [Extension(replace(problem, forced=forced), necessary=True, before=np.arange(len(problem.requirements)))]
     solver = backends()[0]
     own = BranchAndCut(problem, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
     without = np.ones(len(problem), dtype=bool)

@@ -25,7 +25,7 @@ from celosia.tolerance import HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
-    from celosia.protection.engine.incumbent import Incumbent
+    from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.oracle import LazyRequirements
     from celosia.protection.engine.problem import ProtectionProblem
@@ -58,7 +58,7 @@ class PrimalHeuristics:
 
     def __init__(
         self,
-        incumbent: Incumbent,
+        incumbent: PatternIncumbent,
         stop: Stop,
         relaxation: Relaxation,
         requirements: LazyRequirements,

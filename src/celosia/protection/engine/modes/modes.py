@@ -163,6 +163,20 @@ class Modes:
         )
 
     @property
+    def integers(self) -> NDArray[np.int64]:
+        """The variables that are whole numbers."""
+        whole = self.program.integer
+        return np.zeros(0, dtype=np.int64) if whole is None else np.flatnonzero(whole)
+
+    @property
+    def least_cost(self) -> float:
+        """What every point costs at least, without any requirement."""
+        program = self.program
+        ends = np.where(program.cost < 0, program.upper, program.lower)
+        priced = program.cost != 0
+        return self.constant + float(program.cost[priced] @ ends[priced])
+
+    @property
     def only_widen(self) -> bool:
         """Whether no variable makes a slack smaller, as it is with ranges."""
         return bool((self.up.data >= 0).all() and (self.down.data >= 0).all())

@@ -14,7 +14,6 @@ from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
-from celosia.protection.engine.modes.relaxation import ModeCuttingPlanes
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of
@@ -78,7 +77,7 @@ class NumberSearch:
             raise OutOfTimeError.one("time_limit", f"was reached before {what} known.", remedy)
         return search.best
 
-    def record(self, search: ModeCuttingPlanes) -> None:
+    def record(self, search: ModeSearch) -> None:
         """Note incumbent and bound of a search, and publish a fallback where that is due."""
         cost = search.cost if np.isfinite(search.cost) else None
         self.trace.append((self.run.clock.seconds, cost, search.bound, len(search.pool.cuts)))
@@ -88,7 +87,7 @@ class NumberSearch:
             with fallback.measure_audit(), deadline.in_all(), suppress(CelosiaError):
                 self.insure(search, fallback)
 
-    def insure(self, search: ModeCuttingPlanes, fallback: Fallback) -> None:
+    def insure(self, search: ModeSearch, fallback: Fallback) -> None:
         """Publish and audit the incumbent of a search as a fallback: there may be no time for a better one."""
 
     def refuse_disclosing_cells(self) -> None:

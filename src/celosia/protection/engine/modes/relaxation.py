@@ -1,71 +1,35 @@
-"""Cutting planes for the relaxed master of any modes of publication: solve it, separate its point, add the cuts, again.
+"""The relaxed master of any modes of publication: solve it, separate its point, add the cuts, again.
 
 Without whole numbers that is the whole search (`celosia.protection.engine.modes.branch_and_cut` has the rest). Points
 count as safe when every level is reached in doubles; what is published is audited afterwards.
-
-An oracle may add requirements while a search runs, as in `celosia.protection.engine.oracle`: it attacks the points that
-would become the incumbent, and what would have stopped the attack is required from then on. Cuts stay valid: each
-follows from one level, from the bounds of an attacker, and from the bounds of variables, and none of these changes when
-there are more levels and attackers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
-from celosia.protection.engine.modes.separation import CapacitySeparator
-from celosia.protection.engine.problem import ProtectionProblem
-from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
-from celosia.protection.run import Run
-from celosia.protection.state.file import PackedCuts
-from celosia.protection.state.fingerprint import digest_of
+from celosia.protection.engine.modes.separation import CapacitySeparator, Separation
+from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
+from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend
-from celosia.tolerance import (
-    CUT_SATISFIED,
-    GAP_CLOSED,
-    LEVEL_REACHED,
-    LEVEL_REACHED_BY_CUTS,
-    TREE_BOUND,
-    WITNESS_EXCEEDS,
-)
+from celosia.tolerance import CUT_SATISFIED, LEVEL_REACHED
+
+Repair = Callable[[NDArray[np.float64], Separation, int, bool], None]
+"""Makes safe points of one whose whole numbers are fixed: the point, its separation, how many of the cuts that it
+violates are new, and whether slacks were taken as they are."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FurtherRequirements:
-    """A problem with more requirements than before, of more attackers, who come last.
-
-    Parameters
-    ----------
-    problem
-        The problem, with the same columns.
-    necessary
-        Every safe point satisfies the new requirements. If false they are only sufficient, and bounds must not use
-        them.
-    """
-
-    problem: ProtectionProblem
-    necessary: bool
-
-
-PointOracle = Callable[[Modes, NDArray[np.float64]], FurtherRequirements | None]
-"""Attacks a point that meets all requirements; returns those that would have stopped the attack, None if it is safe.
-
-It raises `celosia.protection.engine.stop.TimeUpError` where there is no time to find out.
-"""
-
-
-class ModeCuttingPlanes:
-    """A search for the cheapest safe point of the modes of a problem, as far as cuts of the relaxed master lead.
+class ModeRelaxation:
+    """The relaxed master of the modes of a problem with its cut pool and its separator.
 
     Parameters
     ----------
@@ -73,25 +37,25 @@ class ModeCuttingPlanes:
         The requirements, and what may be published.
     backend
         Solves masters and attackers' linear programs.
-    run
-        When to stop, and the solver of masters with whole numbers.
-    listen
-        Hears of every better incumbent or bound.
-    oracle
-        Attacks points; None where the requirements of the problem are all.
+    incumbent
+        Gets the bounds.
+    stop
+        When to end.
+    touch
+        Is called when there are new cuts.
     parameters
-        How the search goes.
+        How much effort cutting planes are worth.
 
     Attributes
     ----------
-    best
-        The incumbent: the cheapest safe point so far, None where there is none.
-    bound
-        No safe point costs less.
-    impossible
-        There is no safe point.
+    pool
+        All cuts that were found.
     separator
         Separates capacity cuts of the requirements so far.
+    master
+        The open linear program.
+    last
+        Its last solution, None before the first.
     """
 
     def __init__(
@@ -99,25 +63,17 @@ class ModeCuttingPlanes:
         problem: ProtectionProblem,
         modes: Modes,
         backend: Backend,
-        run: Run,
-        listen: Callable[[ModeCuttingPlanes], None],
-        oracle: PointOracle | None = None,
+        incumbent: Incumbent[np.float64],
+        stop: Stop,
+        touch: Callable[[], None] = lambda: None,
         parameters: ModeSearchParameters = SEARCH,
     ) -> None:
-        self.modes, self.run, self.parameters = modes, run, parameters
+        self.modes, self.parameters = modes, parameters
+        self._incumbent, self._stop, self._touch = incumbent, stop, touch
         self.separator = CapacitySeparator(problem, modes, backend, parameters.separation)
         self.pool = CutPool()
-        self.best: NDArray[np.float64] | None = None
-        self.bound = self._least_cost(modes)
-        self.impossible = False
-        self._last: NDArray[np.float64] | None = None
-        self._no_goods: set[bytes] = set()
-        self._listen = listen
-        self.oracle = oracle
-        self._bound_final = False
-        self._master = Master(modes.program, backend, self.pool)
-        integer = modes.program.integer
-        self._integer = np.zeros(0, dtype=np.int64) if integer is None else np.flatnonzero(integer)
+        self.master = Master(modes.program, backend, self.pool)
+        self.last: NDArray[np.float64] | None = None
 
     @cached_property
     def _width_costs(self) -> NDArray[np.float64]:
@@ -129,111 +85,61 @@ class ModeCuttingPlanes:
         """How much wider slacks are taken, stage by stage."""
         costs, parameters = self._width_costs[self._width_costs > 0], self.parameters
         low, high = np.quantile(costs, [0.1, 0.9]) if len(costs) else (1.0, 1.0)
-        uneven = high > parameters.uneven_costs * low and not len(self._integer)
+        uneven = high > parameters.uneven_costs * low and not len(self.modes.integers)
         return parameters.widenings_of_uneven_costs if uneven else parameters.widenings
 
     @cached_property
-    def _widening(self) -> NDArray[np.float64]:
+    def widening(self) -> NDArray[np.float64]:
         """How much of the extra width every column gets: less where width is dear, ``(n,)``."""
         costs = self._width_costs
         usual = np.median(costs[costs > 0]) if bool((costs > 0).any()) else 1.0
-        return np.ones(len(costs)) if len(self._integer) else np.minimum(1.0, usual / np.maximum(costs, 1e-300))
+        if len(self.modes.integers):
+            return np.ones(len(costs))
+        return np.asarray(np.minimum(1.0, usual / np.maximum(costs, 1e-300)))
 
-    @staticmethod
-    def _least_cost(modes: Modes) -> float:
-        """Return what every point costs at least, without any requirement."""
-        program = modes.program
-        ends = np.where(program.cost < 0, program.upper, program.lower)
-        priced = program.cost != 0
-        return modes.constant + float(program.cost[priced] @ ends[priced])
+    def satisfies_rows(self, v: NDArray[np.float64]) -> bool:
+        """Return whether a point satisfies the rows of the program."""
+        program = self.modes.program
+        rows = program.rows @ v
+        low, high = program.row_lower - CUT_SATISFIED, program.row_upper + CUT_SATISFIED
+        return bool(((rows >= low) & (rows <= high)).all())
 
-    @property
-    def cost(self) -> float:
-        """What the incumbent costs, infinite where there is none."""
-        return np.inf if self.best is None else self.modes.cost(self.best)
+    def raise_bound(self, bound: float) -> None:
+        """Take note of a bound of the master, unless fixed variables make it hold for a part of all points only."""
+        if not self.master.is_restricted:
+            self._incumbent.raise_bound(bound)
 
-    @property
-    def done(self) -> bool:
-        """Whether the incumbent is within the gap of the bound, or there is no safe point."""
-        if self.best is None:
-            return self.impossible
-        close = 2 * TREE_BOUND if len(self._integer) else GAP_CLOSED
-        return self.cost - self.bound <= max(self.run.gap, close) * abs(self.cost)
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
-        return self.best is not None and (self.oracle is None or self.done or len(self._integer) > 0)
-
-    def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
-        """Take over valid cuts, a bound, and a safe point as the incumbent."""
-        self._master.add(cuts)
-        self.bound = max(self.bound, bound)
-        self.best = v
-
-    @cached_property
-    def _name(self) -> str:
-        """What tells this search from others: its variables and its requirements."""
-        problem = self.separator.problem
-        asked = problem.matrix, problem.up, problem.down, problem.requirements, problem.whole
-        return digest_of((self.modes, asked))
-
-    def begin_warm(self) -> None:
-        """Begin with the cuts of the same search in another run, and have those of this one kept.
-
-        Not where an oracle adds requirements: bounds may not use all of these.
-        """
-        if self.oracle is not None or (self.run.warm_start is None and self.run.keeper is None):
-            return
-        if self.run.warm_start is not None:
-            self._master.add(cuts_of_search(self.run.warm_start, self._name, len(self.modes.program.cost)))
-        if self.run.keeper is not None:
-            self.run.keeper.keep_cuts(self._name, self._pack_cuts)
-
-    def _pack_cuts(self, most: int) -> PackedCuts:
-        """Return all cuts but no-good cuts, which may not be proved."""
-        return pack_cuts((cut for cut in tuple(self.pool.cuts) if cut.key not in self._no_goods), most)
-
-    @property
-    def _restricted(self) -> bool:
-        """Whether variables of the master are fixed, so that its bound does not hold for all points."""
-        base = self._master.base
-        return bool(((self._master.lower != base.lower) | (self._master.upper != base.upper)).any())
-
-    def _check_time(self) -> None:
-        if self.run.clock.left <= 0:
-            raise TimeUpError
-
-    def _cut(self, *, whole: bool) -> Point | None:
+    def cut(self, repair: Repair | None = None) -> Point | None:
         """Cut until every level is reached; return the last point, None where none is cheaper than the incumbent.
 
         Parameters
         ----------
-        whole
-            All whole numbers are fixed: the last point is a safe one. Otherwise cutting ends when the bound hardly
-            rises.
+        repair
+            Makes safe points of what the master finds, where all whole numbers are fixed; None where they are not, and
+            cutting ends when the bound hardly rises.
         """
         history: list[float] = []
         stage = 0
         while True:
-            point = self._master.solve()
+            point = self.master.solve()
             if point is not None:
-                self._last = point.x
+                self.last = point.x
                 history.append(point.bound)
-                self._raise_bound(point.bound)
-            if point is None or self.done or self.modes.constant + point.bound >= self.cost:
+                self.raise_bound(point.bound)
+            found = self._incumbent
+            if point is None or self._stop.reached or found.base + point.bound >= found.cost:
                 return None
-            self._check_time()
-            if self._master.recall(point.x):
+            self._stop.check()
+            if self.master.recall(point.x):
                 continue
-            new = self._separate_at(point.x, stage, whole=whole)
+            new = self._separate_at(point.x, stage, repair)
             if new:
                 stage = self._next_stage(stage, new)
                 if len(history) % self.parameters.purge_rounds == 0:
-                    self._master.purge()
-                if not whole and self._stalls(history):
+                    self.master.purge()
+                if repair is None and self._stalls(history):
                     return point
-            elif whole and self.done:
+            elif repair is not None and self._stop.reached:
                 return point
             elif stage < len(self._stages) - 1:
                 stage += 1
@@ -251,132 +157,92 @@ class ModeCuttingPlanes:
         last = len(self._stages) - 1
         return min(stage + 1, last) if new <= self.parameters.tail * len(self.separator.sides) else stage
 
-    def _separate_at(self, v: NDArray[np.float64], stage: int, *, whole: bool) -> int:
-        """Add the cuts that a point violates; return how many. A whole point without any is offered, slightly wider."""
+    def _separate_at(self, v: NDArray[np.float64], stage: int, repair: Repair | None) -> int:
+        """Add the cuts that a point violates, and have it repaired; return how many are new."""
         separator, exact = self.separator, stage == len(self._stages) - 1
-        missing = LEVEL_REACHED if exact and whole else self.parameters.postponed
-        widening = self._stages[stage] * self._widening
-        early = not exact and not len(self._integer)
+        missing = LEVEL_REACHED if exact and repair is not None else self.parameters.postponed
+        widening = self._stages[stage] * self.widening
+        early = not exact and not len(self.modes.integers)
         found = separator.separate(v, widening=widening, missing=missing, effort="little" if early else "enough")
-        new = self._master.add(found.cuts)
+        new = self.master.add(found.cuts)
         if not new and not found.complete and not early:
             found = separator.separate(v, widening=widening, missing=missing)
-            new = self._master.add(found.cuts)
-        if new and self.run.keeper is not None and self.oracle is None:
-            self.run.keeper.touch()
-        if whole and separator.has_programs and not len(self._integer) and self.modes.only_widen:
-            self._offer_witnesses(v)
-        elif whole and (exact or not new):
-            least = found.least if exact else separator.separate(v).least
-            self._offer_scaled(v, least, LEVEL_REACHED_BY_CUTS if exact and not new else LEVEL_REACHED)
+            new = self.master.add(found.cuts)
+        if new:
+            self._touch()
+        if repair is not None:
+            repair(v, found, new, exact)
         if self.separator is not separator:  # the oracle has added requirements
-            return self._separate_at(v, stage, whole=whole)
-        return 0 if self.done else new
+            return self._separate_at(v, stage, repair)
+        return 0 if self._stop.reached else new
 
-    def _raise_bound(self, bound: float) -> None:
-        """Take note of a bound, unless it holds for a part of all points only."""
-        bound += self.modes.constant
-        if bound > self.bound and not self._restricted and not self._bound_final:
-            self.bound = min(bound, self.cost)
-            self._listen(self)
+    def extend(self, problem: ProtectionProblem) -> None:
+        """Add requirements; their target cells are ranges where they may be nothing else."""
+        old = self.separator
+        self.separator = CapacitySeparator(problem, self.modes, old.backend, old.parameters)
+        columns = np.unique(self.separator.sides.columns)
+        opening = self.modes.opening[columns[self.modes.hiding[columns] < 0]]
+        self.master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])
 
-    def _offer(self, v: NDArray[np.float64]) -> None:
+
+class PointRequirements:
+    """Accepts points that an oracle does not object to, and adds the requirements that others violate.
+
+    Cuts stay valid: each follows from one level, from the bounds of an attacker, and from the bounds of variables, and
+    none of these changes when there are more levels and attackers.
+
+    Parameters
+    ----------
+    extend
+        The oracle; None where the requirements of the problem are all.
+    incumbent
+        Gets the points.
+    relaxation
+        Is extended.
+    stop
+        Says which point would be the last.
+    """
+
+    def __init__(
+        self, extend: Extend | None, incumbent: Incumbent[np.float64], relaxation: ModeRelaxation, stop: Stop
+    ) -> None:
+        self.extend, self._incumbent, self._relaxation, self._stop = extend, incumbent, relaxation, stop
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
+        return self._incumbent.best is not None and (self.extend is None or self._is_asked(self._incumbent.cost))
+
+    def accept(self, v: NDArray[np.float64]) -> None:
         """Make a safe point the incumbent if it is cheaper, unless the oracle refuses it.
 
         Without whole numbers such points are many, and the oracle is asked about the last only.
         """
-        if self.modes.cost(v) >= self.cost:
+        found = self._incumbent
+        cost = found.cost_of(v)
+        if cost >= found.cost:
             return
-        before, self.best = self.best if len(self._integer) else None, v.copy()
-        if (self.done or len(self._integer)) and self._oracle_refuses(v):
-            self.best = before
-        else:
-            self._listen(self)
+        if self._is_asked(cost) and self._is_refused(v):
+            if not len(self._relaxation.modes.integers):  # nobody was asked about the one before
+                found.best = None
+            return
+        found.improve(v.copy())
 
-    def _oracle_refuses(self, v: NDArray[np.float64]) -> bool:
+    def _is_asked(self, cost: float) -> bool:
+        """Return whether the oracle is asked about a point of some cost."""
+        return len(self._relaxation.modes.integers) > 0 or self._stop.is_reached_at(cost)
+
+    def _is_refused(self, v: NDArray[np.float64]) -> bool:
         """Return whether the oracle attacks a point with success, or has no time; add what would have stopped it."""
         try:
-            further = None if self.oracle is None else self.oracle(self.modes, v)
+            extension = None if self.extend is None else self.extend(v)
         except TimeUpError:
             return True
-        if further is not None:
-            self.require(further)
-        return further is not None
+        if extension is not None:
+            self.add(extension)
+        return extension is not None
 
-    def require(self, further: FurtherRequirements) -> None:
-        """Add requirements from now on; their target cells are ranges where they may be nothing else."""
-        old = self.separator
-        self.separator = CapacitySeparator(further.problem, self.modes, old.backend, old.parameters)
-        columns = np.unique(self.separator.sides.columns)
-        opening = self.modes.opening[columns[self.modes.hiding[columns] < 0]]
-        self._master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])
-        self._bound_final |= not further.necessary
-
-    def _offer_scaled(self, v: NDArray[np.float64], least: float, missing: float) -> None:
-        """Offer a point with its widths raised so that every level is reached, where bounds and rows allow that.
-
-        As it is, a point is offered that misses levels by no more than a share.
-        """
-        if least <= 0:
-            return
-        program = self.modes.program
-        continuous = np.zeros(len(v), dtype=bool)
-        continuous[np.concatenate([self.modes.up.indices, self.modes.down.indices])] = True
-        continuous[self._integer] = False
-        more = 0.0 if least >= 1 - LEVEL_REACHED else 1.0 / least - 1.0
-        for times in self.parameters.raisings if more else (1.0,):
-            wider = np.where(continuous, v * (1.0 + times * more), v)
-            wider = self.modes.tidy(np.minimum(wider, program.upper))
-            if not (self.modes.cost(wider) < self.cost and self._satisfies_rows(wider)):
-                break
-            if self.separator.separate(wider).safe:
-                self._offer(wider)
-                return
-        if least >= 1 - missing:  # values that move protect no better the further they do
-            self._offer(v)
-
-    def _offer_witnesses(self, v: NDArray[np.float64]) -> None:
-        """Offer a point whose slacks admit the last witnesses of all LPs, and are wide enough for all flows."""
-        program = self.modes.program
-        least = self.separator.least_by_flows(v)
-        if least <= 0:
-            return
-        bare = not self.separator.has_flows and not program.rows.shape[0]
-        wide = self.separator.widen_to_witnesses(program.lower if bare else v / least)
-        if wide is not None and bool((wide <= program.upper * (1 + 2 * WITNESS_EXCEEDS)).all()):
-            wide = np.minimum(wide, program.upper)
-            if self._satisfies_rows(wide):
-                self._offer(wide)
-
-    def _offer_in_haste(self) -> None:
-        """Where time is up without an incumbent, offer the last point made wide enough, or the one that opens all."""
-        ranges = not len(self._integer) and self.modes.only_widen
-        for widening in self.parameters.hasty_widenings if ranges and self._last is not None else ():
-            if self.best is None and self._last is not None:
-                least = self.separator.separate(self._last, widening=widening * self._widening).least
-                if self.separator.has_programs:
-                    self._offer_witnesses(self._last)
-                else:
-                    self._offer_scaled(self._last, least, LEVEL_REACHED)
-        if self.best is None:
-            self._offer_widest()
-
-    def _offer_widest(self) -> None:
-        """Offer the point that opens everything: dear, but mostly safe."""
-        program = self.modes.program
-        far = self.parameters.widest * float(self.separator.sides.levels.max(initial=0.0))
-        v = np.minimum(program.upper, far)
-        v[self._integer] = program.upper[self._integer]
-        self.suggest(v)
-
-    def suggest(self, v: NDArray[np.float64]) -> None:
-        """Make a point the incumbent where rows allow it, it is safe, and cheaper."""
-        if self._satisfies_rows(v) and self.separator.separate(v).safe:
-            self._offer(v)
-
-    def _satisfies_rows(self, v: NDArray[np.float64]) -> bool:
-        """Return whether a point satisfies the rows of the program."""
-        program = self.modes.program
-        rows = program.rows @ v
-        low, high = program.row_lower - CUT_SATISFIED, program.row_upper + CUT_SATISFIED
-        return bool(((rows >= low) & (rows <= high)).all())
+    def add(self, extension: Extension) -> None:
+        """Add requirements from now on."""
+        self._relaxation.extend(extension.problem)
+        self._incumbent.freeze(unless=extension.necessary)
