@@ -89,8 +89,8 @@ def protect(
         Attackers know that values are whole numbers: True for all cells, False for none; by default for the cells of
         variables that count.
     executor
-        Shares out the components of the problem by `celosia.Suppress` without rules for respondents; it is not used by
-        the other methods, nor with such rules.
+        Shares out the components of the problem, parts of the table that nothing connects; not with rules for
+        respondents, and not for `celosia.Adjust` and `celosia.RandomRound`, which have no such search.
     progress
         Hears of every better pattern and bound.
     respondents

@@ -70,8 +70,8 @@ class Run:
         Which values attackers know to be whole numbers: True for all, False for none, None for some, those of variables
         that count; see `celosia.table.table.whole_cells`.
     executor
-        Shares out the components of the problem by `celosia.Suppress` without rules for respondents; it is not used by
-        the other methods, nor with such rules.
+        Shares out the components of the problem, parts of the table that nothing connects; not with rules for
+        respondents, and not for `celosia.Adjust` and `celosia.RandomRound`, which have no such search.
     progress
         Hears of every better pattern and bound.
     named

@@ -91,6 +91,11 @@ class Clock:
         """Return the same clock with only a part of its limit: what comes afterwards needs its time, too."""
         return _Share(self, part)
 
+    def share_of_rest(self, part: float) -> Clock:
+        """Return the same clock with only a part of the seconds that remain."""
+        left, seconds = self.left, self.seconds
+        return self.share((seconds + part * left) / (seconds + left) if math.isfinite(left) else 1.0)
+
     def extend(self, part: float) -> Clock:
         """Return the same clock with a limit that is so far on the way to the last moment.
 

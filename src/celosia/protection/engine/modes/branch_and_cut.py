@@ -3,32 +3,37 @@
     cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.relaxation`
     widen      make a point safe whose whole numbers are fixed                        `engine.heuristics.widening`
     dive       fix whole numbers one part after another, cutting in between           `engine.heuristics.diving`
-    branch     the master with whole numbers; separate its solution; again until it violates no cut
+    branch     the master with whole numbers; separate its solution; again            `engine.modes.tree_search`
 
-Without whole numbers the first two are all. An oracle may add requirements while a search runs, as in
+Components that share nothing are searched apart (`engine.modes.components`), by an executor where there is one. Without
+whole numbers the first two steps are all. An oracle may add requirements while a search runs, as in
 `celosia.protection.engine.oracle`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
+from celosia.presses import admit_presses
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.heuristics.diving import Diving
 from celosia.protection.engine.heuristics.widening import Widening
-from celosia.protection.engine.incumbent import Incumbent
-from celosia.protection.engine.integer_master import IntegerMaster
+from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.master import CutPool
+from celosia.protection.engine.modes.components import ModeComponent, split_components
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
 from celosia.protection.engine.modes.relaxation import ModeRelaxation, PointRequirements
 from celosia.protection.engine.modes.separation import CapacitySeparator
+from celosia.protection.engine.modes.tree_search import ModeTree
 from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
@@ -36,10 +41,12 @@ from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
 from celosia.protection.state.fingerprint import digest_of
 from celosia.risk.cost_step import CostStep
-from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.backend import Backend
+from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError, before, check
-from celosia.solve.solution import Status
-from celosia.tolerance import GAP_CLOSED, INTEGRAL, TREE_BOUND
+from celosia.solve.registry import backend as backend_named
+from celosia.solve.registry import backends
+from celosia.tolerance import GAP_CLOSED, TREE_BOUND
 
 
 class ModeSearch:
@@ -98,6 +105,7 @@ class ModeSearch:
         self.requirements = PointRequirements(oracle, found, self.relaxation, stop)
         self._widening = Widening(found, self.relaxation, self.requirements)
         self._diving = Diving(found, stop, self.relaxation, self._widening)
+        self._tree = ModeTree(found, stop, self.relaxation, self.requirements, self._diving, run.solver, run.gap)
 
     @property
     def best(self) -> NDArray[np.float64] | None:
@@ -197,6 +205,10 @@ class ModeSearch:
             return
         self._begin_warm()
         try:
+            parts = self._split()
+            if len(parts) > 1:
+                self._search_apart(parts)
+                return
             with before(self._stop.deadline):
                 self._search()
         except (TimeUpError, DeadlineError):
@@ -210,7 +222,7 @@ class ModeSearch:
 
     def _search(self) -> None:
         if len(self._integer) and not len(self.separator.sides):
-            self._search_without_requirements()
+            self._tree.run_without_requirements()
             return
         point = self.relaxation.cut(None if len(self._integer) else self._widening.repair)
         if point is None:
@@ -219,108 +231,65 @@ class ModeSearch:
         elif len(self._integer):
             self._diving.round_hiding(point)
             self._diving.dive_until_confirmed(point)
-            self._branch()
+            self._tree.run()
 
-    def _search_without_requirements(self) -> None:
-        """Search where there are no subproblems: a tree over the few fractions of the relaxation, then one over all."""
-        point = self.relaxation.master.solve()
-        if point is None:
-            self.incumbent.conclude()
-            return
-        self.relaxation.raise_bound(point.bound)
-        x = point.x[self._integer]
-        fractional = np.abs(x - np.rint(x)) > INTEGRAL
-        if int(fractional.sum()) <= self.parameters.fractional * len(x):
-            for free in (fractional, self._share_rows_with(fractional)):
-                self._solve_with_fixed(self._integer[~free], np.rint(x[~free]))
-                if self.best is not None:
-                    break
-        if not self._stop.reached:
-            self._branch()
+    def _split(self) -> list[ModeComponent]:
+        """Return the components; none where no-good cuts, or requirements that an oracle adds, may connect them."""
+        if self.requirements.extend is not None or self.incumbent.refuted:
+            return []
+        return split_components(self.separator.problem, self.modes)
 
-    def _share_rows_with(self, columns: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which whole numbers share a row with some of these."""
-        rows = abs(self.modes.program.rows[:, self._integer])
-        return np.asarray(rows.T @ (rows @ columns.astype(np.float64)) > 0)
+    def _search_apart(self, parts: list[ModeComponent]) -> None:
+        """Search every component by itself, by the executor's workers or one after another, and join what is found."""
+        outcomes = [self._restrict(part) for part in parts]
 
-    def _solve_with_fixed(self, fixed: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Solve the master with whole numbers while some of them are fixed, and offer its solution."""
-        master = self.relaxation.master
-        try:
-            master.fix(fixed, values)
-            whole = self._integer_master()
-        finally:
-            master.release()
-        allowed = self._absolute_gap(self.run.gap, whole) / 2
-        model = self.run.solver.open(whole.problem)
-        solution = model.solve(time_limit=self._stop.left, absolute_gap=allowed, effort=self.parameters.effort)
-        if solution.x is not None:
-            self.requirements.accept(whole.point(solution.x))
+        def hear(k: int, found: Outcome[np.float64]) -> None:
+            outcomes[k] = found
+            self.relaxation.master.add(parts[k].spread_cuts(found.cuts))
+            self._join(parts, outcomes)
 
-    def _integer_master(self) -> IntegerMaster:
-        """Return the integer master of points that are no dearer than the incumbent."""
-        return IntegerMaster.of(self.relaxation.master, self.cost - self.modes.constant)
+        run, executor = replace(self.run, executor=None, warm_start=None, fallback=None, keeper=None), self.run.executor
+        tasks = [
+            ComponentTask(part, run.solver.name, run.clock.left, run.gap, known, self.parameters)
+            for part, known in zip(parts, outcomes, strict=True)
+        ]
+        if executor is not None:
+            with admit_presses():
+                for k, found in enumerate(executor.map(ComponentTask.run, tasks)):
+                    hear(k, found)
+        else:
+            for k, task in enumerate(tasks):
+                rest = sum(len(part.variables) for part in parts[k:])
+                clock = run.clock.share_of_rest(len(parts[k].variables) / rest)
+                hear(k, task.search(replace(run, clock=clock), partial(hear, k)))
+        if self.best is None and not self.impossible:
+            raise TimeUpError
 
-    def _branch(self) -> None:
-        """Solve the master with whole numbers until its solution violates no cut."""
-        lazy, exact = Capability.LAZY in self.run.solver.capabilities, not len(self.separator.sides)
-        while not self._stop.reached:
-            self._stop.check()
-            whole = self._integer_master()
-            model = self.run.solver.open(whole.problem)
-            if lazy and len(self.separator.sides):
-                allowed = self._absolute_gap(self.run.gap, whole)
-                separate = partial(self._separate_lazily, whole)
-                solution = model.solve_lazily(separate, time_limit=self._stop.left, absolute_gap=allowed)
-            else:
-                allowed = self._absolute_gap(self.run.gap if exact else self._gap_of_a_round(), whole)
-                effort = None if len(self.separator.sides) else self.parameters.effort
-                solution = model.solve(time_limit=self._stop.left, absolute_gap=allowed, effort=effort)
-            if solution.status is Status.INFEASIBLE:
-                self.incumbent.conclude()
-                return
-            self.relaxation.raise_bound(self._lower_by_tolerance(whole.bound(solution.bound)))
-            if solution.x is None:
-                raise TimeUpError
-            v, separator = self.modes.tidy(whole.point(solution.x)), self.separator
-            found = separator.separate(v)
-            new = self.relaxation.master.add(found.cuts)
-            if found.safe:
-                self.requirements.accept(v)
-            grown = self.separator is not separator
-            if grown:
-                new += self.relaxation.master.add(self.separator.separate(v).cuts)
-            if solution.status is not Status.STOPPED and (not found.safe or grown):
-                self._diving.complete(v)
-            if solution.status is Status.STOPPED:
-                raise TimeUpError
-            if not new and (lazy or exact):
-                return
-            exact = not new
+    def _restrict(self, part: ModeComponent) -> Outcome[np.float64]:
+        """Return what is known about a component before it is searched."""
+        best = None if self.best is None else self.best[part.variables]
+        known = part.restrict_cuts(self.pool.cuts)
+        return Outcome(best, part.modes.least_cost, impossible=False, exhausted=False, cuts=known)
 
-    def _absolute_gap(self, gap: float, whole: IntegerMaster) -> float:
-        """Return how far a cost may lie above a bound; solvers do not see what is paid in any case."""
-        return gap * max(self.bound, 0.0) / whole.scale
+    def _join(self, parts: list[ModeComponent], outcomes: list[Outcome[np.float64]]) -> None:
+        """Join what is known about all components: points side by side, and the sum of bounds."""
+        found = self.incumbent
+        v = np.zeros(len(self.modes.program.cost))
+        complete = True
+        for part, outcome in zip(parts, outcomes, strict=True):
+            complete = complete and outcome.best is not None
+            if outcome.best is not None:
+                v[part.variables] = outcome.best
+        found.impossible = found.impossible or any(outcome.impossible for outcome in outcomes)
+        if complete:
+            found.improve(v)
+        found.raise_bound(math.fsum(outcome.bound for outcome in outcomes) - found.base)
+        self._touch()
 
-    def _gap_of_a_round(self) -> float:
-        """Return how exactly a master is solved that will be cut again."""
-        if self.best is None or not self.cost:
-            return self.run.gap
-        return max(self.run.gap, (self.cost - self.bound) / abs(self.cost) / self.parameters.round_gap_parts)
-
-    def _lower_by_tolerance(self, bound: float) -> float:
-        """Return the bound of a tree, lowered by what solvers' tolerances may have added."""
-        return bound - TREE_BOUND * abs(bound + self.modes.constant)
-
-    def _separate_lazily(self, whole: IntegerMaster, x: NDArray[np.float64]) -> list[Row]:
-        """Return the cuts that a solution inside the solver's tree violates, as rows of its problem."""
-        v, separator = self.modes.tidy(whole.point(x)), self.separator
-        found = separator.separate(v)
-        if found.safe:
-            self.requirements.accept(v)
-        cuts = found.cuts if self.separator is separator else self.separator.separate(v).cuts
-        self.pool.add(cuts)
-        return [whole.row(cut) for cut in cuts]
+    def outcome(self) -> Outcome[np.float64]:
+        """Return what was found, to be sent to another process."""
+        found = self.incumbent
+        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.pool.cuts)
 
     def forbid(self, v: NDArray[np.float64]) -> bool:
         """Exclude the whole numbers of a point by a no-good cut; return False where they are not all 0 or 1."""
@@ -333,3 +302,48 @@ class ModeSearch:
         self.relaxation.master.add([cut])
         self.incumbent.withdraw([cut])
         return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentTask:
+    """The search of one component, to be sent to another thread or process.
+
+    Parameters
+    ----------
+    component
+        The component.
+    solver
+        The name of the solver of masters with whole numbers.
+    time_limit
+        Seconds, infinite for no limit.
+    gap, parameters
+        As in the run.
+    known
+        What is known before: valid cuts, and a safe point.
+    """
+
+    component: ModeComponent
+    solver: str
+    time_limit: float
+    gap: float
+    known: Outcome[np.float64]
+    parameters: ModeSearchParameters
+
+    def run(self) -> Outcome[np.float64]:
+        """Return what the search finds, in a process of its own."""
+        clock = Clock(None if math.isinf(self.time_limit) else self.time_limit)
+        with before(clock):
+            return self.search(Run(clock, self.gap, backend_named(self.solver), 0, integer=None))
+
+    def search(self, run: Run, listen: Callable[[Outcome[np.float64]], None] = lambda _: None) -> Outcome[np.float64]:
+        """Return what the search finds; every better point or bound is heard of."""
+        part = self.component
+
+        def hear(search: ModeSearch) -> None:
+            listen(replace(search.outcome(), cuts=[]))
+
+        search = ModeSearch(part.problem, part.modes, backends()[0], run, hear, parameters=self.parameters)
+        search.learn(self.known.cuts, self.known.bound, self.known.best)
+        with suppress(DeadlineError):
+            search.solve()
+        return search.outcome()

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from celosia.errors import SolverError
 from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.modes.parameters import SEPARATION, ModeSeparationParameters
-from celosia.protection.engine.modes.slacks import Ratios, SlacksAt, UpDown
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.slacks import Ratios, SlacksAt, UpDown
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram

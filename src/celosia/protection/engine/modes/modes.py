@@ -54,8 +54,8 @@ class Offer:
         The same in any case, ``(m,)``.
     rows, row_lower, row_upper
         What else holds among the variables.
-    constant
-        What it costs in any case.
+    paid
+        What it costs in any case, by variable, ``(v,)``; None for nothing.
     """
 
     columns: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Offer:
     rows: sp.csr_array | None = None
     row_lower: NDArray[np.float64] | None = None
     row_upper: NDArray[np.float64] | None = None
-    constant: float = 0.0
+    paid: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +93,8 @@ class Modes:
         Slacks in any case, ``(n,)``.
     hiding, opening
         The variable that hides each column, and the one without which its slacks are zero; -1 where none, ``(n,)``.
-    constant
-        What it costs in any case.
+    paid
+        What it costs in any case, by variable, ``(v,)``.
     unit
         How many counts of the problem are one unit of all slacks here.
     """
@@ -107,7 +107,7 @@ class Modes:
     down_constant: NDArray[np.float64]
     hiding: NDArray[np.int64]
     opening: NDArray[np.int64]
-    constant: float
+    paid: NDArray[np.float64]
     unit: float
 
     @classmethod
@@ -136,7 +136,7 @@ class Modes:
             _assemble([(offer.columns, entries) for offer, entries in zip(offers, side, strict=True)], starts, (n, v))
             for side in ([offer.up for offer in offers], [offer.down for offer in offers])
         ]
-        constant = float(sum(offer.constant for offer in offers))
+        paid = (np.zeros(len(offer.cost)) if offer.paid is None else offer.paid for offer in offers)
         return cls(
             program=program,
             starts=starts,
@@ -146,7 +146,7 @@ class Modes:
             down_constant=constants[1],
             hiding=variables[0],
             opening=variables[1],
-            constant=constant,
+            paid=np.concatenate([np.zeros(0), *paid]),
             unit=unit,
         )
 
@@ -161,6 +161,39 @@ class Modes:
             hiding=self.hiding[columns],
             opening=self.opening[columns],
         )
+
+    def restrict(self, columns: NDArray[np.int64], variables: NDArray[np.int64]) -> Modes:
+        """Return some of the variables, increasing, with the slacks of some columns, which no others open."""
+        program, place = self.program, np.full(len(self.program.cost) + 1, -1, dtype=np.int64)
+        place[variables] = np.arange(len(variables))
+        rows = sp.csr_array(program.rows[:, variables])
+        kept = np.flatnonzero(np.diff(rows.indptr) > 0)
+        own = replace(
+            program,
+            rows=sp.csr_array(rows[kept]),
+            row_lower=program.row_lower[kept],
+            row_upper=program.row_upper[kept],
+            lower=program.lower[variables],
+            upper=program.upper[variables],
+            cost=program.cost[variables],
+            integer=None if program.integer is None else program.integer[variables],
+        )
+        chosen = self.select(columns)
+        return replace(
+            chosen,
+            program=own,
+            starts=np.searchsorted(variables, self.starts),
+            up=sp.csr_array(chosen.up[:, variables]),
+            down=sp.csr_array(chosen.down[:, variables]),
+            hiding=place[chosen.hiding],
+            opening=place[chosen.opening],
+            paid=self.paid[variables],
+        )
+
+    @property
+    def constant(self) -> float:
+        """What it costs in any case."""
+        return float(self.paid.sum())
 
     @property
     def integers(self) -> NDArray[np.int64]:

@@ -152,7 +152,7 @@ def make_optional(offer: Offer, fixed: NDArray[np.float64]) -> Offer:
         up_constant=None,
         down_constant=None,
         published_constant=None,
-        constant=0.0,
+        paid=None,
     )
     wide = _add_rows(wide, sp.csr_array(below), np.full(v, -np.inf), np.zeros(v))
     return _add_rows(wide, sp.csr_array(above), np.zeros(len(least)), np.full(len(least), np.inf))

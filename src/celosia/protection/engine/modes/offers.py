@@ -140,7 +140,7 @@ def offer_rounding(
         down_constant=reach + remainder,
         published=moves,
         published_constant=-remainder,
-        constant=float(cost @ remainder),
+        paid=np.concatenate([cost * remainder, np.zeros((times - 1) * m)]),
     )
 
 

@@ -28,7 +28,6 @@ from celosia.protection.engine.capacity import Cut, CutBuilder
 from celosia.protection.engine.modes.lp import AttackerPrograms
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.parameters import SEPARATION, ModeSeparationParameters
-from celosia.protection.engine.modes.slacks import Linear, Ratios, SlackBounds, SlacksAt
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.subproblems.flow import (
     Capacities,
@@ -38,6 +37,7 @@ from celosia.protection.engine.subproblems.flow import (
     measure_flows,
 )
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.slacks import Linear, Ratios, SlackBounds, SlacksAt
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
@@ -227,7 +227,7 @@ class CapacitySeparator:
     ) -> None:
         """Solve subproblems as flows, many at once; of networks of some relations only the cuts count."""
         firsts = firsts[self._lie_in(network, firsts)]
-        many = self.parameters.capacities_at_once // len(self.problem)
+        many = self.parameters.capacities_at_once // max(len(self.problem), 1)
         at_once = len(firsts) if state.slacks.shared else max(1, many)
         for start in range(0, len(firsts), max(at_once, 1)):
             deadline.check()
