@@ -170,8 +170,9 @@ def case_of(risk: Risk) -> ProductCase:
 
 def unpack(proposed: ProposedWitnesses, k: int) -> tuple[int, int, dict[int, Fraction]]:
     """Return the cell, the attacker and the moves of a proposed witness."""
-    part = slice(int(proposed.starts[k]), int(proposed.starts[k + 1]))
-    unit = int(proposed.denominator[k]) * 10**proposed.decimals
+    table = int(proposed.tables[k])
+    part = slice(int(proposed.starts[table]), int(proposed.starts[table + 1]))
+    unit = int(proposed.denominator[table]) * 10**proposed.decimals
     moves = {
         int(cell): Fraction(int(move), unit)
         for cell, move in zip(proposed.moved[part], proposed.moves[part], strict=True)

@@ -8,6 +8,8 @@ from tests.oracles.product_oracle import ProductCase, drawn_case, find_unmet, lo
 
 from celosia import InfeasibleError, Pattern, Protection, Suppress, audit
 from celosia.attack.findings import MET
+from celosia.protection.engine.heuristics.moves.joint_parameters import JointMoveParameters
+from celosia.protection.engine.heuristics.moves.joint_search import JointMoveSearch
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
 from celosia.protection.engine.parameters import EngineParameters, MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
@@ -48,6 +50,25 @@ def test_every_witness_is_sound_before_and_after_pivots_and_swaps(seed: int) -> 
     judge(case, problem, after)
     assert after.cost <= before.cost
     np.testing.assert_array_equal(after.missed, before.missed)
+
+
+@pytest.mark.parametrize("seed", [*CASES[:12], *(pytest.param(one, marks=pytest.mark.slow) for one in MANY[:200])])
+def test_every_joint_move_is_sound_and_what_they_leave_keeps_its_witness(seed: int) -> None:
+    case = loosened(drawn_case(seed))
+    first, problem = searched(case, clean=True)
+    if len(first.missed):
+        return
+    search = JointMoveSearch(
+        *(problem, first, lambda price: MoveSearch(problem, lambda: False, cell_price=price), backends()[0]),
+        np.random.default_rng(seed),
+        lambda: np.inf,
+        JointMoveParameters(most_idle=3),
+    )
+    for found in search.patterns():
+        assert found.cost < first.cost
+        hidden = frozenset(problem.cells[np.flatnonzero(found.hidden)].tolist())
+        proposed = found.propose(problem.decimals).of_cells(problem.cells)
+        assert not find_unmet(case, reach_of_witnesses(case, hidden, proposed))
 
 
 def test_moves_serve_nearly_everything_that_can_be_served_at_all() -> None:

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from celosia.solve.problem import LinearProgram
     from celosia.solve.solution import Solution
 
-Method = Literal["auto", "primal", "dual", "afresh", "interior"]
+Method = Literal["auto", "primal", "dual", "afresh", "interior", "barrier"]
 """Which simplex method solves an LP: auto takes the primal where only costs changed since the last solve.
 
 Afresh is the dual one from the basis of slacks, without presolving: the best start where bounds and costs have changed
 all over, and nothing costs less than nothing.
 
-The interior-point method returns no vertex and leaves no basis behind; a back end without one takes another.
+The interior-point method returns no vertex and leaves no basis behind; barrier is the same with a crossover, which ends
+at a vertex. A back end without one takes another.
 """
 
 

@@ -8,6 +8,7 @@ All amounts are counts of one decimal in which p and q percent of any contributi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -217,14 +218,15 @@ def respondent_problem(
 
 def _moves_by_column(proposed: ProposedWitnesses, place_of: NDArray[np.int64]) -> dict[int, list[WitnessMoves]]:
     """Return proposed moves of cells that are not known, by the column that they push."""
+    tables: list[WitnessMoves | None] = []
+    for start, end in itertools.pairwise(proposed.starts.tolist()):
+        columns, moves = place_of[proposed.moved[start:end]], proposed.moves[start:end]
+        order, known = np.argsort(columns), bool((columns >= 0).all())
+        tables.append(WitnessMoves(columns[order], moves[order] // np.gcd.reduce(moves), 1) if known else None)
     found: dict[int, list[WitnessMoves]] = {}
-    for k in range(len(proposed)):
-        part = slice(proposed.starts[k], proposed.starts[k + 1])
-        columns = place_of[proposed.moved[part]]
-        if bool((columns >= 0).all()):
-            order, own = np.argsort(columns), int(place_of[proposed.cells[k]])
-            moves = proposed.moves[part] // np.gcd.reduce(proposed.moves[part])
-            found.setdefault(own, []).append(WitnessMoves(columns[order], moves[order], 1))
+    for cell, table in zip(proposed.cells.tolist(), proposed.tables.tolist(), strict=True):
+        if (one := tables[table]) is not None:
+            found.setdefault(int(place_of[cell]), []).append(one)
     return found
 
 

@@ -26,7 +26,7 @@ from celosia.kernels import kernel
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.solution import Status
-from celosia.tolerance import ENDLESS
+from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,11 @@ class WitnessMoves:
         forced = int(np.count_nonzero((lower > 0) | (upper < 0)))
         here = int(np.count_nonzero((low > 0) | (high < 0)))
         return bool(np.all(below & above)) and forced == here
+
+    @cached_property
+    def largest(self) -> int:
+        """The size of the largest move, times the denominator."""
+        return max(int(self.moves.max(initial=0)), -int(self.moves.min(initial=0)))
 
     @cached_property
     def _by_column(self) -> dict[int, int]:
@@ -148,6 +153,8 @@ class PushSolver:
         """Return whether a proposed move, scaled to what is asked of its column, lies between all bounds."""
         for one in self._proposed.get(column, ()):
             own = one.of(column)
+            if one.largest * abs(int(upper[column])) >= LARGEST_COUNT:
+                continue
             moves = one.moves * (int(upper[column]) if own > 0 else -int(upper[column]))
             if self._verify(component, WitnessMoves(one.columns, moves, abs(own)), lower, upper) is not None:
                 return True

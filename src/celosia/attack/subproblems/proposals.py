@@ -19,18 +19,20 @@ from celosia.attack.system.system import System
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProposedWitnesses:
-    """Moves of cells of a table, each proposed as a witness for one question.
+    """Moves of cells of a table, each proposed as a witness for one question or several.
 
     Parameters
     ----------
     cells, attackers, upward
-        The cell that is asked about, the attacker, and the direction, ``(t,)`` each.
+        The cell that is asked about, the attacker, and the direction, ``(q,)`` each.
     starts, moved, moves
-        Proposal t moves the cells ``moved[starts[t]:starts[t + 1]]`` by `moves`, in counts, divided by its denominator.
+        Move t moves the cells ``moved[starts[t]:starts[t + 1]]`` by `moves`, in counts, divided by its denominator.
     denominator
         ``(t,)``.
     decimals
         The decimal of the counts.
+    table
+        Which move is proposed for each question, ``(q,)``; None where every question has its own, in order.
     """
 
     cells: NDArray[np.int64]
@@ -41,18 +43,25 @@ class ProposedWitnesses:
     moves: NDArray[np.int64]
     denominator: NDArray[np.int64]
     decimals: int
+    table: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @property
+    def tables(self) -> NDArray[np.int64]:
+        """The move that is proposed for each question, ``(q,)``."""
+        return np.arange(len(self)) if self.table is None else self.table
 
     def of_cells(self, cells: NDArray[np.int64]) -> ProposedWitnesses:
         """Return the same where what are cells here are places among cells of a table, ``(n,)``."""
         return replace(self, cells=cells[self.cells], moved=cells[self.moved])
 
     def take(self, places: NDArray[np.int64]) -> ProposedWitnesses:
-        """Return some of the proposals."""
-        sizes = np.diff(self.starts)[places]
-        entry = np.repeat(self.starts[places] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+        """Return some of the proposals, without moves that no other one needs."""
+        used, table = np.unique(self.tables[places], return_inverse=True)
+        sizes = np.diff(self.starts)[used]
+        entry = np.repeat(self.starts[used] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
         return ProposedWitnesses(
             self.cells[places],
             self.attackers[places],
@@ -60,14 +69,16 @@ class ProposedWitnesses:
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             self.moved[entry],
             self.moves[entry],
-            self.denominator[places],
+            self.denominator[used],
             self.decimals,
+            table.reshape(-1).astype(np.int64),
         )
 
     @classmethod
     def join(cls, parts: Sequence[ProposedWitnesses]) -> ProposedWitnesses:
         """Return several proposals in the same decimal, one after the other; there is at least one."""
         first = np.cumsum([0, *(len(part.moved) for part in parts)])
+        place = np.cumsum([0, *(len(part.denominator) for part in parts)])
         return cls(
             np.concatenate([part.cells for part in parts]),
             np.concatenate([part.attackers for part in parts]),
@@ -77,6 +88,7 @@ class ProposedWitnesses:
             np.concatenate([part.moves for part in parts]),
             np.concatenate([part.denominator for part in parts]),
             parts[0].decimals,
+            np.concatenate([part.tables + at for part, at in zip(parts, place, strict=False)]),
         )
 
 
@@ -99,7 +111,8 @@ def answer_by_proposals(system: System, questions: Questions, attacker: int, pro
     moves, denominator = own.moves // coarse, own.denominator * 10**fine
     common = np.gcd(np.gcd.reduceat(moves, own.starts[:-1]), denominator)
     moves, denominator = moves // np.repeat(common, np.diff(own.starts)), denominator // common
-    table = _choose_tables(column_of[own.cells], own.upward, whole, questions)
+    chosen = _choose_proposals(column_of[own.cells], own.upward, whole[own.tables], questions)
+    table = np.where(chosen < 0, -1, own.tables[chosen])
     scale = np.where(table < 0, 1, denominator[table])
     moved = moves[own_entries(table, own.starts, columns, questions.columns)]
     moved = np.where(table < 0, 0, np.where(questions.upward, moved, -moved))
@@ -120,12 +133,12 @@ def _are_known(column_of: NDArray[np.int64], proposed: ProposedWitnesses) -> NDA
     """Return which proposals move only cells of the system, and the one that is asked about."""
     if not len(proposed):
         return np.zeros(0, dtype=bool)
-    asked = np.repeat(proposed.cells, np.diff(proposed.starts))
     inside = np.minimum.reduceat(column_of[proposed.moved], proposed.starts[:-1]) >= 0
-    return np.asarray(inside & np.logical_or.reduceat(asked == proposed.moved, proposed.starts[:-1]))
+    own = own_entries(proposed.tables, proposed.starts, proposed.moved, proposed.cells)
+    return np.asarray(inside[proposed.tables] & (own >= 0))
 
 
-def _choose_tables(
+def _choose_proposals(
     columns: NDArray[np.int64], upward: NDArray[np.bool_], usable: NDArray[np.bool_], questions: Questions
 ) -> NDArray[np.int64]:
     """Return a proposal for every question, the last one of several, -1 where there is none, ``(q,)``."""

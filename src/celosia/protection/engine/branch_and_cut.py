@@ -97,7 +97,7 @@ class BranchAndCut:
         coordinates: KernelCoordinates | None = None,
         joint: JointParameters = JOINT,
     ) -> None:
-        self._parameters = parameters
+        self._parameters, self._seed = parameters, seed
         self.incumbent = found = PatternIncumbent(problem, rows, listen)
         self._stop = stop = Stop(found, clock, audit_if_due, parameters.grace)
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
@@ -157,6 +157,7 @@ class BranchAndCut:
                 self._stop,
                 lambda pattern: self._heuristics.accept_extended(pattern, cost),
                 self._parameters,
+                np.random.default_rng(self._seed) if self.requirements.complete else None,
             )
         check()
 

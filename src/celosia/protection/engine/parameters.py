@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
+from celosia.protection.engine.heuristics.moves.joint_parameters import JointMoveParameters
+
 
 @dataclass(frozen=True, slots=True)
 class CutParameters:
@@ -268,8 +270,8 @@ class EngineParameters:
         Effort of separation.
     heuristics
         Effort of the primal heuristics.
-    moves
-        Effort of moves of few cells.
+    moves, joint_moves
+        Effort of moves of few cells, and of joint moves of product tables.
     """
 
     purge_every: int = 5
@@ -293,6 +295,7 @@ class EngineParameters:
     cuts: CutParameters = field(default_factory=CutParameters)
     heuristics: HeuristicParameters = field(default_factory=HeuristicParameters)
     moves: MoveParameters = field(default_factory=MoveParameters)
+    joint_moves: JointMoveParameters = field(default_factory=JointMoveParameters)
 
     def __post_init__(self) -> None:
         _check_shares(

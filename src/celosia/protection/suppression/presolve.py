@@ -65,12 +65,12 @@ class Component:
         n, k = len(self.problem), len(self.columns)
         moving = np.flatnonzero(self.class_of >= 0)
         members = sp.csr_array((self.sign[moving], (self.class_of[moving], moving)), shape=(n, k), dtype=np.int64)
-        moves = sp.csr_array((proposed.moves, proposed.moved, proposed.starts), shape=(len(proposed), n)) @ members
+        moves = sp.csr_array((proposed.moves, proposed.moved, proposed.starts), shape=(len(proposed.denominator), n))
+        spread = sp.csr_array(moves @ members)
         sizes = np.diff(members.indptr)[proposed.cells]
         witness = np.repeat(np.arange(len(proposed)), sizes)
         first = np.repeat(members.indptr[proposed.cells] - np.cumsum(sizes) + sizes, sizes)
         entry = first + np.arange(len(witness))
-        spread = sp.csr_array(moves[witness])
         return ProposedWitnesses(
             self.columns[members.indices[entry]],
             proposed.attackers[witness],
@@ -78,8 +78,9 @@ class Component:
             spread.indptr.astype(np.int64),
             self.columns[spread.indices],
             spread.data,
-            proposed.denominator[witness],
+            proposed.denominator,
             proposed.decimals,
+            proposed.tables[witness],
         )
 
     def classes(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -38,7 +38,8 @@ class HighsModel:
         self._engine = HighsEngine()
         self._highs = self._engine.highs
         self._engine.adds_up = self._problem.integer is None
-        self._only_costs_changed = self._interior = False
+        self._only_costs_changed = False
+        self._solver = "simplex"
         self._warm = self._cold = 0
         self._load(problem)
 
@@ -145,30 +146,30 @@ class HighsModel:
         if method == "auto":
             method = "primal" if warm and self._only_costs_changed else "dual"
         if self._problem.is_linear:
-            self._choose(interior=method == "interior")
+            self._choose(method if method in {"interior", "barrier"} else "simplex")
         self._engine.option("simplex_strategy", value=_SIMPLEX_STRATEGY.get(method, 1))
         self._engine.option("presolve", value="off" if warm or method == "afresh" else "on")
-        self._engine.option("ipm_optimality_tolerance", value=_SHARP)
+        self._engine.option("ipm_optimality_tolerance", value=_USUAL if method == "barrier" else _SHARP)
         self._warm += warm
         self._cold += not warm
         status = self._engine.run(clock)
         if status is None:
             if self._problem.is_linear:
-                self._choose(interior=False)
+                self._choose("simplex")
             self._engine.option("presolve", value="on" if warm else "off")
             self._engine.option("ipm_optimality_tolerance", value=_USUAL)
             self._cold += 1
             status = self._engine.run_afresh(clock)
         return status
 
-    def _choose(self, *, interior: bool) -> None:
-        """Choose the interior-point solver HiPO without crossover, where it is installed, or the default of HiGHS."""
-        if interior == self._interior:
+    def _choose(self, solver: str) -> None:
+        """Choose an interior-point method, HiPO without crossover or IPX with it, or the default of HiGHS."""
+        if solver == self._solver:
             return
-        self._interior = interior
-        self._engine.option("run_crossover", value="off" if interior else "on")
-        if not interior or not self._engine.takes("solver", value="hipo"):
-            self._engine.takes("solver", value="choose")
+        self._solver = solver
+        self._engine.option("run_crossover", value="off" if solver == "interior" else "on")
+        if solver != "interior" or not self._engine.takes("solver", value="hipo"):
+            self._engine.takes("solver", value="ipm" if solver == "barrier" else "choose")
 
     def _solution(self, status: Status, clock: Clock, *, duals: bool) -> Solution:
         """Return what HiGHS has found."""

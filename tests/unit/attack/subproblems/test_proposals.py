@@ -81,6 +81,25 @@ def test_a_proposal_in_fractions_of_a_count(risk: Risk) -> None:
     assert (found.reach.tolist(), found.denominator.tolist()) == ([5, 5], [1, 1])
 
 
+def test_one_move_is_proposed_for_several_questions(risk: Risk) -> None:
+    """The third and fourth proposal, about another cell of the square, share the moves of the first two."""
+    own = square(risk)
+    what = replace(
+        proposed(risk),
+        cells=own[[1, 1, 0, 0]],
+        attackers=np.zeros(4, dtype=np.int64),
+        upward=np.array([False, True, True, False]),
+        table=np.array([0, 1, 0, 1]),
+    )
+    assert answered(risk, what, own).reach.tolist() == [5, 5]
+    some = what.take(np.array([3, 1]))
+    assert some.tables.tolist() == [0, 0]
+    assert some.moves.tolist() == [-5, 5, 5, -5]
+    joined = proposals.ProposedWitnesses.join([some, what])
+    assert joined.tables.tolist() == [0, 0, 1, 2, 1, 2]
+    assert answered(risk, joined, own).reach.tolist() == [5, 5]
+
+
 def test_one_that_falls_short_counts_for_what_it_reaches(risk: Risk) -> None:
     found = answered(risk, proposed(risk, by=4), square(risk))
     assert found.reach.tolist() == [4, 4]

@@ -180,3 +180,13 @@ def test_the_interior_point_method_finds_the_same_optimum_and_the_simplex_method
     assert vertex.objective == pytest.approx(oracle(problem), abs=1e-7)
     assert inside.duals is not None
     assert dual_bound(problem, inside.duals) == pytest.approx(vertex.objective, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_barrier_method_ends_at_a_vertex_from_which_the_primal_method_goes_on(opened: Opened, seed: int) -> None:
+    problem = random_program(seed)
+    model = opened(problem)
+    assert model.solve(method="barrier").objective == pytest.approx(oracle(problem), abs=1e-7)
+    columns = np.arange(len(problem.cost))
+    model.change_costs(columns, 2 * problem.cost)
+    assert model.solve(method="primal").objective == pytest.approx(2 * oracle(problem), abs=1e-7)

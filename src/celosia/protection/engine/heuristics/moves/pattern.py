@@ -86,6 +86,21 @@ class MoveSearch:
         self._witnesses = _make_witnesses(problem, len(self._requirement), parameters, cell_price)
         self._narrow = self._paths(1)
 
+    @property
+    def wanted(self) -> Wanted:
+        """What witnesses are wanted for."""
+        return self._wanted
+
+    @property
+    def witnesses(self) -> Witnesses:
+        """The witnesses so far."""
+        return self._witnesses
+
+    @property
+    def room(self) -> NDArray[np.int64]:
+        """How far columns may move either way, by attackers and then by wishes, ``(k, n)``."""
+        return np.minimum(self._cells.up, self._cells.down)
+
     def _paths(self, wide: int) -> Paths:
         room = np.minimum(self._problem.up, self._problem.down).max(axis=0, initial=0)
         return find_paths(self._product, np.log1p(room.astype(np.float64)), self._parameters, wide)
@@ -103,6 +118,11 @@ class MoveSearch:
             if len(self._left()):
                 self._split(self._left())
                 self._serve(wide, parameters.wide_width, parameters.wide_tries)
+
+    def find_within(self, hidden: NDArray[np.bool_]) -> None:
+        """Find moves among columns that are hidden, ``(n,)``, for what such moves serve; no others are hidden later."""
+        self._witnesses.price[~hidden] = self._witnesses.own_price[~hidden] = np.inf
+        self._serve(self._narrow, self._parameters.width, self._parameters.tries)
 
     def _serve(self, paths: Paths, width: int, tries: int) -> None:
         """Find moves, also for cells that others hide, until no requirement is left that one is found for."""
@@ -219,10 +239,11 @@ class MoveSearch:
         self._witnesses.fixed[columns] = True
         self._witnesses.price[columns] = self._witnesses.hidden_price
 
-    def propose(self) -> ProposedWitnesses:
-        """Return the witnesses as proposals to the audit, by columns of the problem."""
+    def propose(self, some: NDArray[np.bool_] | None = None) -> ProposedWitnesses:
+        """Return the witnesses, or some of them, as proposals to the audit, by columns of the problem."""
         wanted, witnesses = self._wanted, self._witnesses
-        up, down = (np.flatnonzero((witnesses.lengths > 0) & (level > 0)) for level in (wanted.up, wanted.down))
+        known = witnesses.lengths > 0 if some is None else (witnesses.lengths > 0) & some
+        up, down = (np.flatnonzero(known & (level > 0)) for level in (wanted.up, wanted.down))
         number, upward = np.concatenate([up, down]), np.repeat([True, False], [len(up), len(down)])
         level = np.concatenate([wanted.up[up], -wanted.down[down]])
         used = np.arange(witnesses.cells.shape[1]) < witnesses.lengths[number, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.heuristics.construction import Construction
+from celosia.protection.engine.heuristics.moves.joint_search import (
+    JointMovePattern,
+    JointMoveSearch,
+    is_worth_joint_moves,
+)
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
 from celosia.protection.engine.heuristics.neighbourhood import split_sliding_levels
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.subproblems.requirements import split_sides
+from celosia.solve.deadline import DeadlineError
 
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
@@ -29,9 +37,13 @@ def may_begin_with_moves(separator: Separator, parameters: EngineParameters = PA
 
 
 def begin_with_moves(
-    separator: Separator, stop: Stop, accept: Accept, parameters: EngineParameters = PARAMETERS
+    separator: Separator,
+    stop: Stop,
+    accept: Accept,
+    parameters: EngineParameters = PARAMETERS,
+    random: np.random.Generator | None = None,
 ) -> ProposedWitnesses | None:
-    """Find a first pattern by moves, improve it by pivots and swaps, and have both accepted.
+    """Find a first pattern by moves, improve it by pivots and swaps, then by joint moves, and have them accepted.
 
     Requirements that no move serves are left to least-cost programs.
 
@@ -45,6 +57,8 @@ def begin_with_moves(
         Takes the patterns.
     parameters
         How much effort moves are worth.
+    random
+        The random numbers of joint moves; None for no joint moves.
 
     Returns
     -------
@@ -70,7 +84,36 @@ def begin_with_moves(
     if best is None:
         return None
     accept(best.pattern)
-    return best.propose()
+    joint = None if random is None else _improve_jointly(best, separator, stop, accept, parameters, random)
+    return best.propose() if joint is None else joint.propose(separator.problem.decimals)
+
+
+def _improve_jointly(
+    first: MoveSearch,
+    separator: Separator,
+    stop: Stop,
+    accept: Accept,
+    parameters: EngineParameters,
+    random: np.random.Generator,
+) -> JointMovePattern | None:
+    """Return the best pattern by joint moves, None where it is not worth it, or none is better than the first."""
+    problem, best = separator.problem, None
+    if not is_worth_joint_moves(problem, parameters.joint_moves):
+        return None
+    end = stop.clock.seconds + parameters.joint_moves.share * stop.left
+
+    def left() -> float:
+        return min(stop.left, end - stop.clock.seconds)
+
+    def restart(price: float) -> MoveSearch:
+        return MoveSearch(problem, lambda: left() <= 0, parameters.moves, cell_price=price)
+
+    search = JointMoveSearch(problem, first, restart, separator.backend, random, left, parameters.joint_moves)
+    with contextlib.suppress(DeadlineError, TimeUpError):
+        for best in search.patterns():
+            accept(best.hidden)
+            stop.check()
+    return best
 
 
 def _complete(search: MoveSearch, separator: Separator, late: Callable[[], bool], parameters: EngineParameters) -> bool:

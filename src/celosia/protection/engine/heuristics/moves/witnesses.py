@@ -222,3 +222,21 @@ def reroute_moves(
         else:
             put_witness(number, old_moved, old_values, old, witnesses)
     return better
+
+
+def find_cover(witnesses: Witnesses, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which cells some of the witnesses move, ``(n,)``."""
+    covered = np.zeros(len(witnesses.uses), dtype=bool)
+    used = np.arange(witnesses.cells.shape[1]) < (witnesses.lengths * some)[:, None]
+    covered[witnesses.cells[used]] = True
+    return covered
+
+
+def mix_witnesses(wanted: Wanted, witnesses: Witnesses, random: np.random.Generator) -> NDArray[np.float64]:
+    """Return a random combination of all witnesses, ``(n,)``: directions in which many cells can move at once."""
+    used = np.arange(witnesses.cells.shape[1]) < witnesses.lengths[:, None]
+    own = np.where(used & (witnesses.cells == wanted.columns[:, None]), np.abs(witnesses.values), 0).sum(axis=1)
+    factor = random.choice([-1.0, 1.0], len(own)) * random.uniform(0.5, 1.5, len(own))
+    factor *= np.maximum(wanted.up, wanted.down) / np.maximum(own, 1)
+    weights = (witnesses.values * factor[:, None])[used]
+    return np.bincount(witnesses.cells[used], weights, minlength=len(witnesses.uses)).astype(np.float64)
