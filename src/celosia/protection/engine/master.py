@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend
 from celosia.solve.problem import SMALLEST_ENTRY, LinearProgram
 from celosia.solve.solution import Status
@@ -109,15 +108,10 @@ class Master:
         The solver.
     pool
         Where cuts are kept.
-    patience
-        See `celosia.protection.engine.parameters.CutParameters`.
     """
 
-    def __init__(
-        self, base: LinearProgram, backend: Backend, pool: CutPool, patience: int = PARAMETERS.cuts.patience
-    ) -> None:
+    def __init__(self, base: LinearProgram, backend: Backend, pool: CutPool) -> None:
         self.base = base
-        self._patience = patience
         self.cost, self.lower, self.upper = base.cost, base.lower.copy(), base.upper.copy()
         self.pool = pool
         priced = self.cost[(self.lower < self.upper) & (self.cost > 0)]
@@ -229,9 +223,9 @@ class Master:
         """Count how long each cut has been slack."""
         self._idle = np.where(slack > CUT_SATISFIED, self._idle + 1, 0)
 
-    def purge(self) -> None:
-        """Remove cuts that have been slack for long; they stay in the pool."""
-        leaving = np.flatnonzero(self._idle >= self._patience)
+    def purge(self, patience: int) -> None:
+        """Remove cuts that have been slack in so many solutions in a row; they stay in the pool."""
+        leaving = np.flatnonzero(self._idle >= patience)
         if len(leaving):
             self._model.delete_rows(leaving + self.base.rows.shape[0])
             self._inside, self._idle = np.delete(self._inside, leaving), np.delete(self._idle, leaving)

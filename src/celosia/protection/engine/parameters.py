@@ -29,6 +29,21 @@ class CutParameters:
         Colours of relations, each of which covers every cell at most once, of which two and two form networks.
     sides_a_round, columns_a_round
         Requirements, and other columns, for which kernel coordinates are asked for a cut in one round, at most.
+    largest_tableau
+        Entries of a tableau of kernel coordinates up to which points are separated by its rows; 8 bytes each, and some
+        seconds for the first basis of more.
+    exchanges
+        Pivots by which one row of a tableau is made cheaper, at most; few rows take more than half as many.
+    weight_of_forced
+        What forced columns weigh in rows of others, where they make the cut say nothing: more than any violation.
+    rows_a_tableau, cuts_a_round
+        Rows of one tableau that become cuts, and deepest cuts of all tableaux that one round adds, at most: with more
+        the master takes longer than the separation.
+    even_share, few_cuts
+        Share by which every column counts as hidden when tableaux are chosen, 0 to 1: combinations of few columns are
+        preferred, whose cuts are deeper. It is halved, down to `least_share`, where a round finds so few cuts.
+    many_lines
+        Cuts from single relations with which a round of separation in kernel coordinates needs no others.
     kernel_work, least_programs
         Columns times degrees of freedom of all programs of either kind in one round, about a second; but so many
         programs at least.
@@ -37,8 +52,9 @@ class CutParameters:
         the weight of the last point in that mean; 0 to 1.
     longest_chain
         Relations in a chain by which a cell is determined; longer ones are left to other cuts.
-    patience
-        Solutions of the master in a row at which a cut is slack before it leaves the master; 1 or more.
+    patience, patience_in_kernel
+        Solutions of the master in a row at which a cut is slack before it leaves the master; 1 or more. Separation in
+        kernel coordinates finds so many cuts that the master would take most of the time if they stayed.
     zero_half_rows, zero_half_sums, zero_half_cuts
         Tightest rows that are combined, sums of them that are halved, and most violated zero-half cuts that are
         returned, each at most.
@@ -54,12 +70,21 @@ class CutParameters:
     most_colours: int = 10
     sides_a_round: int = 60
     columns_a_round: int = 60
+    largest_tableau: int = 10_000_000
+    exchanges: int = 30
+    weight_of_forced: float = 10.0
+    rows_a_tableau: int = 150
+    cuts_a_round: int = 150
+    even_share: float = 0.03
+    few_cuts: int = 20
+    many_lines: int = 50
     kernel_work: int = 12_000_000
     least_programs: int = 5
-    inward: float = 0.1
-    mean_weight: float = 0.3
+    inward: float = 0.7
+    mean_weight: float = 0.2
     longest_chain: int = 200
     patience: int = 3
+    patience_in_kernel: int = 1
     zero_half_rows: int = 600
     zero_half_sums: int = 400
     zero_half_cuts: int = 40
@@ -67,8 +92,8 @@ class CutParameters:
     zero_half_coefficient: float = 8.0
 
     def __post_init__(self) -> None:
-        _check_shares(self, "least_share", "zero_half_violation")
-        _check_least(self, enough_cuts=1, patience=1)
+        _check_shares(self, "least_share", "zero_half_violation", "inward", "mean_weight", "even_share")
+        _check_least(self, enough_cuts=1, patience=1, patience_in_kernel=1)
 
 
 @dataclass(frozen=True, slots=True)

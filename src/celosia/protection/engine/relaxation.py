@@ -64,7 +64,7 @@ class Relaxation:
         problem = incumbent.problem
         self.pool = CutPool()
         self.separator = self._presolve(Separator.of(problem, backend, parameters.cuts))
-        self.master = Master(_program(problem), backend, self.pool, parameters.cuts.patience)
+        self.master = Master(_program(problem), backend, self.pool)
         self.point = self._point_without_cuts
         self.is_complete = False
         self._kernel: KernelSeparator | None = None
@@ -138,8 +138,10 @@ class Relaxation:
             self.is_complete = not added
             if not added:
                 return
-            if len(history) % self._parameters.purge_every == 0:
-                self.master.purge()
+            if self._kernel is not None:
+                self.master.purge(self._parameters.cuts.patience_in_kernel)
+            elif len(history) % self._parameters.purge_every == 0:
+                self.master.purge(self._parameters.cuts.patience)
             if self._stop.clock.seconds > until or self._is_tailing_off(history):
                 return
 
@@ -160,9 +162,10 @@ class Relaxation:
 
     def add_violated_cuts(self, x: NDArray[np.float64], *, integer: bool, deep: bool = True) -> int:
         """Add cuts that a point violates to the master; return how many."""
+        p = self._parameters.cuts
         returned = self.master.recall(x)
         isolated = self.master.add(no_isolated_cell_cuts(self.separator.builder, x))
-        if returned + isolated and not integer:
+        if not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
             return returned + isolated
         if integer:
             cuts = self.separate_pattern(x, self._stop.check)

@@ -1,10 +1,9 @@
-r"""Separation in kernel coordinates: the dual of the attackers' subproblem with a row for every degree of freedom.
+r"""Separation in kernel coordinates: combinations of relations with a row for every degree of freedom.
 
-Any v with :math:`N'v = 0` is a combination of relations, so :math:`\sum v_i d_i = 0` for every move. With
-:math:`v_p = 1` that bounds the move of class p by those of the others; the v that bounds it most at a point x of the
-master is the solution of :math:`\min \sum x_i c_i |v_i|`, where c are the attacker's bounds in parts of the level. For
-a sensitive class that gives a capacity cut. For any other it says that a class which is hidden alone among those in the
-support of v is hidden in vain, because it cannot move.
+Any v with :math:`N'v = 0` is a combination of relations (`cuts.combinations`). The one that bounds the move of class p
+most at a point x of the master is the solution of :math:`\min \sum x_i c_i |v_i|` with :math:`v_p = 1`, where c are the
+attacker's bounds in parts of the level. Its vertices are rows of tableaux, and tableaux come first
+(`cuts.tableau_separation`); linear programs tell what they have missed.
 
 Points are separated on the way from the mean of the earlier ones to the last (in-out separation): cuts there are
 deeper, and the master swings less.
@@ -19,7 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut, Reach, round_multipliers
+from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.cuts.combinations import Combinations
+from celosia.protection.engine.cuts.tableau_separation import TableauSeparation
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import CUT_VIOLATED, HIDDEN_ZERO, MULTIPLIER_ZERO
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.subproblems.requirements import SideRequirements
+    from celosia.solve.backend import Model
 
 
 class KernelSeparator:
@@ -46,20 +48,17 @@ class KernelSeparator:
     def __init__(
         self, separator: Separator, coordinates: KernelCoordinates, parameters: CutParameters = PARAMETERS.cuts
     ) -> None:
-        self._builder, self._parameters = separator.builder, parameters
+        self._builder, self._backend, self._parameters = separator.builder, separator.backend, parameters
         self._sides = _one_of_equal_sides(separator.sides.take(~separator.sides.sliding), separator)
-        self._combinations = sp.csr_array(coordinates.combinations, dtype=np.float64)
-        self._own = coordinates.cells
-        self._own_sign = coordinates.own.astype(np.float64)
+        self._combinations = Combinations(separator.builder, coordinates)
+        n, d = coordinates.combinations.shape
+        self._has_tableaux = self._combinations.has_units and n * d <= parameters.largest_tableau
         self._random = np.random.default_rng(0)
-        rows = sp.csr_array(sp.hstack([self._combinations.T, -self._combinations.T]))
-        n, d = self._combinations.shape
-        zero, nothing = np.zeros(d), np.zeros(2 * n)
-        program = LinearProgram(rows, zero, zero, nothing, nothing + np.inf, nothing.copy())
-        self._model = separator.backend.open(program)
+        self._opened: Model | None = None
+        self._fixed = 0
+        self._share = parameters.even_share
         self._mean: NDArray[np.float64] | None = None
         self._misses = np.zeros(len(self._sides))
-        self._fixed = 0
         most = parameters.kernel_work // max(n * d, 1)
         self._n_sides = int(np.clip(most, parameters.least_programs, parameters.sides_a_round))
         self._n_columns = int(np.clip(most, parameters.least_programs, parameters.columns_a_round))
@@ -76,32 +75,63 @@ class KernelSeparator:
         """
         p = self._parameters
         self._mean = x if self._mean is None else self._mean + (x - self._mean) * p.mean_weight
-        inside = (1.0 - p.inward) * x + p.inward * self._mean + p.least_share
+        inside = (1.0 - p.inward) * x + p.inward * self._mean
+        while self._has_tableaux:
+            cuts = self._separate_by_tableaux(x, inside + self._share, check)
+            last = self._share <= p.least_share
+            if len(cuts) < p.few_cuts and not last:
+                self._share = max(self._share / 2, p.least_share)
+            if cuts:
+                return cuts
+            if last:
+                break
+            self._mean = inside = x
+        return self._separate_by_programs(x, inside + p.least_share, check)
+
+    def _separate_by_tableaux(
+        self, x: NDArray[np.float64], inside: NDArray[np.float64], check: Callable[[], None]
+    ) -> list[Cut]:
+        """Return cuts that a point violates from rows of tableaux, the deepest first."""
+        p = self._parameters
+        search = TableauSeparation(self._combinations, self._sides, x, inside, p)
+        search.separate_rows()
+        tried = self._choose_sides(p.sides_a_round)
+        search.separate_requirements(tried, check)
+        search.separate_rows()
+        search.separate_columns(self._choose_columns(x, p.columns_a_round), check)
+        self._misses[tried] /= 2
+        self._misses[search.missed] = 1.0
+        return search.deepest
+
+    def _separate_by_programs(
+        self, x: NDArray[np.float64], inside: NDArray[np.float64], check: Callable[[], None]
+    ) -> list[Cut]:
+        """Return cuts that a point violates from linear programs."""
         cuts = []
-        for k in self._choose_sides().tolist():
+        for k in self._choose_sides(self._n_sides).tolist():
             check()
             cut = self._separate_requirement(k, inside)
             violated = cut is not None and cut.violation(x) > CUT_VIOLATED
             self._misses[k] = 1.0 if violated else self._misses[k] / 2
             if violated and cut is not None:
                 cuts.append(cut)
-        for column in self._choose_columns(x).tolist():
+        for column in self._choose_columns(x, self._n_columns).tolist():
             check()
             cut = self._separate_column(column, inside)
             if cut is not None and cut.violation(x) > CUT_VIOLATED:
                 cuts.append(cut)
         return cuts
 
-    def _choose_sides(self) -> NDArray[np.int64]:
+    def _choose_sides(self, most: int) -> NDArray[np.int64]:
         """Return the requirements to be tried: those missed lately first, then any."""
         rank = self._misses + 1e-3 * self._random.random(len(self._sides)) + 0.1
-        return np.argsort(-rank, kind="stable")[: self._n_sides]
+        return np.argsort(-rank, kind="stable")[:most]
 
-    def _choose_columns(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _choose_columns(self, x: NDArray[np.float64], most: int) -> NDArray[np.int64]:
         """Return columns that are partly hidden and not forced, drawn by what that costs."""
         problem = self._builder.problem
         weight = np.where(problem.forced | (x <= HIDDEN_ZERO), 0.0, problem.cost * x)
-        n = min(int((weight > 0).sum()), self._n_columns)
+        n = min(int((weight > 0).sum()), most)
         if not n:
             return np.zeros(0, dtype=np.int64)
         return self._random.choice(len(x), size=n, replace=False, p=weight / weight.sum())
@@ -116,48 +146,40 @@ class KernelSeparator:
         # d_p = sum of -v_i d_i over the others: a positive v_i needs a move down
         cost_up, cost_down = x * np.minimum(down / level, 1.0), x * np.minimum(up / level, 1.0)
         v = self._solve(column, cost_up, cost_down)
-        if v is None:
-            return None
-        capacity = np.where(v > 0, down, up)
-        used = np.flatnonzero((v != 0) & (capacity > 0))
-        used = used[used != column]
-        return builder.build_cut([Reach(used, np.abs(v[used]) * capacity[used])], level, column)
+        return None if v is None else self._combinations.build_capacity_cut(v, sides, k)
 
     def _separate_column(self, column: int, x: NDArray[np.float64]) -> Cut | None:
         """Return the inequality that a column is not hidden alone in the combination of relations tightest for it."""
         v = self._solve(column, x, x)
-        if v is None:
-            return None
-        columns = np.flatnonzero(v)
-        if bool(self._builder.problem.forced[columns].any()):
-            return None
-        return Cut(columns, np.where(columns == column, -1.0, 1.0), 0.0, lean=True)
+        return None if v is None else self._combinations.build_isolation_cut(v, column)
 
     def _solve(
         self, column: int, cost_up: NDArray[np.float64], cost_down: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
         """Return a combination of relations with coefficient 1 of a column, exactly; None where none is found."""
-        n = len(cost_up)
-        self._model.change_bounds(np.array([self._fixed, n + self._fixed]), np.zeros(2), np.full(2, np.inf))
-        self._model.change_bounds(np.array([column, n + column]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+        n, model = len(cost_up), self._model
+        model.change_bounds(np.array([self._fixed, n + self._fixed]), np.zeros(2), np.full(2, np.inf))
+        model.change_bounds(np.array([column, n + column]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
         self._fixed = column
-        self._model.change_costs(np.arange(2 * n), np.concatenate([cost_up, cost_down]))
-        found = self._model.solve(method="afresh", duals=False)
+        model.change_costs(np.arange(2 * n), np.concatenate([cost_up, cost_down]))
+        found = model.solve(method="afresh", duals=False)
         if found.x is None:
             return None
         v = found.x[:n] - found.x[n:]
         v[np.abs(v) <= MULTIPLIER_ZERO] = 0.0
-        return self._repair(v, column)
+        return self._combinations.repair(v, column)
 
-    def _repair(self, v: NDArray[np.float64], column: int) -> NDArray[np.float64] | None:
-        """Return v with N'v = 0 exactly: the rest is taken from the coordinates' own columns, whose rows are units."""
-        rounded = round_multipliers(v)
-        if rounded is None:
-            return None
-        rounded[self._own] -= (self._combinations.T @ rounded) / self._own_sign
-        if rounded[column] == 0 or bool((self._combinations.T @ rounded).any()):
-            return None
-        return np.asarray(rounded / rounded[column])
+    @property
+    def _model(self) -> Model:
+        """The open program: two columns for every column of the problem, a row for every degree of freedom."""
+        if self._opened is None:
+            transposed = self._combinations.matrix.T
+            rows = sp.csr_array(sp.hstack([transposed, -transposed]))
+            zero, nothing = np.zeros(rows.shape[0]), np.zeros(rows.shape[1])
+            self._opened = self._backend.open(
+                LinearProgram(rows, zero, zero, nothing, nothing + np.inf, nothing.copy())
+            )
+        return self._opened
 
 
 def _one_of_equal_sides(sides: SideRequirements, separator: Separator) -> SideRequirements:

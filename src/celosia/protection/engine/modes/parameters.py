@@ -68,6 +68,8 @@ class ModeSearchParameters:
         points.
     purge_rounds
         Cuts that do not bind are dropped from the master every so many rounds, 1 or more.
+    patience
+        Solutions of the master in a row at which a cut is slack before it is dropped, 1 or more.
     stall, stall_rounds
         When the bound has risen by no more than this share, 0 to 1, in so many rounds, 1 or more, a fractional point is
         cut no more.
@@ -104,6 +106,7 @@ class ModeSearchParameters:
     tail: float = 0.02
     postponed: float = 1e-4
     purge_rounds: int = 10
+    patience: int = 3
     stall: float = 1e-4
     stall_rounds: int = 15
     raisings: tuple[float, ...] = (1.0, 10.0, 100.0)
@@ -124,6 +127,7 @@ class ModeSearchParameters:
             "raisings",
             "widest",
             "purge_rounds",
+            "patience",
             "stall_rounds",
             "dived_parts",
             "round_gap_parts",

@@ -136,7 +136,7 @@ class ModeRelaxation:
             if new:
                 stage = self._next_stage(stage, new)
                 if len(history) % self.parameters.purge_rounds == 0:
-                    self.master.purge()
+                    self.master.purge(self.parameters.patience)
                 if repair is None and self._stalls(history):
                     return point
             elif repair is not None and self._stop.reached:
