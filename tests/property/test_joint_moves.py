@@ -16,6 +16,7 @@ from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.proposals import propose_witnesses
 from celosia.protection.engine.heuristics.joint.search import JointSearch
 from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
@@ -79,17 +80,29 @@ def is_safe(problem: ProtectionProblem, hidden: NDArray[np.bool_]) -> bool:
     )
 
 
-def joint_search(problem: ProtectionProblem, coordinates: KernelCoordinates, seed: int) -> JointSearch:
+def joint_search(
+    problem: ProtectionProblem,
+    coordinates: KernelCoordinates,
+    seed: int,
+    parameters: JointParameters = PARAMETERS,
+) -> JointSearch:
     separator = Separator.of(problem, backends()[0])
     chance = np.random.default_rng(seed)
-    return JointSearch(separator.builder, coordinates, separator.sides, backends()[0], chance, lambda: False)
+    return JointSearch(
+        separator.builder, coordinates, separator.sides, backends()[0], chance, lambda: False, parameters
+    )
 
 
+MANY_COORDINATES = JointParameters(most_simplex=0, least_common=1)
+"""As if there were many degrees of freedom: few programs, solved by the interior-point method."""
+
+
+@pytest.mark.parametrize("parameters", [PARAMETERS, MANY_COORDINATES], ids=["few", "many"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_joint_patterns_are_safe(seed: int) -> None:
+def test_joint_patterns_are_safe(seed: int, parameters: JointParameters) -> None:
     problem = problem_without_product(drawn(seed))
     merged = merged_of(problem)
-    search = joint_search(merged.problem, merged.coordinates, seed)
+    search = joint_search(merged.problem, merged.coordinates, seed, parameters)
     patterns = list(search.first_pattern())
     if patterns:
         patterns += [one for one in itertools.islice(search.search(patterns[-1], lambda: 0.0), 6) if one is not None]

@@ -123,8 +123,9 @@ class BranchAndCut:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the first pattern takes long: there are many subproblems, and they are no flows."""
-        return not self.relaxation.separator.is_network and self._has_many_subproblems
+        """Whether the first pattern takes long: there are many subproblems, no flows, and no joint moves."""
+        quick = self.relaxation.separator.is_network or self._heuristics.moves_jointly
+        return not quick and self._has_many_subproblems
 
     @property
     def _has_many_subproblems(self) -> bool:

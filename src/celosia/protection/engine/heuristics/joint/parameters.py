@@ -22,6 +22,21 @@ class JointParameters:
         a target is scaled up.
     chunk_growth
         Factor by which more targets get their direction in every program of a first move; 1 or more.
+    most_simplex
+        Degrees of freedom up to which joint programs are solved by the simplex method; above that, by an interior-point
+        method, which takes a fifth of the time at 1,400. Each takes seconds there, so first moves are made of few.
+    near_bounds
+        With the interior-point method bounds are in the program from the start if they are less than so many times the
+        longest move that is required.
+    first_chunk, growth_of_many, least_moved_of_many
+        For so many degrees of freedom: share of the targets that get their direction in the first program of a first
+        move (0 to 1), the factor by which there are more in every further one, and the part of its level by which it
+        takes every target (0 to 1).
+    shortfall
+        What falling short of that costs by unit, as a multiple of the median price: some directions contradict others.
+    most_reweighted, damping_of_first, least_gain
+        Programs with costs divided by how far each class moved that follow a first move, at most; what that division
+        adds to moves, as a part of the mean required; and the share by which a pattern must get cheaper for another.
     few_targets, many_growth
         With more targets than this the other factor is used, so that there are about ten programs.
     price_of_moved
@@ -57,6 +72,9 @@ class JointParameters:
         Part of its level that a witness keeps when it is led round a group, at least; 0 to 1.
     tight_groups
         Groups whose bounds are in a witness program from the start, as a multiple of its degrees of freedom.
+    least_common, common_share
+        Targets without a witness for which one program finds a common move, at least; and the share of them that it may
+        leave without one for another such program to follow (0 to 1).
     most_extended
         Targets without a witness in the support of a joint move that get a least-cost program of their own in the
         search; with more the step is given up. A first pattern is extended for all.
@@ -69,6 +87,15 @@ class JointParameters:
     shrink: float = 0.3
     least_of_all: float = 1e-6
     chunk_growth: float = 1.6
+    most_simplex: int = 600
+    near_bounds: float = 3.0
+    first_chunk: float = 0.02
+    growth_of_many: float = 4.0
+    least_moved_of_many: float = 0.03
+    shortfall: float = 1e4
+    most_reweighted: int = 4
+    damping_of_first: float = 0.02
+    least_gain: float = 0.005
     few_targets: int = 150
     many_growth: float = 3.0
     price_of_moved: float = 0.05
@@ -89,6 +116,8 @@ class JointParameters:
     detours: int = 6
     least_rerouted: float = 0.02
     tight_groups: int = 3
+    least_common: int = 4
+    common_share: float = 0.7
     most_extended: int = 3
 
 

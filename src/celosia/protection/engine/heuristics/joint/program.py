@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import MOVE_ZERO
 
@@ -35,11 +36,20 @@ class JointProgram:
         How far every class may move, ``(n,)``, infinite for no end.
     backend
         Solves it.
+    parameters
+        Say by which method.
     """
 
-    def __init__(self, coordinates: KernelCoordinates, bounds: NDArray[np.float64], backend: Backend) -> None:
+    def __init__(
+        self,
+        coordinates: KernelCoordinates,
+        bounds: NDArray[np.float64],
+        backend: Backend,
+        parameters: JointParameters = PARAMETERS,
+    ) -> None:
         self._combinations = sp.csr_array(coordinates.combinations, dtype=np.float64)
-        self._bounds, self._backend = bounds, backend
+        self._bounds, self._backend, self._parameters = bounds, backend, parameters
+        self._interior = coordinates.degrees_of_freedom > parameters.most_simplex
         self._limited = np.zeros(0, dtype=np.int64)
         self._model = self._open()
 
@@ -54,7 +64,11 @@ class JointProgram:
         return self._backend.open(LinearProgram(rows, zero, zero, np.zeros(len(upper)), upper, np.zeros(len(upper))))
 
     def solve(
-        self, cost: NDArray[np.float64], required: NDArray[np.float64], most_rounds: int = 20
+        self,
+        cost: NDArray[np.float64],
+        required: NDArray[np.float64],
+        most_rounds: int = 20,
+        shortfall: float = np.inf,
     ) -> NDArray[np.float64] | None:
         """Return the cheapest move, None where none does all that is required within the bounds.
 
@@ -66,17 +80,22 @@ class JointProgram:
             How far classes must move at least, negative for down, zero where nothing is required, ``(n,)``.
         most_rounds
             Times that bounds are added; a move that exceeds others after that is returned as it is.
+        shortfall
+            What a unit costs by which a class falls short of what is required; with a finite price there is always a
+            move.
         """
         asked, every = required != 0, np.arange(len(cost))
         unit = float(np.median(np.abs(required[asked])))
-        lower = np.where(asked, np.where(required > 0, 0.0, -np.inf), -cost)
-        upper = np.where(asked, np.where(required > 0, np.inf, 0.0), cost)
+        lower = np.where(asked, np.where(required > 0, 0.0, -shortfall), -cost)
+        upper = np.where(asked, np.where(required > 0, shortfall, 0.0), cost)
         limit = self._bounds / unit
+        if self._interior:  # which takes hardly longer with bounds than without
+            self._limit_more(self._bounds < self._parameters.near_bounds * np.abs(required).max())
         self._model.change_costs(every, np.where(asked, -required / unit, 0.0))
         self._model.change_bounds(every, lower, upper)
         for _ in range(most_rounds):
             self._limit(limit)
-            found = self._model.solve(method="afresh")
+            found = self._model.solve(method="interior" if self._interior else "afresh")
             if found.duals is None:  # unbounded: the move would have no end
                 return None
             move = -(self._combinations @ found.duals)
@@ -84,12 +103,18 @@ class JointProgram:
             over[self._limited] = False
             if not bool(over.any()):
                 break
-            self._limited = np.union1d(self._limited, np.flatnonzero(over))
-            self._model = self._open()
+            self._limit_more(over)
             self._model.change_costs(every, np.where(asked, -required / unit, 0.0))
             self._model.change_bounds(every, lower, upper)
         move[np.abs(move) <= MOVE_ZERO] = 0.0
         return np.asarray(move * unit)
+
+    def _limit_more(self, classes: NDArray[np.bool_]) -> None:
+        """Open the program with the bounds of more classes."""
+        limited = np.union1d(self._limited, np.flatnonzero(classes))
+        if len(limited) > len(self._limited):
+            self._limited = limited
+            self._model = self._open()
 
     def _limit(self, limit: NDArray[np.float64]) -> None:
         """Tell the program how far limited classes may move."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.protection.engine.heuristics.joint.contraction import PatternKernel
+from celosia.protection.engine.heuristics.joint.lattice import find_whole_moves
 from celosia.protection.engine.heuristics.joint.reduction import PatternReduction
-from celosia.protection.engine.null_space.elimination import distinct_rows, eliminate
-from celosia.tolerance import LARGEST_IN_KERNEL, PROPOSAL_MARGIN
+from celosia.tolerance import PROPOSAL_MARGIN
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.joint.search import JointPattern
@@ -69,17 +69,12 @@ def make_whole(
 
     A witness that is not found is zero. All satisfy the relations and leave shown classes where they are, exactly.
     """
-    nothing = np.zeros((len(targets), len(pattern.hidden)), dtype=np.int64)
-    shown = distinct_rows(sp.csr_array(coordinates.combinations[np.flatnonzero(~pattern.hidden)]))
-    solved = eliminate(shown, LARGEST_IN_KERNEL)
-    if solved is None:
-        return nothing, 1
-    combined, free = solved
-    basis = (coordinates.combinations @ combined).toarray()
+    basis = find_whole_moves(coordinates.combinations, pattern.hidden)
+    if basis is None:
+        return np.zeros((len(targets), len(pattern.hidden)), dtype=np.int64), 1
     moves = _find_roomy_witnesses(pattern, targets, coordinates, backend)
-    # a free coordinate, and so its own class, moves by a multiple of one coordinate of the basis alone
-    own = coordinates.cells[free]
-    places = moves[:, own] / basis[own, np.arange(len(free))]
+    hidden = np.flatnonzero(pattern.hidden)
+    places = np.linalg.lstsq(basis[hidden].astype(np.float64), moves[:, hidden].T, rcond=None)[0].T
     terms = float((np.abs(places) @ np.abs(basis.T.astype(np.float64))).max(initial=1.0))
     bits = min(
         _BITS - np.log2(max(float(np.abs(moves).max(initial=1.0)), 1.0)), _BITS_OF_TERMS - np.log2(max(terms, 1.0))

@@ -49,7 +49,8 @@ class PatternReduction:
         backend: Backend,
         parameters: JointParameters = PARAMETERS,
     ) -> None:
-        self._signs, self._backend, self._parameters = targets.signs, backend, parameters
+        self._signs, self._levels, self._boxes = targets.signs, targets.levels, targets.boxes
+        self._backend, self._parameters = backend, parameters
         self._groups = PatternGroups.of(kernel, targets, cost)
         self._moves = np.zeros((len(targets), len(self._groups)))
         self._refusals = np.zeros(len(targets), dtype=np.int64)
@@ -76,7 +77,15 @@ class PatternReduction:
         """
         moving = self._groups.factor != 0
         tried, failed = list(self._groups.gather(known)), np.flatnonzero(~moving).tolist()
-        for number in np.flatnonzero(moving).tolist():
+        rest = [n for n in np.flatnonzero(moving).tolist() if not any(self._take(n, move) for move in tried)]
+        while len(rest) >= self._parameters.least_common and not late():
+            common = self._find_common(np.array(rest), tried[0])
+            left = rest if common is None else [number for number in rest if not self._take(number, common)]
+            if len(left) > self._parameters.common_share * len(rest):
+                rest = left
+                break
+            rest = left
+        for number in rest:
             if any(self._take(number, move) for move in tried):
                 continue
             found = None if late() else self._solve(number)
@@ -86,6 +95,40 @@ class PatternReduction:
                 self._moves[number] = found
                 tried.append(found)
         return np.sort(np.array(failed, dtype=np.int64))
+
+    def _find_common(
+        self, numbers: NDArray[np.int64], like: NDArray[np.float64], still: int | None = None
+    ) -> NDArray[np.float64] | None:
+        """Return one move within the bounds for several targets, in the directions of another; None for none.
+
+        It need not take all of them to their levels.
+        """
+        groups = self._groups
+        boxes = self._boxes[numbers]
+        numbers = numbers[boxes == np.bincount(boxes).argmax()]
+        one, level = int(numbers[0]), self._levels[numbers]
+        unit = float(np.median(level))
+        place, factor = groups.place[numbers], groups.factor[numbers]
+        sign = np.where(self._signs[numbers] != 0, self._signs[numbers], np.sign(like[place] * factor))
+        wanted = np.where(sign == 0, 1.0, sign) * level / unit / factor
+        order = np.argsort(-np.abs(wanted), kind="stable")
+        places, first = np.unique(place[order], return_index=True)
+        share = float(self._levels[one]) / unit
+        bounds = groups.lower[one] * share, groups.upper[one] * share
+        while True:
+            program = self._open_program(int(places[0]) if still is None else still)
+            found = program.find_common(places, wanted[order][first], bounds, still)
+            if found is None:
+                return None
+            move = np.asarray(groups.basis @ found)
+            move[np.abs(move) <= WITNESS_ZERO] = 0.0
+            if still is not None:
+                move[still] = 0.0
+            over = (move > bounds[1] + WITNESS_ZERO) | (-move > bounds[0] + WITNESS_ZERO)
+            new = np.setdiff1d(np.flatnonzero(over), program.rows)
+            if not len(new):
+                return move
+            self._program = WitnessProgram.of(groups.basis, np.union1d(program.rows, new), self._backend)
 
     def _take(self, number: int, move: NDArray[np.float64]) -> bool:
         """Take a move, scaled to the level, as the witness of a target where it is one."""
@@ -181,7 +224,15 @@ class PatternReduction:
             way = np.ascontiguousarray(groups.basis[:, column])
             users = users[~lead_round(found, users, group, way, least, limits, False)]  # noqa: FBT003 - compiled
         users = users[np.argsort(-self._refusals[users], kind="stable")]
+        common = True
         while len(users):
+            if common and len(users) >= self._parameters.least_common and self._refusals[users[0]] == 0:
+                before = len(users)
+                move = self._find_common(users, found[users[len(users) // 2]], group)
+                if move is not None:
+                    users = users[~lead_round(found, users, group, move, least, limits, True)]  # noqa: FBT003
+                common = len(users) <= self._parameters.common_share * before
+                continue
             number = int(users[0])
             move = self._solve(number, group)
             if move is None:

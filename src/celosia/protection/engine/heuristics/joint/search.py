@@ -15,6 +15,7 @@ from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, Jo
 from celosia.protection.engine.heuristics.joint.program import JointProgram
 from celosia.protection.engine.heuristics.joint.reduction import PatternReduction
 from celosia.protection.engine.heuristics.joint.targets import Targets
+from celosia.solve.deadline import DeadlineError
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import CutBuilder
@@ -91,17 +92,28 @@ class JointSearch:
         np.maximum.at(self._level, self.targets.columns, self.targets.levels)
         self._columns = np.unique(self.targets.columns)
         both = np.minimum(builder.up, builder.down)
-        self._program = JointProgram(coordinates, both.max(axis=0), backend)
+        self._program = JointProgram(coordinates, both.max(axis=0), backend, parameters)
+        self._large = coordinates.degrees_of_freedom > parameters.most_simplex
         self._coordinates = coordinates
 
     def first_pattern(self) -> Iterator[JointPattern]:
-        """Yield a first pattern, before and after it is reduced; nothing where none is found in time."""
-        move = self._first_move()
+        """Yield a first pattern, then cheaper ones from the same directions; nothing where none is found in time."""
+        move = self._first_move_at_length() if self._large else self._first_move()
         reduction = None if move is None else self._reduction(move != 0, move, extend=True)
-        if reduction is None:
+        if move is None or reduction is None:
             return
         yield self._pattern(reduction)
-        reduction.reduce(self._parameters.least_group, self._late)
+        if self._large:
+            less = self._reweight(move)
+            another = None if less is move else self._reduction(less != 0, less, extend=True)
+            if another is not None:
+                reduction = another
+                yield self._pattern(reduction)
+        try:
+            reduction.reduce(self._parameters.least_group, self._late)
+        except DeadlineError:
+            yield self._pattern(reduction)
+            raise
         yield self._pattern(reduction)
 
     def search(self, start: JointPattern, elapsed: Callable[[], float]) -> Iterator[JointPattern | None]:
@@ -168,6 +180,51 @@ class JointSearch:
                 move, chunk = found, chunk * growth
         return None
 
+    def _first_move_at_length(self) -> NDArray[np.float64] | None:
+        """Return a move of nearly all targets in a few programs, where each takes long: None would be a waste.
+
+        Whatever contradicts the other directions falls short, and may move against its own or not at all; it is given
+        another one in the next program.
+        """
+        p, n = self._parameters, len(self._cost)
+        direction, move = np.zeros(n), np.zeros(n)
+        order = self._columns[np.argsort(-self._level[self._columns], kind="stable")]
+        chunk, rest = max(1.0, p.first_chunk * len(order)), order
+        while len(rest) and not self._late():
+            some = rest[: int(chunk)]
+            drawn = self._combinations @ self._random.standard_normal(self._combinations.shape[1])
+            direction[some] = np.where(drawn[some] >= 0, 1.0, -1.0)
+            price = np.where(move != 0, p.price_of_moved, 1.0) * self._price
+            found = self._program.solve(price, p.least_moved_of_many * self._level * direction, shortfall=p.shortfall)
+            if found is None:
+                return None
+            move, before = found, len(rest)
+            direction[order] = np.sign(move[order])
+            rest = order[direction[order] == 0]
+            if int(chunk) >= before and len(rest) == before:
+                break
+            chunk *= p.growth_of_many
+        return move if move.any() else None
+
+    def _reweight(self, move: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a move of the same targets that hides less: prices are divided by how far each class moved, again."""
+        p = self._parameters
+        least = np.zeros(len(move))
+        least[self._columns] = p.least_moved_of_many * self._level[self._columns] * np.sign(move[self._columns])
+        small = p.damping_of_first * float(np.abs(least[self._columns]).mean())
+        best, now, cost = move, move, float(self._cost[move != 0].sum())
+        for _ in range(p.most_reweighted):
+            if self._late():
+                break
+            found = self._program.solve(self._price * small / (np.abs(now) + small), least, shortfall=p.shortfall)
+            if found is None or not bool(found[self._columns].all()):
+                break
+            now, before, cost = found, cost, float(self._cost[found != 0].sum())
+            if cost > before * (1.0 - p.least_gain):
+                return now if cost < before else best
+            best = now
+        return best
+
     def _step(self, current: JointPattern) -> JointPattern | None:
         """Return the pattern of another joint move, in directions in which the current witnesses allow it."""
         p, draw = self._parameters, self._random
@@ -232,13 +289,28 @@ class JointSearch:
                 return reduction
             if len(missed) > most:
                 return None
-            for number in missed.tolist():
-                found = self._least_cost_move(number, hidden)
+            for found in self._moves_of_missed(missed, move, hidden):
                 if found is None:
                     return None
                 known.append(found)
                 hidden = hidden | (found != 0)
         return None
+
+    def _moves_of_missed(
+        self, missed: NDArray[np.int64], move: NDArray[np.float64], hidden: NDArray[np.bool_]
+    ) -> Iterator[NDArray[np.float64] | None]:
+        """Yield cheap moves of targets that have no witness yet: one for each, or for all where programs take long."""
+        if not self._large:
+            for number in missed.tolist():
+                found = self._least_cost_move(number, hidden)
+                yield found
+                hidden = hidden if found is None else hidden | (found != 0)
+            return
+        p, columns = self._parameters, self.targets.columns[missed]
+        required = np.zeros(len(move))
+        required[columns] = self._level[columns] * np.where(move[columns] >= 0, 1.0, -1.0)
+        price = np.where(hidden, p.price_of_moved, 1.0) * self._price
+        yield self._program.solve(price, required, shortfall=p.shortfall)
 
     def _least_cost_move(self, number: int, hidden: NDArray[np.bool_]) -> NDArray[np.float64] | None:
         """Return the cheapest witness of one target, None where there is none."""

@@ -85,3 +85,37 @@ class WitnessProgram:
         if found.duals is None or found.objective < level * (1.0 - WITNESS_REACHED):
             return None
         return found.duals
+
+    def find_common(
+        self,
+        places: NDArray[np.int64],
+        levels: NDArray[np.float64],
+        bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+        still: int | None = None,
+    ) -> NDArray[np.float64] | None:
+        """Return coordinates of a move that falls short of levels of several groups as little as possible.
+
+        Parameters
+        ----------
+        places
+            The groups, as rows of the basis, each once.
+        levels
+            How far they should move, negative for down: the shares by which they fall short are added.
+        bounds
+            How far all groups may move down and up, ``(h,)`` each.
+        still
+            A group that must not move.
+        """
+        h = len(self.rows)
+        below, above = (np.minimum(bound[self.rows], LONGEST_MOVE) for bound in bounds)
+        cost = np.concatenate([above, below])
+        lower, upper = np.zeros(2 * h), np.full(2 * h, np.inf)
+        wanted = np.searchsorted(self.rows, places) + np.where(levels > 0, h, 0)
+        cost[wanted], upper[wanted] = -np.abs(levels), 1.0 / np.abs(levels)
+        if still is not None:
+            still = int(np.searchsorted(self.rows, still))
+            cost[[still, h + still]] = 0.0
+        everyone = np.arange(2 * h)
+        self.model.change_costs(everyone, cost)
+        self.model.change_bounds(everyone, lower, upper)
+        return self.model.solve(method="afresh").duals
