@@ -48,6 +48,9 @@ SUM_ROUNDING = 1e-9
 """More than what the rounding errors of a sum add up to, relative to the sizes of its terms: bounds and right sides of
 cuts are lowered by it, so that they stay valid."""
 
+ROUNDED_COEFFICIENT = 1e-10
+"""Share by which coefficients of rounded cuts are raised, and their right sides lowered: more than rounding errors."""
+
 COEFFICIENT_GRID = 1e-7
 """Coefficients of capacity cuts are rounded up to multiples of this: larger coefficients keep a cut valid."""
 

@@ -36,12 +36,12 @@ class Diving:
         self._incumbent, self._stop, self._relaxation, self._widening = incumbent, stop, relaxation, widening
         self._modes, self._parameters = relaxation.modes, relaxation.parameters
 
-    def complete(self, v: NDArray[np.float64]) -> None:
-        """Offer the cheapest safe point with the whole numbers of another, where there is one."""
+    def complete(self, v: NDArray[np.float64], worth: float = 0.0) -> None:
+        """Offer the cheapest safe point with the whole numbers of another, where there is one that is worth it."""
         master, integers = self._relaxation.master, self._modes.integers
         try:
             master.fix(integers, np.rint(v[integers]))
-            self._relaxation.cut(self._widening.repair)
+            self._relaxation.cut(self._widening.repair, worth)
         finally:
             master.release()
 
@@ -54,7 +54,7 @@ class Diving:
         for share in self._parameters.hiding_shares:
             v, before = point.x.copy(), self._incumbent.cost
             v[integers] = np.where(v[integers] >= share, np.ceil(v[integers]), 0.0)
-            self.complete(v)
+            self.complete(v, self._parameters.completed)
             if self._incumbent.cost < before:
                 self._hide_dear_ranges()
 
@@ -71,7 +71,7 @@ class Diving:
             if bool((v[modes.hiding[dear]] >= 1.0).all()):
                 return
             v[modes.hiding[dear]] = 1.0
-            self.complete(v)
+            self.complete(v, self._parameters.completed)
             if not self._incumbent.cost < before * (1 - GAP_CLOSED):
                 return
 

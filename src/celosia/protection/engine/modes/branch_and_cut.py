@@ -225,6 +225,8 @@ class ModeSearch:
             self._tree.run_without_requirements()
             return
         point = self.relaxation.cut(None if len(self._integer) else self._widening.repair)
+        if point is not None and len(self._integer):
+            point = self.relaxation.cut_by_rounding(point)
         if point is None:
             if self.best is None:
                 self.incumbent.conclude()

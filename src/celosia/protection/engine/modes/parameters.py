@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.arguments import check_ranges
+from celosia.protection.engine.cuts.parameters import ROUNDING, RoundingCutParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class ModeSearchParameters:
     ----------
     separation
         Those of one separation.
+    rounding, rounding_rounds
+        Those of mixed-integer rounding cuts, and rounds of them at most, 0 or more.
     widenings
         How much wider slacks are taken in the first separations, in units of slacks, stage by stage, 0 or more and in
         the end 0: cuts found so use fewer columns.
@@ -91,6 +94,9 @@ class ModeSearchParameters:
         a share, and those whose ranges cost more than hiding them; smaller ones are soon solved without.
     hiding_shares
         These shares, 0 to 1, one after the other.
+    completed
+        Where these cells are hidden, ranges are narrowed until less than this share of the cost, 0 to 1, is to be
+        gained: other cells promise more.
     round_gap_parts
         A master with whole numbers that will be cut again is solved to one of so many parts of the remaining gap, 1 or
         more.
@@ -100,6 +106,8 @@ class ModeSearchParameters:
     """
 
     separation: ModeSeparationParameters = SEPARATION
+    rounding: RoundingCutParameters = ROUNDING
+    rounding_rounds: int = 8
     widenings: tuple[float, ...] = (0.1, 0.01, 0.001, 0.0)
     widenings_of_uneven_costs: tuple[float, ...] = (0.03, 0.0)
     uneven_costs: float = 10.0
@@ -117,11 +125,12 @@ class ModeSearchParameters:
     dived_parts: int = 4
     hiding_columns: int = 250
     hiding_shares: tuple[float, ...] = (0.7, 0.5, 0.3, 0.1)
+    completed: float = 0.002
     round_gap_parts: int = 3
     effort: float = 0.3
 
     def __post_init__(self) -> None:
-        shares = "tail", "postponed", "stall", "fractional", "dived", "effort"
+        shares = "tail", "postponed", "stall", "fractional", "dived", "effort", "completed"
         ones = (
             "uneven_costs",
             "raisings",
@@ -133,7 +142,12 @@ class ModeSearchParameters:
             "round_gap_parts",
             "hiding_columns",
         )
-        check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), **dict.fromkeys(ones, (1, None)))
+        check_ranges(
+            self,
+            rounding_rounds=(0, None),
+            **dict.fromkeys(shares, (0.0, 1.0)),
+            **dict.fromkeys(ones, (1, None)),
+        )
 
 
 SEARCH = ModeSearchParameters()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.cuts.mixed_rounding import mixed_rounding_cuts
 from celosia.protection.engine.incumbent import Incumbent
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.modes.modes import Modes
@@ -109,7 +110,7 @@ class ModeRelaxation:
         if not self.master.is_restricted:
             self._incumbent.raise_bound(bound)
 
-    def cut(self, repair: Repair | None = None) -> Point | None:
+    def cut(self, repair: Repair | None = None, worth: float = 0.0) -> Point | None:
         """Cut until every level is reached; return the last point, None where none is cheaper than the incumbent.
 
         Parameters
@@ -117,6 +118,8 @@ class ModeRelaxation:
         repair
             Makes safe points of what the master finds, where all whole numbers are fixed; None where they are not, and
             cutting ends when the bound hardly rises.
+        worth
+            Points that are cheaper than the incumbent by less than this share of its cost are not worth the time.
         """
         history: list[float] = []
         stage = 0
@@ -127,7 +130,8 @@ class ModeRelaxation:
                 history.append(point.bound)
                 self.raise_bound(point.bound)
             found = self._incumbent
-            if point is None or self._stop.reached or found.base + point.bound >= found.cost:
+            dear = point is None or found.base + point.bound >= found.cost - worth * abs(found.cost)
+            if point is None or dear or self._stop.reached:
                 return None
             self._stop.check()
             if self.master.recall(point.x):
@@ -145,6 +149,26 @@ class ModeRelaxation:
                 stage += 1
             else:
                 return point
+
+    def cut_by_rounding(self, point: Point) -> Point | None:
+        """Cut a fractional point by mixed-integer rounding, and by capacity cuts again, as long as the bound rises.
+
+        Return the last point, None where none is cheaper than the incumbent.
+        """
+        at: Point | None = point
+        for _ in range(self.parameters.rounding_rounds):
+            if at is None:
+                break
+            self._stop.check()
+            rows, right = self.master.inside
+            found = mixed_rounding_cuts(rows, right, at.x, self.modes.program, self.parameters.rounding)
+            before = at.bound
+            if not self.master.add(found):
+                break
+            at = self.cut()
+            if at is not None and at.bound - before <= self.parameters.stall * abs(at.bound):
+                break
+        return at
 
     def _stalls(self, history: list[float]) -> bool:
         """Return whether the bound has hardly risen in the last rounds."""

@@ -36,6 +36,7 @@ from celosia.protection.engine.subproblems.flow import (
     find_minimum_cuts,
     measure_flows,
 )
+from celosia.protection.engine.subproblems.least_slacks import LeastSlacks
 from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
 from celosia.protection.engine.subproblems.slacks import Linear, Ratios, SlackBounds, SlacksAt
 from celosia.protection.engine.subproblems.support import SupportGraph
@@ -154,6 +155,15 @@ class CapacitySeparator:
         program = self.modes.program
         whole = np.zeros(len(program.cost), dtype=bool) if program.integer is None else program.integer
         return np.asarray(whole & (program.upper <= 1.0))
+
+    @cached_property
+    def _least_slacks(self) -> LeastSlacks | None:
+        """What every safe point opens by one variable, unless it hides the column; None where nothing is hidden."""
+        return LeastSlacks.of(self.modes, self.sides) if bool(self._binary.any()) else None
+
+    def _tighten(self, reach: Linear, level: float) -> Linear:
+        """Return an expression whose binary variables count for no more than what is missing to the level."""
+        return reach if self._least_slacks is None else self._least_slacks.tighten(reach, level, self._binary)
 
     @cached_property
     def _firsts(self) -> NDArray[np.int64]:
@@ -307,7 +317,7 @@ class CapacitySeparator:
             if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - state.missing):
                 parts = [option[place] for option, place in zip(options, places, strict=True)]
                 reach = parts[0] if len(parts) == 1 else parts[0].plus(parts[1])
-                cut = _capacity_cut(reach, level, self._binary, self.parameters.cut_step)
+                cut = _capacity_cut(self._tighten(reach, level), level, self._binary, self.parameters.cut_step)
                 state.cuts[cut.key] = cut
 
 
