@@ -45,7 +45,7 @@ class CombinedProblem(RangeProblem):
     @property
     def by_width(self) -> bool:
         """Whether widths are enough: one attacker, equal costs, sliding levels only."""
-        return self.sliding and super().by_width
+        return self.sliding and self.problem.n_attackers == 1 and super().by_width
 
     def accepts(self, pattern: Pattern) -> bool:
         """Return whether there are no more ranges than allowed."""

@@ -4,14 +4,14 @@ A range :math:`[a_i - z_i^- .. a_i + z_i^+]` is published about every cell (Sala
 
 .. math:: \min \sum_i w_i^+ z_i^+ + w_i^- z_i^-, \qquad z^+, z^- \ge 0,
 
-so that upper slacks are :math:`z^+` and lower ones :math:`z^-`. Where all levels are sliding, costs up and down are
-equal and there is one attacker, widths W are nearly enough: ranges are safe when every sensitive cell p has a move
-:math:`d^p` with
+so that upper slacks are :math:`z^+` and lower ones :math:`z^-`. Where all levels are sliding, and costs up and down are
+equal, widths W are nearly enough: ranges are safe when every sensitive cell p has a move :math:`d^p` with
 
 .. math:: M d^p = 0, \qquad d^p_p = s_p, \qquad |d^p_i| \le W_i \quad\text{for every cell } i,
 
 and the ranges can be placed (`celosia.protection.intervals.publish.shift`): a move is the difference of the two tables
-f and g of Figure 6, so the model demands no more than that one, with half the columns and half the tables.
+f and g of Figure 6, so the model demands no more than that one, with half the columns and half the tables. Every
+attacker asks for a move of his own, no larger than the distance between his two bounds.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def offer_range_widths(
     widths: ProtectionProblem, prices: Prices, most: NDArray[np.float64], unit: float, furthest: float = np.inf
 ) -> Offer:
     """Return the offer of the width model, of a problem of widths; parameters as for `offer_range_ends`."""
-    widest = np.minimum(_to_units(widths.up[0], unit), np.minimum(most, furthest) / unit)
+    widest = np.minimum(_to_units(widths.up.max(axis=0), unit), np.minimum(most, furthest) / unit)
     return offer_widths(np.arange(len(widths)), prices.up * (unit / 10**widths.decimals), widest)
 
 
@@ -112,6 +112,8 @@ def formulate_by_placed_widths(
 ) -> tuple[ProtectionProblem, Modes]:
     """Return the width model whose ranges can be placed; variables are widths, and then shifts of their centres.
 
+    With several attackers ranges are placed within the bounds of all of them.
+
     Parameters
     ----------
     problem, prices, most
@@ -121,7 +123,7 @@ def formulate_by_placed_widths(
     margin
         By how much the attacker's bounds are narrowed, as a share and in units; see `IntervalParameters`.
     """
-    down, up = float_bounds(problem.down[0]), float_bounds(problem.up[0])
+    down, up = (float_bounds(bound.min(axis=0)) for bound in (problem.down, problem.up))
     widths = problem_of_widths(problem)
     unit = unit_of(widths)
     if not shifted:

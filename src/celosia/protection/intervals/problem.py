@@ -87,7 +87,7 @@ class RangeProblem:
 
     @property
     def by_width(self) -> bool:
-        """Whether the width model holds: one attacker, equal costs, sliding levels or symmetric ones."""
+        """Whether the width model holds: equal costs, sliding levels or symmetric ones."""
         requirements = self.problem.requirements
         alike = bool(np.array_equal(self.costs[0][self.problem.cells], self.costs[1][self.problem.cells]))
         symmetric = bool(
@@ -95,7 +95,7 @@ class RangeProblem:
                 (requirements.up == requirements.down) & (requirements.sliding <= requirements.up + requirements.down)
             )
         )
-        return self.problem.n_attackers == 1 and alike and (self.sliding or symmetric)
+        return alike and (self.sliding or symmetric)
 
     @property
     def least_cost(self) -> float:

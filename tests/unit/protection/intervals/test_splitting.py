@@ -115,6 +115,17 @@ def test_bounds_hold_at_any_moment(*, slides: bool, steps: int) -> None:
     assert cut_bound(model, cuts, backends()[0], Clock(None)) <= best * (1 + 1e-9)
 
 
+def test_a_product_may_lack_cells_to_which_nobody_contributes() -> None:
+    relations = relations_of(CUBE)
+    kept = np.setdiff1d(np.arange(relations.shape[1]), [relations.shape[1] - 1])
+    matrix = sp.csr_array(-relations[:, kept])  # totals are negative in tables
+    product = product_of(matrix)
+    assert product is not None
+    assert len(product) == relations.shape[1]
+    expected = sp.csr_array(relations_of(product.parents)[:, product.place])
+    assert {tuple(sorted(row.indices)) for row in expected} == {tuple(sorted(row.indices)) for row in matrix}
+
+
 def separate(name: str) -> Risk:
     """Return an instance whose lower levels are half the upper ones."""
     risk = instance(name, unity=True)

@@ -37,7 +37,7 @@ from celosia.protection.engine.subproblems.flow import (
     measure_flows,
 )
 from celosia.protection.engine.subproblems.least_slacks import LeastSlacks
-from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements, drop_implied_sides, split_sides
 from celosia.protection.engine.subproblems.slacks import Linear, Ratios, SlackBounds, SlacksAt
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
@@ -100,7 +100,7 @@ class CapacitySeparator:
     _next: int = 0
 
     def __post_init__(self) -> None:
-        sides = split_sides(self.problem.requirements)
+        sides = drop_implied_sides(split_sides(self.problem.requirements), self.problem.up, self.problem.down)
         if self.modes.only_widen:  # what is missing of negligible levels costs next to nothing when ranges are placed
             sides = sides.take(sides.levels >= NEGLIGIBLE_LEVEL * sides.levels.max(initial=0.0))
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)

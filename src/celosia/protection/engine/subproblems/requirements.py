@@ -68,3 +68,41 @@ def split_sides(requirements: ColumnRequirements) -> SideRequirements:
         levels[kind, requirement].astype(np.float64),
         kind >= 2,  # noqa: PLR2004  (after up and down)
     )
+
+
+def drop_implied_sides(sides: SideRequirements, up: NDArray[np.int64], down: NDArray[np.int64]) -> SideRequirements:
+    """Return the sides that no other one implies.
+
+    A cell that can be pushed to a level against an attacker can be pushed there against all whose bounds are no
+    narrower anywhere: the same move lies within their bounds.
+
+    Parameters
+    ----------
+    sides
+        The sides.
+    up, down
+        The attackers' bounds, ``(k, n)`` each.
+    """
+    groups: dict[tuple[int, bool, bool], list[int]] = {}
+    keys = zip(sides.columns.tolist(), sides.upward.tolist(), sides.sliding.tolist(), strict=True)
+    for place, key in enumerate(keys):
+        groups.setdefault(key, []).append(place)
+    known: dict[tuple[int, int], bool] = {}
+
+    def is_narrower(first: int, second: int) -> bool:
+        if (first, second) not in known:
+            known[first, second] = bool((up[first] <= up[second]).all() and (down[first] <= down[second]).all())
+        return known[first, second]
+
+    def implies(first: int, second: int) -> bool:
+        """Return whether one side implies another; of two that imply each other the earlier does."""
+        a, b = int(sides.attackers[first]), int(sides.attackers[second])
+        if a == b or sides.levels[first] < sides.levels[second] or not is_narrower(a, b):
+            return False
+        return first < second or sides.levels[first] > sides.levels[second] or not is_narrower(b, a)
+
+    kept = np.ones(len(sides), dtype=bool)
+    for places in groups.values():
+        for place in places if len(places) > 1 else ():
+            kept[place] = not any(implies(other, place) for other in places)
+    return sides if bool(kept.all()) else sides.take(kept)

@@ -1,7 +1,8 @@
-r"""Tables that are complete products of hierarchies, recognised by their relations, and the projection on their moves.
+r"""Tables that are products of hierarchies, recognised by their relations, and the projection on their moves.
 
 In such a table every dimension is a tree, every combination of nodes is a cell, and every parent is the sum of its
-children, in every dimension, whatever the others are. The moves :math:`\ker M` are then the tensor product of the
+children, in every dimension, whatever the others are. Combinations to which nobody contributes may be missing: they are
+cells that do not move. The moves :math:`\ker M` are then the tensor product of the
 dimensions' own, so that the orthogonal projection on them is a projection along every axis in turn. Along one axis
 it takes away :math:`M'(MM')^{-1}M x`, and :math:`MM'` is a tree again, which is eliminated from the leaves to the
 root: a few operations per cell, for any depth of hierarchy.
@@ -35,7 +36,7 @@ _CHUNK = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """A complete product of trees.
+    """A product of trees.
 
     Parameters
     ----------
@@ -92,7 +93,8 @@ class Product:
 def product_of(matrix: sp.csr_array) -> Product | None:
     """Return the product of trees whose relations these are, None where there is none.
 
-    Guarantee: the rows of the matrix are, up to their order and signs, exactly the relations of the product.
+    Guarantee: the rows of the matrix are, up to their order and signs, exactly the relations of the product without the
+    cells that are missing.
     """
     found = _coordinates(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.int64), matrix.shape[1]
@@ -107,7 +109,7 @@ def product_of(matrix: sp.csr_array) -> Product | None:
         parents.append(np.concatenate([[-1], rank[parent[own[1:]]]]).astype(np.int64))
         codes[:, axis] = rank[codes[:, axis]]
     sizes = [len(own) for own in parents]
-    if not sizes or int(np.prod(sizes)) != matrix.shape[1]:
+    if not sizes or int(np.prod(sizes)) < matrix.shape[1]:
         return None
     place = np.ravel_multi_index(tuple(codes.T), sizes)
     product = Product(tuple(parents), place.astype(np.int64))
@@ -133,7 +135,8 @@ def relations_of(parents: Sequence[NDArray[np.int64]]) -> sp.csr_array:
 
 def _same(matrix: sp.csr_array, product: Product) -> bool:
     """Return whether two sets of relations are the same but for order and signs of rows."""
-    expected = relations_of(product.parents)[:, product.place]
+    expected = sp.csr_array(relations_of(product.parents)[:, product.place])
+    expected = sp.csr_array(expected[np.flatnonzero(np.diff(expected.indptr))])
     if expected.shape != matrix.shape or expected.nnz != matrix.nnz:
         return False
     keys = np.random.default_rng(0).integers(1, 2**40, size=matrix.shape[1])
