@@ -90,7 +90,7 @@ class AttackerPrograms:
         reach = [
             witness.reach
             for k, witness in zip(pair, witnesses, strict=True)
-            if witness is not None and witness.fits(*slacks.capacities(k, network=False))
+            if witness is not None and witness.fits(*slacks.capacities(k))
         ]
         return np.array(reach) if len(reach) == len(pair) else None
 
@@ -128,7 +128,7 @@ class AttackerPrograms:
         values = np.zeros(len(self.problem))
         values[move.columns] = move.values
         reach = np.where(sides.upward[rest], 1.0, -1.0) * values[sides.columns[rest]]
-        symmetric = np.array_equal(*slacks.capacities(k, network=False)) if slacks.shared else False
+        symmetric = np.array_equal(*slacks.capacities(k)) if slacks.shared else False
         sign = np.where(symmetric & (reach < 0), -1.0, 1.0)
         for other, way, far in zip(rest.tolist(), sign.tolist(), (reach * sign).tolist(), strict=True):
             if far >= float(sides.levels[other]) * (1.0 - WITNESS_REACHED):
@@ -146,7 +146,7 @@ class AttackerPrograms:
             self._open[component] = _ComponentProgram.of(self.problem, members, self.backend)
         program = self._open[component]
         target = float(slacks.targets(np.array([k]))[0])
-        solution = program.solve(self.sides, k, target, *slacks.capacities(k, network=False))
+        solution = program.solve(self.sides, k, target, *slacks.capacities(k))
         if solution.x is None or solution.duals is None:
             raise SolverError.one("attack", f"ended with {solution.status}.", "Try another solver, or report this.")
         moving = np.flatnonzero(np.abs(solution.x) > WITNESS_ZERO / _scale_of(float(self.sides.levels[k])))

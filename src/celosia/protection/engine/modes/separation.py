@@ -206,6 +206,11 @@ class CapacitySeparator:
             complete = self._solve_programs(state, waiting, every=effort == "all")
         return Separation(sorted(state.cuts.values(), key=lambda cut: -cut.violation(v)), state.reached, complete)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether a requirement is about a cell that follows from the relations alone, whatever is published."""
+        return bool((self.support.parts.component[self.sides.columns] < 0).any())
+
     @cached_property
     def has_flows(self) -> bool:
         """Whether some subproblems are solved as flows."""
@@ -246,25 +251,33 @@ class CapacitySeparator:
             moves = measure_flows(requirements, capacities, network.network) * requirements.levels
             unmet = state.record(pairs, moves, partial=partial)
             if len(unmet):
-                self._add_flow_cuts(state, network, [pairs[place] for place in unmet.tolist()])
+                number = np.repeat(np.arange(len(pairs)), [len(pair) for pair in pairs])
+                missed = requirements.take(np.flatnonzero(np.isin(number, unmet)))
+                self._add_flow_cuts(state, network, [pairs[place] for place in unmet.tolist()], missed, capacities)
 
     def _lay_out(self, slacks: SlacksAt, pairs: Sequence[Sequence[int]]) -> tuple[FlowRequirements, Capacities]:
         """Return subproblems and capacities for flows: shared ones once for every attacker, else those of each."""
         sides, chosen = self.sides, np.array([k for pair in pairs for k in pair], dtype=np.int64)
         if slacks.shared:
             found = [slacks.published_capacities(attacker) for attacker in range(self.problem.n_attackers)]
+            up, down = (np.array(side) for side in zip(*found, strict=True))
             rows = sides.attackers[chosen]
         else:
-            found, rows = [slacks.capacities(k, network=True) for k in chosen.tolist()], np.arange(len(chosen))
-        up, down = (np.array(side) for side in zip(*found, strict=True))
+            (up, down), rows = slacks.capacities_of_many(chosen, network=True), np.arange(len(chosen))
         return (
             FlowRequirements(sides.columns[chosen], rows, sides.upward[chosen], slacks.targets(chosen)),
             Capacities(up, down, np.ones(len(self.problem))),
         )
 
-    def _add_flow_cuts(self, state: _SeparationState, network: SupportGraph, pairs: Sequence[Sequence[int]]) -> None:
+    def _add_flow_cuts(
+        self,
+        state: _SeparationState,
+        network: SupportGraph,
+        pairs: Sequence[Sequence[int]],
+        requirements: FlowRequirements,
+        capacities: Capacities,
+    ) -> None:
         """Add the cuts of subproblems in a network, from both minimum cuts of each side."""
-        requirements, capacities = self._lay_out(state.slacks, pairs)
         _, ends, nodes = find_minimum_cuts(requirements, capacities, network.network, 0.0)
         attackers = self.sides.attackers[[k for pair in pairs for k in pair]]
         limits = Capacities(self._bounds.up, self._bounds.down, capacities.share)

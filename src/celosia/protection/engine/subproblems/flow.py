@@ -59,6 +59,10 @@ class FlowRequirements(NamedTuple):
     upward: NDArray[np.bool_]
     levels: NDArray[np.float64]
 
+    def take(self, places: NDArray[np.int64]) -> FlowRequirements:
+        """Return some of the requirements."""
+        return FlowRequirements(self.columns[places], self.attackers[places], self.upward[places], self.levels[places])
+
 
 class Workspace(NamedTuple):
     """What the search for a flow writes on; clean between two searches.

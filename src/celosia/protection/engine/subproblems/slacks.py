@@ -146,24 +146,37 @@ class SlacksAt:
         """Whether an attacker's capacities are the same in all subproblems, whatever their levels."""
         return not self.needs_opening and not self.hides_some
 
-    def capacities(self, k: int, *, network: bool) -> UpDown:
-        """Return how far every column can move in a subproblem; in a network no further than its level.
+    def capacities(self, k: int) -> UpDown:
+        """Return how far every column can move in a subproblem."""
+        if self.shared:
+            return self.published_capacities(int(self.bounds.sides.attackers[k]))
+        up, down = self.capacities_of_many(np.array([k]), network=False)
+        return up[0], down[0]
+
+    def capacities_of_many(self, chosen: NDArray[np.int64], *, network: bool) -> UpDown:
+        """Return how far columns can move in each of some subproblems, ``(k, n)``; in a network no further than levels.
 
         Where capacities are shared, those of networks are left to the flow to cut off.
         """
-        sides, attacker = self.bounds.sides, int(self.bounds.sides.attackers[k])
-        published = self.published_capacities(attacker)
+        attackers, level = self.bounds.sides.attackers[chosen], self.bounds.sides.levels[chosen][:, None]
+        who, place = np.unique(attackers, return_inverse=True)
+        published = [np.array(side) for side in zip(*map(self.published_capacities, who.tolist()), strict=True)]
         if self.shared:
-            return published
-        level, limit = float(sides.levels[k]), float(sides.levels[k]) if network else np.inf
+            return published[0][place], published[1][place]
         found = []
-        for slack, bound in zip(published, (self.bounds.up[attacker], self.bounds.down[attacker]), strict=True):
-            given = np.minimum(slack, self._opened_part(limit)) if self.needs_opening else slack
+        for slack, bound in zip(published, (self.bounds.up, self.bounds.down), strict=True):
+            given = slack[place]
+            if self.needs_opening and network:
+                np.minimum(given, level * self.opened, out=given)
             if self.hides_some:
-                far = np.minimum(bound, LARGEST_CAPACITY)
-                share = np.where(self.hidden >= 1.0 - HIDDEN_FULLY, far, np.minimum(far, level) * self.hidden)
-                given = np.minimum(given + share, far)
-            found.append(np.minimum(given + self.widening if self.needs_opening else given, limit))
+                far = np.minimum(bound[who], LARGEST_CAPACITY)[place]
+                share = np.minimum(far, level)
+                share *= self.hidden
+                given += np.where(self.hidden >= 1.0 - HIDDEN_FULLY, far, share)
+                np.minimum(given, far, out=given)
+            if self.needs_opening:
+                given += self.widening
+            found.append(np.minimum(given, level, out=given) if network else given)
         return found[0], found[1]
 
     def published_capacities(self, attacker: int) -> UpDown:
@@ -177,10 +190,6 @@ class SlacksAt:
                 np.minimum(down + widening, np.minimum(largest[1], LARGEST_CAPACITY)),
             )
         return self._published[attacker]
-
-    def _opened_part(self, limit: float) -> NDArray[np.float64]:
-        """Return a limit times how far columns are opened; infinite where there is no limit."""
-        return np.full(len(self.opened), np.inf) if np.isinf(limit) else limit * self.opened
 
     @cached_property
     def own(self) -> NDArray[np.float64]:
