@@ -9,7 +9,6 @@ everything is enough. Whatever else a kernel is called with is compiled on the s
 
 from __future__ import annotations
 
-import gc
 import io
 import pickle
 import sys
@@ -28,6 +27,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.np.numpy_support import from_dtype
 
+from celosia.compiler import compile_once
 from celosia.progress import SILENT, Progress
 
 COMPILING = "compiling, once per installation"
@@ -125,23 +125,12 @@ def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, 
     if missing:
         progress.start(COMPILING, len(missing))
         for one in missing:
-            _compile(one)
+            with compile_once():
+                one.dispatcher.compile(one.signature)
             _WAITING.remove(one)
             progress.advance()
         progress.done()
     return len(missing)
-
-
-def _compile(one: _Kernel) -> None:
-    """Compile a kernel. Garbage is collected when it is done: until then there is little, and much to look through."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        one.dispatcher.compile(one.signature)
-    finally:
-        if collecting:
-            gc.enable()
-            gc.collect(1)
 
 
 def _type_of(hint: Any) -> types.Type:  # noqa: ANN401  (what annotations may be)
