@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.oracles.single_contributions import open_attacks
+from tests.oracles.single_contributions import is_open
 
 from celosia import Pattern, PPercent, PriorPosterior, Risk, audit
 
@@ -32,7 +32,7 @@ def cheaper_pattern(risk: Risk, rule: Rule, cost: int) -> NDArray[np.int64] | No
     for more in combinations(free.tolist(), max(cost - 1 - len(must), 0)):
         cells = np.union1d(must, np.array(more, dtype=np.int64))
         pattern = Pattern.hide(risk.table, cells)
-        if len(cells) < cost and audit(pattern, cells_only).safe and not open_attacks(pattern, risk.table, rule):
+        if len(cells) < cost and audit(pattern, cells_only).safe and not is_open(pattern, risk.table, rule):
             return cells
     return None
 

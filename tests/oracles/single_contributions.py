@@ -11,6 +11,7 @@ for it. With t in one cell the corners are p percent more and p percent less.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -54,6 +55,8 @@ def open_attacks(
 ) -> list[OpenAttack]:
     """Return every attack of as many respondents as the rule says that comes too close to another, in order.
 
+    All programs are solved by one thread: the main thread would hand every single one of them to another.
+
     Parameters
     ----------
     release
@@ -67,6 +70,20 @@ def open_attacks(
     backend
         A solver.
     """
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: list(_attacks(release, table, rule, ties, backend))).result()
+
+
+def is_open(release: Release | Pattern, table: Table, rule: RespondentRule) -> bool:
+    """Return whether there is an open attack; the first one will do."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: any(True for _ in _attacks(release, table, rule))).result()
+
+
+def _attacks(
+    release: Release | Pattern, table: Table, rule: RespondentRule, ties: str = "safe", backend: Backend | None = None
+) -> Iterator[OpenAttack]:
+    """Yield the open attacks target by target."""
     if table.contributions is None:
         raise SpecError.one("contributions", "the table does not know single contributions.")
     release = publish(release) if isinstance(release, Pattern) else release
@@ -77,15 +94,13 @@ def open_attacks(
     together = min(getattr(rule, "coalition", 1), len(who) - 1)
     room = _Room(table, release, rule, sizes, claims, backend or backends()[0])
     beyond = _BEYOND if ties == "sensitive" else 1.0
-    found: list[OpenAttack] = []
     for target in who:
         left = list(combinations([number for number in who if number != target], together))
-        hit: list[tuple[int, ...]] = []
+        hit: set[tuple[int, ...]] = set()
         for corner in room.corners(target):
-            hit += [attackers for attackers in left if not room.possible(attackers, target, corner, beyond)]
-            left = [attackers for attackers in left if attackers not in set(hit)]
-        found += [OpenAttack(attackers, target) for attackers in sorted(hit)]
-    return found
+            hit |= {attackers for attackers in left if not room.possible(attackers, target, corner, beyond)}
+            left = [attackers for attackers in left if attackers not in hit]
+        yield from (OpenAttack(attackers, target) for attackers in sorted(hit))
 
 
 def every_pair(audit: RespondentAudit) -> list[tuple[int, int]]:
