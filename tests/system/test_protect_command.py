@@ -254,7 +254,7 @@ def writing(folder: Path, writer: str) -> subprocess.Popen[str]:
 
 
 def test_ctrl_c_while_files_are_written_comes_too_late_to_stop_them(folder: Path) -> None:
-    process = writing(folder, SLOW_WRITER.replace("time.sleep(60)", "time.sleep(1)"))
+    process = writing(folder, SLOW_WRITER.replace("time.sleep(60)", "time.sleep(0.5)"))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
@@ -263,10 +263,10 @@ def test_ctrl_c_while_files_are_written_comes_too_late_to_stop_them(folder: Path
 
 def test_a_command_in_the_background_where_shells_have_ctrl_c_ignored_does_not_hear_it(folder: Path) -> None:
     ignoring = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    process = writing(folder, ignoring + SLOW_WRITER.replace("time.sleep(60)", "time.sleep(2)"))
+    process = writing(folder, ignoring + SLOW_WRITER.replace("time.sleep(60)", "time.sleep(0.5)"))
     for _ in range(3):
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        time.sleep(0.1)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert {path.name for path in folder.iterdir()} == INPUTS | OUTPUTS

@@ -67,7 +67,7 @@ def test_the_trace_leads_to_the_result() -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("limit", [0.001, 0.05, 0.3, 1.0])
+@pytest.mark.parametrize("limit", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("name", ["h2", "hh1", "d3a"])
 def test_a_time_limit(name: str, limit: float, solver: str) -> None:
     began = time.process_time()

@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from benchmarks.instances import counts, instance
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.bare_tables import seeded
+from tests.oracles.examples import few_and_many
 from tests.oracles.presses import press_after
 from tests.oracles.stopwatch import Stopwatch
 
@@ -51,7 +51,7 @@ from celosia.protection.method import Method
 from celosia.protection.suppression import solve as engine
 from celosia.solve import deadline
 
-LIMIT = 1.0
+LIMIT = 0.4
 LATEST = 1.1 * LIMIT + 2.0
 """What is promised, in seconds of a machine of one's own: where others work beside, no more are used."""
 
@@ -89,6 +89,7 @@ def test_a_limit_ends_every_method_in_time(name: str) -> None:
     assert found is None or found.safe
 
 
+@cache
 def with_contributions(firms: int, by: Sequence[str]) -> Risk:
     """Return a table whose respondents attack each other."""
     rng = np.random.default_rng(4)
@@ -104,7 +105,7 @@ def with_contributions(firms: int, by: Sequence[str]) -> Risk:
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 @pytest.mark.parametrize("method", [Suppress(), Intervals(), Combined(), Mixed()], ids=lambda method: method.name)
 def test_a_limit_ends_searches_against_respondents_in_time(method: Method) -> None:
-    risk = with_contributions(4000, ["sector", "region", "size"])
+    risk = with_contributions(4000, ("sector", "region", "size"))
     found, seconds = limited(risk, method, LIMIT)
     assert seconds < LATEST
     if found is not None:
@@ -136,8 +137,9 @@ def test_a_limit_holds_with_workers() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-@settings(max_examples=8, deadline=None)
-@given(st.floats(0.05, 1.5), st.sampled_from(["suppress", "interval", "combined", "mixed", "round", "perturb"]))
+@few_and_many(
+    6, 60, st.floats(0.05, 0.6), st.sampled_from(["suppress", "interval", "combined", "mixed", "round", "perturb"])
+)
 def test_whenever_a_limit_comes_what_it_leaves_is_safe(limit: float, name: str) -> None:
     method, _ = METHODS[name]
     risk = counts("d3a", levels=True) if name in ("round", "perturb") else instance("d3a")

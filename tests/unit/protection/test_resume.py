@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from celosia.pattern.modes.suppressed import Suppressed
 from celosia.progress import Silent
 from celosia.protection.method import Method
 from celosia.protection.state.file import PackedCuts, SearchState, read_state, write_state
+from celosia.protection.state.keeper import StateKeeper, StateParameters
 from celosia.table.fixed import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
@@ -50,6 +52,18 @@ class Interrupting(Silent):
     def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
         self.left -= 1
         if self.left == 0:
+            raise KeyboardInterrupt
+
+
+class InterruptingOnce(Silent):
+    """Presses Ctrl-C once, as soon as it is time to."""
+
+    def __init__(self, is_time: Callable[[float | None, int], bool]) -> None:
+        self.is_time, self.pressed = is_time, False
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
+        if not self.pressed and self.is_time(cost, cuts):
+            self.pressed = True
             raise KeyboardInterrupt
 
 
@@ -94,10 +108,13 @@ def test_ctrl_c_leaves_a_state_that_leads_to_the_optimum(tmp_path: Path, after: 
 
 
 def test_cuts_are_taken_over(tmp_path: Path) -> None:
+    def many(cost: float | None, cuts: int) -> bool:
+        return cost is not None and cuts > 150
+
     risk, path = instance("d3a"), tmp_path / "s"
-    first = protect(risk, time_limit=5, state=path)
+    first = protect(risk, state=path, progress=InterruptingOnce(many))
     assert read_state(path).n_cuts > 100
-    again = protect(risk, time_limit=5, resume=path)
+    again = protect(risk, resume=path, progress=InterruptingOnce(many))
     assert again.trace[0][3] >= 100
     assert again.cost <= first.cost
     assert again.bound >= first.bound
@@ -137,15 +154,17 @@ def test_what_was_resumed_is_not_lost_where_there_is_no_time_to_audit_it(
     assert np.array_equal(left.modes[0].cells, known.modes[0].cells)
 
 
-def test_a_state_is_kept_while_the_search_goes_on(tmp_path: Path) -> None:
+def test_a_state_is_kept_while_the_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    often = partial(StateKeeper, parameters=StateParameters(pause=0.05))
+    monkeypatch.setattr("celosia.protection.resume.StateKeeper", often)
     path, seen = tmp_path / "s", list[float]()
 
-    class Watching(Silent):
-        def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
-            if path.exists():
-                seen.append(read_state(path).bound)
+    def twice(_cost: float | None, _cuts: int) -> bool:
+        if path.exists():
+            seen.append(read_state(path).bound)
+        return len(set(seen)) > 1
 
-    found = protect(instance("d3a"), time_limit=6, state=path, progress=Watching())
+    found = protect(instance("d3a"), time_limit=60, state=path, progress=InterruptingOnce(twice))
     assert len(set(seen)) > 1
     assert seen == sorted(seen)
     assert seen[-1] <= found.bound

@@ -12,6 +12,7 @@ import pytest
 from tests.oracles.product_oracle import case_of, find_unmet, reach_of_witnesses
 
 from celosia import Attacker, Digits, MinFrequency, PPercent, Risk, Suppress, assess, audit, protect, tabulate
+from celosia.progress import Silent
 from celosia.protection.engine.heuristics.moves.beam import hash_keys
 from celosia.protection.engine.heuristics.moves.paths import find_paths
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
@@ -108,8 +109,21 @@ def test_moves_that_break_a_relation_are_forgotten(risk: Risk) -> None:
     assert not np.add.reduceat(term[kept.moved] * kept.moves, kept.starts[:-1]).any()
 
 
+class Content(Silent):
+    """Presses Ctrl-C once, when it has heard of a pattern so many times: no test needs a machine of its own."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def search(self, cost: float | None, bound: float | None, cuts: int) -> None:  # noqa: ARG002
+        self.left -= cost is not None
+        if self.left == 0:
+            self.left = -1
+            raise KeyboardInterrupt
+
+
 def test_a_search_begins_with_a_pattern_and_hides_no_more_later(risk: Risk) -> None:
-    found = protect(risk, Suppress(), time_limit=1.0)
+    found = protect(risk, Suppress(), progress=Content(4))
     assert found.safe
     assert audit(found.pattern, risk, integer=False).safe
     costs = [cost for _, cost, _, _ in found.trace]
@@ -119,7 +133,7 @@ def test_a_search_begins_with_a_pattern_and_hides_no_more_later(risk: Risk) -> N
 
 def test_other_processes_send_their_witnesses(risk: Risk) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        found = protect(risk, Suppress(), time_limit=5.0, gap=0.5, executor=executor)
+        found = protect(risk, Suppress(), time_limit=60.0, gap=0.5, executor=executor)
     assert found.safe
 
 
@@ -127,7 +141,7 @@ def test_frozen_cells_are_not_hidden_and_widths_are_kept(risk: Risk) -> None:
     rest = np.flatnonzero(risk.status == "safe")
     shown, wide = rest[::7].tolist(), {int(cell): 5.0 for cell in rest[1::9]}
     method = Suppress(must_show=shown, width_if_hidden=wide)
-    found = protect(risk, method, time_limit=2.0)
+    found = protect(risk, method, progress=Content(2))
     assert found.safe
     assert not (found.pattern.status[shown] == "hidden").any()
 
@@ -138,6 +152,6 @@ def test_counts_keep_whole_witnesses() -> None:
     columns = {name: random.choice([f"{name}{k}" for k in range(6)], n, p=SHARES) for name in "abc"}
     counted = tabulate(pl.DataFrame(columns), by=["a", "b", "c"])
     outsiders = replace(assess(counted, MinFrequency(2)), respondents=(), unasked="outsiders alone")
-    found = protect(outsiders, Suppress(), time_limit=2.0)
+    found = protect(outsiders, Suppress(), progress=Content(2))
     assert found.safe
     assert audit(found.pattern, outsiders).safe
