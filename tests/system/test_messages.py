@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -42,6 +44,7 @@ def frame() -> pl.DataFrame:
     return pl.DataFrame(RECORDS, schema=["row", "column", "v", "firm"], orient="row")
 
 
+@cache
 def table() -> Table:
     return cz.tabulate(frame(), by=["row", "column"], value="v", respondent="firm", contributions=True)
 
@@ -271,16 +274,24 @@ COMMANDS = {
 MESSAGES = ("problems", "error", "errors", "notes", "warnings")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a job, a broken one, a release that hides too little, and one that is wrong."""
+    folder = tmp_path_factory.mktemp("inputs")
+    frame().write_csv(folder / "firms.csv")
+    (folder / "job.toml").write_text(JOB, encoding="utf-8")
+    changed(v="7654321x").write_csv(folder / "broken.csv")
+    (folder / "broken.toml").write_text(JOB.replace("firms.csv", "broken.csv"), encoding="utf-8")
+    cz.write(cz.publish(cz.Pattern.hide(table(), SENSITIVE)), folder / "bare.csv")
+    cz.write(published(5, SINGLE), folder / "wrong.csv")
+    return folder
+
+
+@pytest.fixture
+def folder(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go into a copy of these."""
+    shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    frame().write_csv("firms.csv")
-    Path("job.toml").write_text(JOB, encoding="utf-8")
-    changed(v="7654321x").write_csv("broken.csv")
-    Path("broken.toml").write_text(JOB.replace("firms.csv", "broken.csv"), encoding="utf-8")
-    cz.write(cz.publish(cz.Pattern.hide(table(), SENSITIVE)), "bare.csv")
-    cz.write(published(5, SINGLE), "wrong.csv")
     return tmp_path
 
 

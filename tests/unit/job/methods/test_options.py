@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import MISSING, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def called(method: str, option: str) -> str:
     return {theirs: ours for ours, theirs in SECTIONS[method].renamed.items()}.get(option, option)
 
 
+schema = cache(job_schema)
+
+
 @pytest.mark.parametrize(("method", "option"), OPTIONS)
 def test_an_option_has_its_default_and_its_description_everywhere(method: str, option: str) -> None:
     own = next(own for own in fields(METHODS[method]) if own.name == option)
@@ -41,7 +45,7 @@ def test_an_option_has_its_default_and_its_description_everywhere(method: str, o
     assert re.sub(r" \(`celosia\.\w+`\)", "", said).startswith(short)
     plain = own.default if isinstance(own.default, bool | int | float | str) else None
     assert section.model_fields[name].default == plain
-    described = job_schema()["$defs"][section.__name__]["properties"][name]
+    described = schema()["$defs"][section.__name__]["properties"][name]
     assert described["description"] == short
     assert described.get("default") == plain
     helped = " ".join((COMMAND[name].help or "").split())
