@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.oracles.adjust_oracle import Shape, risk_of, tables
+from tests.oracles.examples import few_and_many
 
 import celosia as cz
 from celosia import Adjust, Risk
@@ -53,8 +53,9 @@ def cheapest(shape: Shape, leaves: list[int], risk: Risk, method: Adjust) -> flo
     return float(costs[fine].min(initial=np.inf))
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+@few_and_many(
+    20,
+    200,
     problems(),
     st.sampled_from([1, 2]),
     st.sampled_from(["1", "1/a", "1/sqrt(a)"]),
@@ -95,8 +96,14 @@ def cost_of(risk: Risk, method: Adjust, published: NDArray[np.int64]) -> float:
     return float((np.abs(published - risk.table.amounts.counts) ** method.norm) @ method.weights(risk.table))
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(0, 60), min_size=4, max_size=4), st.integers(0, 3), st.integers(1, 20), st.integers(1, 2))
+@few_and_many(
+    12,
+    120,
+    st.lists(st.integers(0, 60), min_size=4, max_size=4),
+    st.integers(0, 3),
+    st.integers(1, 20),
+    st.integers(1, 2),
+)
 def test_whole_numbers_from_a_table_with_a_decimal(
     leaves: list[int], place: int, level: int, norm: Literal[1, 2]
 ) -> None:

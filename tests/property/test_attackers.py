@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
 from tests.oracles import drawn
+from tests.oracles.examples import few_and_many
 
 from celosia import Attacker, contributors
 
 
-@settings(max_examples=40, deadline=None)
-@given(drawn.draws(large=False))
+@few_and_many(12, 200, drawn.draws(large=False))
 def test_contributions_sum_to_the_values_and_what_anybody_knows_is_true(draw: drawn.Draw) -> None:
     """All contributors together know the whole table; each by himself believes nothing that is not so."""
     table = draw.table(contributions=True)

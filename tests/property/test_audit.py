@@ -46,11 +46,12 @@ def judged(*cases: Case) -> Counter[str]:
     return seen
 
 
+@pytest.mark.parametrize("numbers", [range(6), pytest.param(range(6, 20), marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.parametrize("whole", [False, True], ids=["decimals", "whole"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, *, whole: bool) -> None:
+def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, numbers: range, *, whole: bool) -> None:
     seen: Counter[str] = Counter()
-    for number in range(20):
+    for number in numbers:
         chance = seeded(f"{kind} {whole} {number}")
         decimals, attackers = (0 if whole else number % 3), 1 + number % 2
         cases = [
@@ -58,10 +59,12 @@ def test_the_audit_of_small_tables_is_that_of_the_oracle(kind: str, *, whole: bo
             for _ in range(1 if number % 4 == 0 else 14)
         ]
         seen += judged(*cases)
-    assert seen["cases"] == 215
+    assert seen["cases"] >= 58
     assert seen["not judged"] < seen["intervals"] / 2
-    assert min(seen["met"], seen["missed"]) > 20
-    assert seen["open"] <= seen["intervals"] / 100, seen  # allowed, and rare: a method that gives up more shows here
+    assert min(seen["met"], seen["missed"]) > len(numbers)
+    assert seen["open"] <= 2 + seen["intervals"] / 100, (
+        seen
+    )  # allowed, and rare: a method that gives up more shows here
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 
 from celosia import DataError, Risk, read_jj, write_jj
 from celosia.risk.risk import Levels
@@ -122,8 +122,7 @@ def content(risk: Risk) -> dict[str, object]:
     }
 
 
-@settings(deadline=None)
-@given(problems())
+@few_and_many(40, 400, problems())
 def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]]) -> None:
     table, relations = problem
     said = content(read_text(text_of(table, relations)))
@@ -142,8 +141,7 @@ def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]
     }
 
 
-@settings(deadline=None)
-@given(problems())
+@few_and_many(40, 400, problems())
 def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], list[Equation]]) -> None:
     risk = read_text(text_of(*problem))
     again = rewritten(risk)
@@ -152,8 +150,7 @@ def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], li
     assert again.table.notes == ()
 
 
-@settings(deadline=None)
-@given(problems(), st.data())
+@few_and_many(40, 400, problems(), st.data())
 def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation]], data: st.DataObject) -> None:
     risk = read_text(text_of(*problem))
     decimals = data.draw(st.integers(0, 15))
@@ -163,8 +160,7 @@ def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation
     assert content(rewritten(sliding)) == content(sliding)
 
 
-@settings(deadline=None)
-@given(problems(), st.integers(-3, 3))
+@few_and_many(40, 400, problems(), st.integers(-3, 3))
 def test_relations_hold_exactly_after_rounding(problem: tuple[list[Cell], list[Equation]], miss: int) -> None:
     table, relations = problem
     rounded = [
@@ -200,8 +196,7 @@ RUBBISH = [
 ]
 
 
-@settings(deadline=None, max_examples=100)
-@given(problems(), st.data())
+@few_and_many(40, 400, problems(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     problem: tuple[list[Cell], list[Equation]], data: st.DataObject
 ) -> None:
@@ -222,8 +217,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     assert len(unplaced) == (refused == 21)
 
 
-@settings(deadline=None)
-@given(st.binary(max_size=200))
+@few_and_many(40, 400, st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.jj")

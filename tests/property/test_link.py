@@ -8,11 +8,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import polars as pl
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import brute_force
 from tests.oracles.brute_force import Classification, Node, Record
 from tests.oracles.drawn import Dimension, dimensions, records
+from tests.oracles.examples import few_and_many
 
 from celosia import Table, link, tabulate
 
@@ -140,8 +140,7 @@ def parts_of(cells: Sequence[Name], sums: set[Sum]) -> set[frozenset[Name]]:
     return {frozenset(cell for cell in cells if colour[cell] == shade) for shade in set(colour.values())}
 
 
-@settings(max_examples=15, deadline=None)
-@given(drawn())
+@few_and_many(6, 60, drawn())
 def test_tables_tabulated_apart_link_to_the_cells_of_brute_force(drawn: Drawn) -> None:
     apart = [drawn.tabulated([[NAMES[axis] for axis in axes]], [variable]) for variable, axes in drawn.tables]
     linked = link(apart, names=[f"table {number}" for number in range(len(apart))])
@@ -179,8 +178,7 @@ def test_tables_tabulated_apart_link_to_the_cells_of_brute_force(drawn: Drawn) -
         ]
 
 
-@settings(max_examples=10, deadline=None)
-@given(drawn())
+@few_and_many(6, 60, drawn())
 def test_linking_in_steps_is_linking_at_once(drawn: Drawn) -> None:
     apart = [drawn.tabulated([[NAMES[axis] for axis in axes]], [variable]) for variable, axes in drawn.tables]
     once, steps = link(apart), link([link(apart[:2]), *apart[2:]])
@@ -188,8 +186,7 @@ def test_linking_in_steps_is_linking_at_once(drawn: Drawn) -> None:
     assert len(once.relations) == len(steps.relations)
 
 
-@settings(max_examples=12, deadline=None)
-@given(drawn())
+@few_and_many(6, 60, drawn())
 def test_several_tables_and_variables_at_once_hold_the_relations_between_variables(drawn: Drawn) -> None:
     by = list(dict.fromkeys(axes for _, axes in drawn.tables))
     variables = ["home", "away", "all"]

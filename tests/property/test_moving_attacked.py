@@ -17,7 +17,7 @@ import celosia as cz
 from celosia import InfeasibleError, SpecError
 from celosia.protection.method import Method
 
-_ROUNDS, _MANY = 4, 40
+_ROUNDS, _MANY = 2, 40
 _NEAR = 1e-6
 
 

@@ -69,23 +69,25 @@ def judged(*cases: PartlyWhole) -> Counter[str]:
     return seen
 
 
+@pytest.mark.parametrize("numbers", [range(6), pytest.param(range(6, 24), marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_audit_knows_of_counts_alone_that_they_are_whole(kind: str) -> None:
+def test_the_audit_knows_of_counts_alone_that_they_are_whole(kind: str, numbers: range) -> None:
     seen: Counter[str] = Counter()
-    for number in range(6):
+    for number in numbers:
         chance = seeded(f"partly whole {kind} {number}")
         cases = [drawn_partly_whole(chance, kind, number % 3) for _ in range(1 if number % 4 == 0 else 8)]
         seen += judged(*cases)
-    assert seen["cases"] == 34
+    assert seen["cases"] >= 34
     assert seen["not judged"] < seen["intervals"] * 3 / 5, seen
     assert min(seen["met"], seen["missed"]) > 2, seen
     assert seen["open"] <= seen["intervals"] / 25, seen  # whole numbers without an end have cases without an end
 
 
+@pytest.mark.parametrize("most", [12, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_oracle_agrees_with_those_that_know_of_all_cells_or_of_none(kind: str) -> None:
+def test_the_oracle_agrees_with_those_that_know_of_all_cells_or_of_none(kind: str, most: int) -> None:
     compared = 0
-    for number in range(25):
+    for number in range(most):
         situation = drawn_case(seeded(f"judge {kind} {number}"), kind, whole=True, attackers=1).situation(0)
         everything = frozenset(range(len(situation.truth)))
         tight, loose = partly_whole_ends(situation, everything), partly_whole_ends(situation, frozenset())
@@ -94,13 +96,14 @@ def test_the_oracle_agrees_with_those_that_know_of_all_cells_or_of_none(kind: st
             if own is not None and other is not None:
                 assert own == other, situation
                 compared += 1
-    assert compared > 15
+    assert compared > most / 3
 
 
+@pytest.mark.parametrize("most", [6, pytest.param(36, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["flat", "equations", "linked"])
-def test_explained_ends_hold_for_counts_and_amounts(kind: str) -> None:
+def test_explained_ends_hold_for_counts_and_amounts(kind: str, most: int) -> None:
     explained = 0
-    for number in range(12):
+    for number in range(most):
         case = drawn_partly_whole(seeded(f"explained {kind} {number}"), kind, number % 3)
         said, truths = case.audited(), case.truth(0)
         if truths is None:
@@ -115,4 +118,4 @@ def test_explained_ends_hold_for_counts_and_amounts(kind: str) -> None:
                 assert sign * found.end >= sign * true, (case, cell, side)
                 assert not found.exact or found.end == true, (case, cell, side)
                 explained += 1
-    assert explained > 20
+    assert explained > 3 * most / 2

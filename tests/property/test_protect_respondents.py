@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
 from tests.oracles.single_contributions import every_pair, open_attacks
@@ -32,8 +32,7 @@ from celosia.protection.method import Method
 MOST_CELLS, FEW_CELLS = 16, 12
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(5, 50, st.integers(0, 2**32))
 def test_the_full_audit_finds_nothing_in_constructed_patterns(seed: int) -> None:
     """With holdings, singletons, equal contributions, negative values; some tables cannot be protected."""
     case = case_of(seed)
@@ -52,8 +51,7 @@ def test_the_full_audit_finds_nothing_in_constructed_patterns(seed: int) -> None
     assert found.closing.cost <= found.cost + 0.02 * found.closing.cost  # the first pattern is near its optimum
 
 
-@settings(max_examples=5, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(3, 30, st.integers(0, 2**32))
 def test_in_patterns_against_outsiders_alone_both_audits_find_the_same_pairs(seed: int) -> None:
     case = case_of(seed)
     risk = assess(case.table, case.rule, cost="unity", attackers=[Attacker.external(case.table)])
@@ -66,8 +64,7 @@ def test_in_patterns_against_outsiders_alone_both_audits_find_the_same_pairs(see
 
 
 @pytest.mark.parametrize("method", [Intervals(), Combined(), Mixed()], ids=["interval", "combined", "mixed"])
-@settings(max_examples=4, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(2, 20, st.integers(0, 2**32))
 def test_it_finds_nothing_in_ranges_and_mixtures(method: Method, seed: int) -> None:
     """Of coalitions, too; their bounds are true: a pattern that is known to be safe costs no less."""
     case = case_of(seed, coalition=1 + seed % 2)
@@ -83,8 +80,7 @@ def test_it_finds_nothing_in_ranges_and_mixtures(method: Method, seed: int) -> N
     assert found.bound <= found.cost
 
 
-@settings(max_examples=5, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([Suppress(), Intervals()]))
+@few_and_many(3, 30, st.integers(0, 2**32), st.sampled_from([Suppress(), Intervals()]))
 def test_an_attack_by_other_means_on_what_is_published_finds_nothing_either(seed: int, method: Method) -> None:
     """Respondents attack by default: nobody asked for it here."""
     case = case_of(seed)
@@ -98,8 +94,7 @@ def test_an_attack_by_other_means_on_what_is_published_finds_nothing_either(seed
     assert exposed_in(found.pattern, case.table, case.rule) == []
 
 
-@settings(max_examples=6, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(3, 30, st.integers(0, 2**32))
 def test_no_cell_of_an_optimal_pattern_could_be_shown(seed: int) -> None:
     """Some cell or some respondent would be open."""
     case = case_of(seed)
@@ -124,7 +119,7 @@ def test_where_there_is_no_time_for_corners_ranges_are_safe_all_the_same() -> No
     """Two of a coalition against holdings in several cells: exact ranges take half a minute."""
     case = case_of(3009, coalition=2)
     try:
-        found = protect(assess(case.table, case.rule, cost="unity"), Combined(), time_limit=4)
+        found = protect(assess(case.table, case.rule, cost="unity"), Combined(), time_limit=1.5)
     except OutOfTimeError:
         return
     assert open_attacks(found.pattern, case.table, case.rule) == []

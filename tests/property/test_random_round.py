@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.oracles.adjust_oracle import Shape, risk_of, tables
+from tests.oracles.examples import few_and_many
 
 import celosia as cz
 from celosia.attack.system.redundancy import find_implied_rows
@@ -61,8 +61,7 @@ def network(relations: Relations) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return arcs
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.sampled_from([(3,), (2, 2), (2, 3)]), st.data(), st.integers(2, 4))
+@few_and_many(12, 120, st.sampled_from([(3,), (2, 2), (2, 3)]), st.data(), st.integers(2, 4))
 def test_controlled_rounding_is_unbiased_over_all_outcomes(
     sizes: tuple[int, ...], data: st.DataObject, base: int
 ) -> None:
@@ -94,8 +93,9 @@ def test_controlled_rounding_is_unbiased_on_a_larger_table_by_sampling() -> None
     assert (np.abs(found.mean(axis=0) - truth) <= 5 * error + 1e-9).all()
 
 
-@settings(max_examples=25, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     st.sampled_from([(4,), (3, 2), (2, 2, 2)]),
     st.sampled_from(["plain", "controlled"]),
     st.integers(2, 6),
@@ -174,8 +174,7 @@ def test_draws_are_unbiased_by_sampling() -> None:
     assert (np.abs(mean - sets.truth)[both] <= 5 * error[both] + 1e-9).all()
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.sampled_from([(4,), (2, 2), (2, 3), (2, 2, 2)]), st.booleans(), st.data())
+@few_and_many(12, 120, st.sampled_from([(4,), (2, 2), (2, 3), (2, 2, 2)]), st.booleans(), st.data())
 def test_no_table_is_nearer(sizes: tuple[int, ...], keep: bool, data: st.DataObject) -> None:  # noqa: FBT001
     """Around given values of some cells our table is the nearest of all, in two dimensions and in three."""
     shape = Shape(sizes)

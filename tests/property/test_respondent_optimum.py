@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import MOST_SECONDS, Case, case_of, protected
 from tests.oracles.respondent_optimum import cheaper_pattern, cheapest_ranges
 
@@ -37,8 +37,7 @@ def check_ranges(case: Case, risk: Risk, method: Method) -> None:
         assert found.bound == pytest.approx(least, rel=1e-3)
 
 
-@settings(max_examples=8, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([Intervals(), Combined()]))
+@few_and_many(3, 30, st.integers(0, 2**32), st.sampled_from([Intervals(), Combined()]))
 def test_ranges_cost_no_more_than_the_cheapest(seed: int, method: Method) -> None:
     small = drawn(seed)
     if small is not None:
@@ -53,8 +52,7 @@ def test_holdings_are_asked_for_no_more_than_they_need(seed: int) -> None:
     check_ranges(*small, Intervals())
 
 
-@settings(max_examples=6, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(3, 30, st.integers(0, 2**32))
 def test_no_pattern_with_fewer_cells_is_safe(seed: int) -> None:
     small = drawn(seed)
     found = None if small is None else protected(small[1], Suppress())

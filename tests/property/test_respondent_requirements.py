@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import case_of
 
 from celosia import Pattern, Risk, assess, audit, audit_respondents
@@ -27,8 +27,7 @@ def told(risk: Risk, pattern: Pattern) -> dict[tuple[str, int], bool]:
     }
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 2))
+@few_and_many(5, 50, st.integers(0, 2**32), st.integers(1, 2))
 def test_a_requirement_is_missed_where_its_pair_is_open_and_met_where_it_is_closed(seed: int, coalition: int) -> None:
     """Against the pattern itself, and against one that hides everything."""
     case = case_of(seed, coalition=coalition)
@@ -58,8 +57,7 @@ def test_a_requirement_is_missed_where_its_pair_is_open_and_met_where_it_is_clos
                 assert open_ == ((target, attackers, where) in left or (target, (), where) in left)
 
 
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(5, 50, st.integers(0, 2**32))
 def test_a_pattern_that_meets_them_leaves_none_of_these_pairs_open(seed: int) -> None:
     """Also for targets in several cells, where requirements ask for more than is needed."""
     case = case_of(seed)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.aggregation_oracle import sensitivity
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import Case, case_of
 from tests.oracles.single_contributions import OpenAttack, every_pair, open_attacks
 
@@ -27,8 +28,7 @@ def both(case: Case, ties: Ties = "safe") -> tuple[RespondentAudit, list[OpenAtt
     return fast, open_attacks(case.pattern, case.table, case.rule, ties=ties)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(8, 80, st.integers(0, 2**32))
 def test_the_fast_audit_finds_every_pair_that_the_full_one_finds_and_no_other(seed: int) -> None:
     """With holdings, singletons, equal contributions, negative values, published ranges, hidden totals."""
     found = both(case_of(seed))
@@ -37,8 +37,7 @@ def test_the_fast_audit_finds_every_pair_that_the_full_one_finds_and_no_other(se
         assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
-@settings(max_examples=8, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(3, 30, st.integers(0, 2**32))
 def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
     found = both(case_of(seed), "sensitive")
     if found is not None:
@@ -46,8 +45,7 @@ def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
         assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
-@settings(max_examples=3, deadline=None)
-@given(st.integers(0, 2**32))
+@few_and_many(2, 20, st.integers(0, 2**32))
 def test_coalitions_of_two_have_the_same_verdict_and_every_open_one_is_one(seed: int) -> None:
     found = both(case_of(seed, coalition=2))
     if found is not None:

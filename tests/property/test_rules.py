@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 import polars as pl
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import brute_force
 from tests.oracles.brute_force import Contributor, Record
+from tests.oracles.examples import few_and_many
 
 from celosia import Dominance, MinFrequency, PPercent, PriorPosterior, Requests, Table, assess, tabulate
 from celosia.risk.rules.contributor_rules import By
@@ -182,8 +182,9 @@ def check(drawn: Drawn, rules: Sequence[tuple[Rule, Judge]]) -> None:
     assert [len(risk.reason(place)) > 0 for place in range(len(table))] == risk.sensitive.tolist()
 
 
-@settings(max_examples=50, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     drawn("respondent", "holding", "request", "waiver"),
     st.lists(judged("respondent", "holding", "request", "waiver"), min_size=1, max_size=5),
 )
@@ -193,22 +194,25 @@ def test_verdicts_and_levels_on_respondents_and_holdings_equal_brute_force(
     check(drawn, rules)
 
 
-@settings(max_examples=30, deadline=None)
-@given(drawn("weight", "waiver", "request", units=10), st.lists(judged("request"), min_size=1, max_size=5))
+@few_and_many(
+    12, 120, drawn("weight", "waiver", "request", units=10), st.lists(judged("request"), min_size=1, max_size=5)
+)
 def test_a_weighted_unit_counts_as_so_many_equal_units(drawn: Drawn, rules: list[tuple[Rule, Judge]]) -> None:
     check(drawn, rules)
 
 
-@settings(max_examples=30, deadline=None)
-@given(drawn("respondent", "holding", "shadow"), st.lists(judged("respondent", "holding"), min_size=1, max_size=5))
+@few_and_many(
+    12, 120, drawn("respondent", "holding", "shadow"), st.lists(judged("respondent", "holding"), min_size=1, max_size=5)
+)
 def test_rules_look_at_the_shadow_and_levels_keep_their_proportion(
     drawn: Drawn, rules: list[tuple[Rule, Judge]]
 ) -> None:
     check(drawn, rules)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     drawn("respondent", "holding", "weight", "waiver", units=1),
     st.lists(judged("respondent", "holding"), min_size=1, max_size=5),
 )
@@ -224,8 +228,9 @@ def test_no_mixture_of_weights_makes_a_sensitive_cell_safe(drawn: Drawn, rules: 
                 assert finding.distance.fraction(place) >= level
 
 
-@settings(max_examples=20, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     drawn("respondent", "holding", "waiver"),
     st.lists(st.sampled_from(PERCENTAGES), min_size=2, max_size=2, unique=True),
     st.integers(1, 3),
@@ -250,8 +255,7 @@ def test_a_stricter_parameter_never_makes_a_sensitive_cell_safe(drawn: Drawn, pe
             assert (before.distance.counts <= after.distance.to(decimals).counts).all()
 
 
-@settings(max_examples=20, deadline=None)
-@given(drawn("respondent", "waiver", signed=False), st.data())
+@few_and_many(12, 120, drawn("respondent", "waiver", signed=False), st.data())
 def test_merging_two_respondents_never_makes_a_sensitive_cell_safe(drawn: Drawn, data: st.DataObject) -> None:
     names = sorted({record.respondent for record in drawn.records})
     first, second = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
@@ -284,8 +288,9 @@ def verdicts(table: Table, rule: Rule) -> dict[str, bool]:
     return dict(zip(table.labels(0), rule.find(table).sensitive.tolist(), strict=True))
 
 
-@settings(max_examples=25, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     st.sampled_from(PERCENTAGES),
     st.sampled_from(["91", "95.5", "100"]),
     st.integers(1, 3),
@@ -300,8 +305,9 @@ def test_a_tie_is_safe_and_a_unit_less_is_not(p: str, q: str, coalition: int, si
     assert (found["tie"], found["less"]) == (False, True)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.sampled_from(["12.5", "20", "33.3", "50", "66.67", "90"]), st.integers(1, 3), st.integers(1, 2**40))
+@few_and_many(
+    12, 120, st.sampled_from(["12.5", "20", "33.3", "50", "66.67", "90"]), st.integers(1, 3), st.integers(1, 2**40)
+)
 def test_a_share_of_exactly_k_percent_is_safe_and_a_unit_more_is_not(k: str, n: int, size: int) -> None:
     share = Fraction(k) / 100
     large, rest = share.numerator * size, n * (share.denominator - share.numerator) * size
@@ -326,8 +332,9 @@ def bound(found: Sequence[Contributor], target: int, q: Fraction, coalition: int
     )
 
 
-@settings(max_examples=30, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     drawn("respondent", "waiver"),
     st.sampled_from(PERCENTAGES),
     st.sampled_from(["91", "95.5", "100"]),
@@ -355,8 +362,7 @@ def test_at_value_plus_level_the_cell_is_safe_by_the_same_rule(drawn: Drawn, p: 
             assert not safe(total + level - step)
 
 
-@settings(max_examples=20, deadline=None)
-@given(drawn("respondent", "waiver"), st.sampled_from(PERCENTAGES), st.integers(1, 3))
+@few_and_many(12, 120, drawn("respondent", "waiver"), st.sampled_from(PERCENTAGES), st.integers(1, 3))
 def test_at_value_plus_level_nobody_dominates(drawn: Drawn, k: str, n: int) -> None:
     table = drawn.table()
     finding = Dominance(n, float(k)).find(table)
@@ -371,8 +377,9 @@ def test_at_value_plus_level_nobody_dominates(drawn: Drawn, k: str, n: int) -> N
             assert 100 * top > Fraction(k) * (total + level - step)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
+@few_and_many(
+    12,
+    120,
     drawn("respondent", "holding", "request", "waiver", "weight", units=10),
     st.lists(judged("respondent", "holding", "request"), min_size=1, max_size=3),
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import Case, case_of, protected
 from tests.oracles.respondent_oracle import exposed_in
 from tests.oracles.single_contributions import every_pair, open_attacks
@@ -56,8 +57,7 @@ def small(seed: int, rules: tuple[RespondentRule, ...]) -> Case:
     return case
 
 
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(SETS))
+@few_and_many(4, 40, st.integers(0, 2**32), st.sampled_from(SETS))
 def test_an_audit_by_several_rules_is_safe_where_attacks_by_each_of_them_find_nothing(
     seed: int, rules: tuple[RespondentRule, ...]
 ) -> None:
@@ -67,8 +67,9 @@ def test_an_audit_by_several_rules_is_safe_where_attacks_by_each_of_them_find_no
     assert found.safe == (not any(exposed_in(case.pattern, case.table, rule) for rule in rules))
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([MinFrequency(3), MinFrequency(2, by="respondent"), Dominance(2, 90)]))
+@few_and_many(
+    4, 40, st.integers(0, 2**32), st.sampled_from([MinFrequency(3), MinFrequency(2, by="respondent"), Dominance(2, 90)])
+)
 def test_exact_figures_are_found_pair_by_pair(seed: int, rule: RespondentRule) -> None:
     case = small(seed, (rule,))
     fast = audit_respondents(case.pattern, case.table, rule=rule)
@@ -77,8 +78,7 @@ def test_exact_figures_are_found_pair_by_pair(seed: int, rule: RespondentRule) -
 
 
 @pytest.mark.parametrize("method", [Suppress(), Intervals(), Mixed()], ids=["suppress", "interval", "mixed"])
-@settings(max_examples=4, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(SETS))
+@few_and_many(2, 20, st.integers(0, 2**32), st.sampled_from(SETS))
 def test_what_is_protected_by_several_rules_withstands_attacks_by_each(
     method: Method, seed: int, rules: tuple[RespondentRule, ...]
 ) -> None:
@@ -95,8 +95,7 @@ def test_what_is_protected_by_several_rules_withstands_attacks_by_each(
         assert exposed_in(found.pattern, case.table, rule) == []
 
 
-@settings(max_examples=5, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([rules for rules in SETS if len(rules) < 3]))
+@few_and_many(4, 40, st.integers(0, 2**32), st.sampled_from([rules for rules in SETS if len(rules) < 3]))
 def test_no_cell_of_an_optimal_pattern_by_several_rules_could_be_shown(
     seed: int, rules: tuple[RespondentRule, ...]
 ) -> None:
@@ -110,8 +109,9 @@ def test_no_cell_of_an_optimal_pattern_by_several_rules_could_be_shown(
         assert not audit(Pattern.hide(case.table, np.setdiff1d(hidden, [cell])), risk).safe
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32), st.permutations([*SETS[0], *SETS[2], PPercent(11), PriorPosterior(11, 100)]))
+@few_and_many(
+    8, 80, st.integers(0, 2**32), st.permutations([*SETS[0], *SETS[2], PPercent(11), PriorPosterior(11, 100)])
+)
 def test_rules_that_others_imply_are_left_out_whatever_their_order(seed: int, rules: list[RespondentRule]) -> None:
     case = small(seed, tuple(rules))
     kept = criteria_of(case.table, rules)

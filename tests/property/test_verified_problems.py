@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.examples import few_and_many
 
 import celosia as cz
 from celosia.table.fixed import Fixed
@@ -51,8 +51,7 @@ def drawn(draw: st.DrawFn) -> tuple[list[int], set[int], set[int], set[int]]:
     return values, sensitive, spoken, draw(cells)
 
 
-@given(drawn())
-@settings(max_examples=60, deadline=None)
+@few_and_many(25, 250, drawn())
 def test_a_certificate_proves_its_own_problem_and_release_only(
     case: tuple[list[int], set[int], set[int], set[int]],
 ) -> None:

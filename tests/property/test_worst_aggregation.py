@@ -10,6 +10,7 @@ from benchmarks.paper_program import paper_optimum
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles.aggregation_oracle import largest_excess
+from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_cases import Case, case_of
 
 from celosia import OutOfTimeError, audit_respondents, publish, worst_aggregation
@@ -93,8 +94,7 @@ def assert_largest(case: Case) -> None:
         assert is_one(case, found)
 
 
-@settings(max_examples=4, deadline=None)
-@given(st.integers(0, 2**32), st.data())
+@few_and_many(3, 30, st.integers(0, 2**32), st.data())
 def test_of_one_attacker_or_one_target_it_is_the_largest_of_theirs(seed: int, data: st.DataObject) -> None:
     case = small_case(seed)
     excesses = by_oracle(case)
@@ -106,8 +106,7 @@ def test_of_one_attacker_or_one_target_it_is_the_largest_of_theirs(seed: int, da
         assert (0 if found is None else float(found.excess)) == pytest.approx(max(largest, 0.0), rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=4, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(["safe", "sensitive"]))
+@few_and_many(3, 30, st.integers(0, 2**32), st.sampled_from(["safe", "sensitive"]))
 def test_the_program_of_the_paper_has_the_same_verdict_and_finds_nothing_worse(seed: int, ties: Ties) -> None:
     case = small_case(seed)
     paper = paper_optimum(case.pattern, case.table, rule=case.rule, ties=ties, backend=backends()[0])
@@ -134,8 +133,7 @@ class Looked(Clock):
         return self
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32), st.integers(0, 12))
+@few_and_many(6, 60, st.integers(0, 2**32), st.integers(0, 12))
 def test_whenever_time_is_up_there_is_no_all_clear_that_is_not_proved(seed: int, looks: int) -> None:
     case = case_of(seed, intervals=False)
     assume(len(np.unique(case.numbers)) > 1)

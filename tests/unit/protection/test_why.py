@@ -19,12 +19,13 @@ from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.suppressed import Suppressed
 
 
+@pytest.mark.parametrize("tables", [1, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_against_the_oracle(kind: str) -> None:
+def test_against_the_oracle(kind: str, tables: int) -> None:
     chance = seeded(f"why {kind}")
     drawn_ones = (drawn(chance, kind) for _ in range(100))
     safe = (case for case in drawn_ones if oracle.cheapest(case) is not None)
-    for _ in range(1 if kind == "cube" else 2):
+    for _ in range(tables):
         case = next(safe)
         found = protect(*put(case))
         pattern = frozenset(np.flatnonzero(found.pattern.status != "shown").tolist())
@@ -92,14 +93,15 @@ RANGED = {
 }
 
 
+@pytest.mark.parametrize("most", [3, pytest.param(16, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", RANGED)
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-def test_ranges_are_explained_by_what_the_audit_finds_without_them(name: str) -> None:
+def test_ranges_are_explained_by_what_the_audit_finds_without_them(name: str, most: int) -> None:
     """With the cell shown and all else as it is, attackers come too close to the cells that the answer names."""
     risk = make_risk(SQUARE, GRID, {6: (2, 2, 0), 9: (0, 0, 3)}, cost=[1.0] * 16)
     found = protect(risk, RANGED[name])
     assert len(found.secondary)
-    for cell in found.secondary.tolist():
+    for cell in found.secondary[:most].tolist():
         said = why(found, cell, time_limit=5)
         assert said.status == found.pattern.status[cell] != "shown"
         lower, upper = found.pattern.bounds()
