@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from celosia.protection.engine.heuristics.moves.joint_parameters import JointMoveParameters
-
 
 @dataclass(frozen=True, slots=True)
 class CutParameters:
@@ -295,8 +293,8 @@ class EngineParameters:
         Effort of separation.
     heuristics
         Effort of the primal heuristics.
-    moves, joint_moves
-        Effort of moves of few cells, and of joint moves of product tables.
+    moves
+        Effort of moves of few cells.
     """
 
     purge_every: int = 5
@@ -320,7 +318,6 @@ class EngineParameters:
     cuts: CutParameters = field(default_factory=CutParameters)
     heuristics: HeuristicParameters = field(default_factory=HeuristicParameters)
     moves: MoveParameters = field(default_factory=MoveParameters)
-    joint_moves: JointMoveParameters = field(default_factory=JointMoveParameters)
 
     def __post_init__(self) -> None:
         _check_shares(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.heuristics.construction import Construction
+from celosia.protection.engine.heuristics.moves.joint_parameters import JOINT_MOVES, JointMoveParameters
 from celosia.protection.engine.heuristics.moves.joint_search import (
     JointMovePattern,
     JointMoveSearch,
@@ -42,6 +43,7 @@ def begin_with_moves(
     accept: Accept,
     parameters: EngineParameters = PARAMETERS,
     random: np.random.Generator | None = None,
+    joint_moves: JointMoveParameters = JOINT_MOVES,
 ) -> ProposedWitnesses | None:
     """Find a first pattern by moves, improve it by pivots and swaps, then by joint moves, and have them accepted.
 
@@ -59,16 +61,18 @@ def begin_with_moves(
         How much effort moves are worth.
     random
         The random numbers of joint moves; None for no joint moves.
+    joint_moves
+        How much effort joint moves are worth.
 
     Returns
     -------
     ProposedWitnesses or None
         The witnesses of the last pattern, by columns; None where no pattern was found.
     """
-    end, best = np.inf, None
+    until, best = np.inf, None
 
     def late() -> bool:
-        return stop.left <= 0 or stop.clock.seconds > end
+        return stop.left <= 0 or stop.clock.seconds > until
 
     for price in parameters.moves.cell_prices:
         search = MoveSearch(separator.problem, late, parameters.moves, cell_price=price)
@@ -78,37 +82,30 @@ def begin_with_moves(
             break
         if best is None:
             accept(search.pattern)
-            end = stop.clock.seconds + parameters.moves.share * stop.left
+            until = stop.clock.seconds + parameters.moves.share * stop.left
         search.clean_up()
         best = search if best is None or search.cost < best.cost else best
     if best is None:
         return None
     accept(best.pattern)
-    joint = None if random is None else _improve_jointly(best, separator, stop, accept, parameters, random)
-    return best.propose() if joint is None else joint.propose(separator.problem.decimals)
-
-
-def _improve_jointly(
-    first: MoveSearch,
-    separator: Separator,
-    stop: Stop,
-    accept: Accept,
-    parameters: EngineParameters,
-    random: np.random.Generator,
-) -> JointMovePattern | None:
-    """Return the best pattern by joint moves, None where it is not worth it, or none is better than the first."""
-    problem, best = separator.problem, None
-    if not is_worth_joint_moves(problem, parameters.joint_moves):
-        return None
-    end = stop.clock.seconds + parameters.joint_moves.share * stop.left
+    if random is None or not is_worth_joint_moves(separator.problem, joint_moves):
+        return best.propose()
+    end = stop.clock.seconds + joint_moves.share * stop.left
 
     def left() -> float:
         return min(stop.left, end - stop.clock.seconds)
 
     def restart(price: float) -> MoveSearch:
-        return MoveSearch(problem, lambda: left() <= 0, parameters.moves, cell_price=price)
+        return MoveSearch(separator.problem, lambda: left() <= 0, parameters.moves, cell_price=price)
 
-    search = JointMoveSearch(problem, first, restart, separator.backend, random, left, parameters.joint_moves)
+    jointly = JointMoveSearch(separator.problem, best, restart, separator.backend, random, left, joint_moves)
+    found = _accept_last(jointly, stop, accept)
+    return best.propose() if found is None else found.propose(separator.problem.decimals)
+
+
+def _accept_last(search: JointMoveSearch, stop: Stop, accept: Accept) -> JointMovePattern | None:
+    """Have all patterns of joint moves accepted while there is time; return the last and best, None for none."""
+    best = None
     with contextlib.suppress(DeadlineError, TimeUpError):
         for best in search.patterns():
             accept(best.hidden)
