@@ -7,17 +7,20 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from tests.oracles.product_oracle import case_of, find_unmet, reach_of_witnesses
 
-from celosia import Attacker, Digits, MinFrequency, PPercent, Risk, Suppress, assess, audit, tabulate
+from celosia import Attacker, Digits, MinFrequency, Pattern, PPercent, Risk, assess, audit, tabulate
+from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.moves.joint_parameters import JointMoveParameters
 from celosia.protection.engine.heuristics.moves.joint_program import JointTask, find_joint_move, make_whole
 from celosia.protection.engine.heuristics.moves.joint_search import JointMoveSearch, is_worth_joint_moves
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
+from celosia.protection.engine.heuristics.moves.start import begin_with_moves
+from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.parameters import EngineParameters, MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.protection.run import Run
-from celosia.protection.suppression.solve import solve
+from celosia.protection.engine.stop import Stop
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
@@ -103,16 +106,20 @@ def test_joint_moves_improve_a_pattern_and_have_a_witness_for_everything(
     assert not find_unmet(case, reach_of_witnesses(case, hidden, proposed))
 
 
-def test_a_search_begins_with_joint_moves_where_the_table_is_large(risk: Risk) -> None:
+def test_a_search_begins_with_joint_moves_where_the_table_is_large(risk: Risk, problem: ProtectionProblem) -> None:
     costs = []
     for least in (0, 10**12):
-        parameters = EngineParameters(
-            moves=MoveParameters(least_columns=0), joint_moves=JointMoveParameters(least_subproblems=least)
-        )
-        run = Run(Clock(1.5), 0.9, backends()[0], 0, integer=False)
-        found = solve(risk, Suppress(), run, parameters)
-        assert audit(found.pattern, risk, integer=False).safe  # without proposals
-        costs.append(found.cost)
+        found = PatternIncumbent(problem, ())
+        stop = Stop(found, Clock(1.0))
+        stop.begin(0.0, np.inf)
+        separator, patterns = Separator.of(problem, backends()[0]), list[NDArray[np.bool_]]()
+        parameters = EngineParameters(moves=MoveParameters(least_columns=0))
+        joint = JointMoveParameters(least_subproblems=least)
+        begin_with_moves(separator, stop, patterns.append, parameters, np.random.default_rng(0), joint)
+        hidden = np.zeros(len(risk), dtype=bool)
+        hidden[problem.cells[patterns[-1] | problem.forced]] = True
+        assert audit(Pattern.hide(risk.table, hidden), risk, integer=False).safe  # without proposals
+        costs.append(risk.cost[hidden].sum())
     assert costs[0] < costs[1]
 
 
