@@ -41,6 +41,7 @@ Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
 
 MOVE_KERNELS, JOINT_KERNELS = "celosia.protection.engine.heuristics.moves", "celosia.protection.engine.heuristics.joint"
+TABLEAU_KERNELS = "celosia.protection.engine.cuts.tableau"
 """Packages whose compiled functions only large product tables need, and only other large tables: a good part of what a
 first run compiles."""
 
@@ -143,9 +144,11 @@ def protect(
 def _list_unused_kernels(table: Table, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
     """Return the packages whose kernels a table has no use for: nobody waits until they are compiled."""
     product = may_be_product(table)
+    few_coordinates = not product and len(table) >= JOINT.least_columns
     used = {
         MOVE_KERNELS: product and len(table) >= PARAMETERS.moves.least_columns,
-        JOINT_KERNELS: not product and len(table) >= JOINT.least_columns,
+        JOINT_KERNELS: few_coordinates,
+        TABLEAU_KERNELS: few_coordinates,
         INTEGER_KERNELS: integer is not False,
     }
     return tuple(package for package, needed in used.items() if not needed)
