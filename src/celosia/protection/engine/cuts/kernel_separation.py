@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.capacity import Cut, build_cover
 from celosia.protection.engine.cuts.combinations import Combinations
 from celosia.protection.engine.cuts.tableau_separation import TableauSeparation
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
@@ -95,11 +95,13 @@ class KernelSeparator:
         p = self._parameters
         search = TableauSeparation(self._combinations, self._sides, x, inside, p)
         search.separate_rows()
-        tried = self._choose_sides(p.sides_a_round)
-        search.separate_requirements(tried, check)
+        order, n_tried = self._rank_sides(), 0
+        while n_tried < len(order) and (n_tried == 0 or len(search.cuts) < p.few_cuts):
+            search.separate_requirements(order[n_tried : n_tried + p.sides_a_round], check)
+            n_tried += p.sides_a_round
         search.separate_rows()
         search.separate_columns(self._choose_columns(x, p.columns_a_round), check)
-        self._misses[tried] /= 2
+        self._misses[order[:n_tried]] /= 2
         self._misses[search.missed] = 1.0
         return search.deepest
 
@@ -107,14 +109,16 @@ class KernelSeparator:
         self, x: NDArray[np.float64], inside: NDArray[np.float64], check: Callable[[], None]
     ) -> list[Cut]:
         """Return cuts that a point violates from linear programs."""
-        cuts = []
-        for k in self._choose_sides(self._n_sides).tolist():
+        cuts: list[Cut] = []
+        for tried, k in enumerate(self._rank_sides().tolist()):
+            if tried >= self._n_sides and cuts:
+                break
             check()
             cut = self._separate_requirement(k, inside)
-            violated = cut is not None and cut.violation(x) > CUT_VIOLATED
+            found = [one for one in (cut, None if cut is None else build_cover(cut, x)) if one is not None]
+            violated = [one for one in found if one.violation(x) > CUT_VIOLATED]
             self._misses[k] = 1.0 if violated else self._misses[k] / 2
-            if violated and cut is not None:
-                cuts.append(cut)
+            cuts += violated
         for column in self._choose_columns(x, self._n_columns).tolist():
             check()
             cut = self._separate_column(column, inside)
@@ -122,10 +126,10 @@ class KernelSeparator:
                 cuts.append(cut)
         return cuts
 
-    def _choose_sides(self, most: int) -> NDArray[np.int64]:
-        """Return the requirements to be tried: those missed lately first, then any."""
-        rank = self._misses + 1e-3 * self._random.random(len(self._sides)) + 0.1
-        return np.argsort(-rank, kind="stable")[:most]
+    def _rank_sides(self) -> NDArray[np.int64]:
+        """Return the order in which requirements are tried: those missed lately first, the others at random."""
+        rank = self._misses + 1e-3 * self._random.random(len(self._sides))
+        return np.argsort(-rank, kind="stable")
 
     def _choose_columns(self, x: NDArray[np.float64], most: int) -> NDArray[np.int64]:
         """Return columns that are partly hidden and not forced, drawn by what that costs."""
