@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.aggregation_oracle import sensitivity
@@ -14,6 +15,8 @@ from tests.oracles.respondent_cases import Case, case_of
 from tests.oracles.single_contributions import OpenAttack, every_pair, open_attacks
 
 from celosia import RespondentAudit, audit_respondents, worst_aggregation
+from celosia.attack.subproblems.proposals import ProposedWitnesses
+from celosia.protection.engine.null_space.coordinates import find_coordinates
 from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
 
 MOST_CELLS = 12
@@ -43,6 +46,43 @@ def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
     if found is not None:
         fast, full = found
         assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
+
+
+def drawn_moves(case: Case, seed: int) -> ProposedWitnesses | None:
+    """Return moves of the hidden cells drawn at random, each proposed for every cell that it moves."""
+    rng, hidden = np.random.default_rng(seed), np.flatnonzero(case.pattern.status != "shown")
+    part = sp.csr_array(case.table.relations.matrix[:, hidden])
+    found = find_coordinates(sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)]), 10**6)
+    if found is None or not found.degrees_of_freedom:
+        return None
+    drawn = rng.integers(-1, 2, (12, found.degrees_of_freedom)) * (rng.random((12, found.degrees_of_freedom)) < 0.5)
+    moves = sp.csr_array(drawn @ found.combinations.T)
+    moves.eliminate_zeros()
+    moves = sp.csr_array(moves[np.flatnonzero(np.diff(moves.indptr) > 0)])
+    table = np.repeat(np.arange(moves.shape[0]), np.diff(moves.indptr))
+    return ProposedWitnesses(
+        hidden[moves.indices],
+        np.zeros(moves.nnz, dtype=np.int64),
+        moves.data > 0,
+        moves.indptr.astype(np.int64),
+        hidden[moves.indices],
+        moves.data,
+        np.ones(moves.shape[0], dtype=np.int64),
+        case.table.decimals,
+        table,
+    )
+
+
+@few_and_many(10, 200, st.integers(0, 2**32))
+def test_moves_that_are_proposed_change_no_verdict(seed: int) -> None:
+    """Several moves clear a target together; who they do not clear is attacked as before."""
+    case = case_of(seed)
+    moves = drawn_moves(case, seed)
+    if moves is None or len(np.unique(case.numbers)) == 1:
+        return
+    told = audit_respondents(case.pattern, case.table, rule=case.rule, proposed=moves)
+    full = open_attacks(case.pattern, case.table, case.rule)
+    assert every_pair(told) == [(one.attackers[0], one.target) for one in full]
 
 
 @few_and_many(2, 20, st.integers(0, 2**32))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celosia.attack.respondents.targets import Target, largest_others
+from celosia.attack.respondents.targets import CellTarget, Target, largest_others
 from celosia.solve.deadline import DeadlineError
 
 if TYPE_CHECKING:
@@ -87,8 +87,11 @@ class CoalitionSearch:
     def _attack_one(self, target: Target, *, implied: bool) -> bool:
         """Note who comes too close to a target; return whether there was time for all."""
         nobody: Coalition = frozenset()
+        most = largest_others(self._problem, target, nobody, self._most)
+        if self._most == 1 and isinstance(target, CellTarget) and target.is_cleared_by_proposals(most):
+            return True
         self.programs += 1
-        if target.clears(largest_others(self._problem, target, nobody, self._most)):
+        if target.clears(most):
             return True
         seen: set[Coalition] = set()
         waiting: list[Coalition] = [nobody]

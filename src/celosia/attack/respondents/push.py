@@ -8,7 +8,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -151,14 +151,28 @@ class PushSolver:
         self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
     ) -> bool:
         """Return whether a proposed move, scaled to what is asked of its column, lies between all bounds."""
+        return next(self._scale_proposals(component, column, lower, upper), None) is not None
+
+    def proposals(
+        self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
+    ) -> Iterator[WitnessMoves]:
+        """Yield the proposed tables in which a column moves by an amount, scaled to it; see `push`."""
+        lower, upper = -down, up.copy()
+        lower[column] = upper[column] = amount if upward else -amount
+        yield from self._scale_proposals(int(self._parts.component[column]), column, lower, upper)
+
+    def _scale_proposals(
+        self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> Iterator[WitnessMoves]:
+        """Yield proposed moves, scaled to what is asked of their column, that satisfy all relations and bounds."""
         for one in self._proposed.get(column, ()):
             own = one.of(column)
-            if one.largest * abs(int(upper[column])) >= LARGEST_COUNT:
+            if own == 0 or one.largest * abs(int(upper[column])) >= LARGEST_COUNT:
                 continue
             moves = one.moves * (int(upper[column]) if own > 0 else -int(upper[column]))
-            if self._verify(component, WitnessMoves(one.columns, moves, abs(own)), lower, upper) is not None:
-                return True
-        return False
+            found = self._verify(component, WitnessMoves(one.columns, moves, abs(own)), lower, upper)
+            if found is not None:
+                yield found
 
     def between(
         self, component: int, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]

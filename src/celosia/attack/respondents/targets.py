@@ -7,6 +7,7 @@ than the table leaves open; so only those who contribute to leaves where it does
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -156,6 +157,48 @@ class CellTarget:
             and self.problem.pushes.moves(column, level, up, down, upward=upward)
             for upward in self._directions
         )
+
+    def is_cleared_by_proposals(self, most: dict[int, int]) -> bool:
+        """Return whether, of moves that a search proposed, one is a proof against every single respondent.
+
+        A move that leaves what the largest contributor takes of a leaf untouched is a proof against all who contribute
+        to that leaf alone. So whoever contributes to no leaf in which a move goes further does not come too close; and
+        nobody does where several moves go further in leaves that have no contributor in common.
+
+        Parameters
+        ----------
+        most
+            What the largest of the others contributes to every leaf of the component.
+        """
+        problem, column = self.problem, int(self.problem.column[self.leaf])
+        level = self.level_of(most.get(self.leaf, 0))
+        if column < 0 or level <= 0:
+            return level <= 0
+        up, down = problem.bounds({})
+        taken = problem.bounds({leaf: size for leaf, size in most.items() if leaf != self.leaf})
+        for upward in self._directions:
+            tables = problem.pushes.proposals(column, level, up, down, upward=upward)
+            if level > int((up if upward else down)[column]) or self._find_suspects(tables, *taken) != set():
+                return False
+        return True
+
+    def _find_suspects(
+        self, tables: Iterable[WitnessMoves], up: NDArray[np.int64], down: NDArray[np.int64]
+    ) -> set[int] | None:
+        """Return who contributes, in every table, to a leaf that exceeds given bounds; None without a table."""
+        problem, suspects = self.problem, None
+        for table in tables:
+            moves, above, below = table.moves, up[table.columns], down[table.columns]
+            over = (above < ENDLESS) & (-(-moves // table.denominator) > above)
+            over |= (below < ENDLESS) & (-(moves // table.denominator) > below)
+            leaves = [leaf for leaf in problem.leaf_of[table.columns[over]].tolist() if leaf != self.leaf]
+            if min(leaves, default=0) < 0:  # a total that moves too far for everybody
+                continue
+            own = {place for leaf in leaves for _, place in problem.contributors[leaf]} - {self.place}
+            suspects = own if suspects is None else suspects & own
+            if not suspects:
+                break
+        return suspects
 
     @property
     def _directions(self) -> tuple[bool, ...]:

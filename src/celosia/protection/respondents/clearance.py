@@ -2,8 +2,10 @@
 
 Whoever attacks a target in one leaf cell knows at most what the largest of the others contribute to every leaf. A move
 of the target's cell that leaves that much untouched everywhere clears him of all coalitions at once
-(`celosia.attack.respondents.targets.CellTarget.clears`). That is more than is needed, so bounds do not use it; but such
-moves are found without a linear program.
+(`celosia.attack.respondents.targets.CellTarget.clears`). Where respondents attack alone, leaves are given colours, all
+leaves of a respondent the same, and a target has one move a colour that leaves that much untouched in leaves of this
+colour: whoever attacks, one of the moves clears the target of him (`CellTarget.is_cleared_by_proposals`). That is more
+than is needed, so bounds do not use it; but such moves are found without a linear program.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
@@ -21,9 +24,11 @@ from celosia.pattern.release import publish
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes, is_worth_moves
 from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
 from celosia.protection.engine.problem import problem_of
+from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW
 from celosia.solve.registry import backends
+from celosia.table.relations import label_components
 from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
@@ -32,13 +37,17 @@ if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.run import Run
+    from celosia.risk.respondents.knowledge import Respondents
     from celosia.risk.risk import Risk
     from celosia.risk.rules.contributor_rules import RespondentRule
-    from celosia.solve.clock import Clock
 
 
 def find_clear_pattern(
-    risk: Risk, rules: tuple[RespondentRule, ...], run: Run, parameters: MoveParameters = PARAMETERS.moves
+    risk: Risk,
+    rules: tuple[RespondentRule, ...],
+    run: Run,
+    parameters: MoveParameters = PARAMETERS.moves,
+    clearance: RespondentParameters = RESPONDENTS,
 ) -> tuple[NDArray[np.bool_], ProposedWitnesses] | None:
     """Return cells to hide so that moves clear all respondents, and these moves; None where that is not to be had.
 
@@ -54,8 +63,8 @@ def find_clear_pattern(
     def late() -> bool:
         return run.clock.left <= 0 or run.clock.seconds > end
 
-    wishes = list(wish_for_clearance(risk, rules, problem, run.clock))
-    for price in parameters.cell_prices:
+    wishes = list(wish_for_clearance(risk, rules, problem, run, clearance.colours))
+    for price in clearance.cell_prices:
         search = MoveSearch(problem, late, parameters, wishes, price)
         search.find_first()
         search.drop_unsound()
@@ -72,20 +81,34 @@ def find_clear_pattern(
 
 
 def wish_for_clearance(
-    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, clock: Clock
+    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, run: Run, colours: int
 ) -> Iterator[Wishes]:
-    """Yield the moves that clear the worst target of every leaf of all coalitions, rule by rule."""
+    """Yield the moves that clear the worst target of every leaf of all coalitions, by rules and colours."""
     everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
     place_of = np.full(len(risk), -1, dtype=np.int64)
     place_of[problem.cells] = np.arange(len(problem))
     for one in criteria_of(risk.table, rules):
-        attacked = respondent_problem(risk.table, everything, one.respondents, one.knowledge, backends()[0], clock)
-        yield _wish(attacked, min(one.knowledge.coalition, len(one.respondents) - 1), problem, place_of)
+        attacked = respondent_problem(risk.table, everything, one.respondents, one.knowledge, backends()[0], run.clock)
+        coalition = min(one.knowledge.coalition, len(one.respondents) - 1)
+        colour = _colour_leaves(one.respondents, colours if coalition == 1 else 1, run.seed)
+        for own in np.unique(colour).tolist():
+            yield _wish(attacked, coalition, colour == own, problem, place_of)
+
+
+def _colour_leaves(respondents: Respondents, colours: int, seed: int) -> NDArray[np.int64]:
+    """Return a colour for every leaf, drawn at random, the same for all leaves of a respondent, ``(k,)``."""
+    part, _ = label_components(sp.csr_array(respondents.sizes))
+    return np.random.default_rng(seed).integers(0, colours, int(part.max(initial=0)) + 1)[part]
 
 
 def _wish(
-    attacked: RespondentProblem, coalition: int, problem: ProtectionProblem, place_of: NDArray[np.int64]
+    attacked: RespondentProblem,
+    coalition: int,
+    spared: NDArray[np.bool_],
+    problem: ProtectionProblem,
+    place_of: NDArray[np.int64],
 ) -> Wishes:
+    """Return the moves of all targets that leave untouched what the largest contribute to some leaves, ``(k,)``."""
     system = attacked.system
     levels: dict[int, int] = {}
     for group in find_targets(attacked, coalition):
@@ -96,7 +119,8 @@ def _wish(
             cell = int(attacked.respondents.leaves[target.leaf])
             if level > 0 and place_of[cell] >= 0:
                 levels[cell] = max(level, levels.get(cell, 0))
-    taken = dict(enumerate(attacked.largest_sums(coalition).tolist()))
+    largest = attacked.largest_sums(coalition)
+    taken = {leaf: int(largest[leaf]) for leaf in np.flatnonzero(spared).tolist()}
     bounds = []
     for own in attacked.bounds(taken):
         bound = np.zeros(len(problem), dtype=np.int64)

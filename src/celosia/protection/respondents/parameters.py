@@ -34,6 +34,12 @@ class RespondentParameters:
     coalitions
         Coalitions that come too close to a target become requirements, so many of them, once a first pattern has been
         attacked in full: what keeps these away mostly keeps the others away. 1 or more.
+    colours
+        Colours of leaf cells of product tables; every target gets one move a colour, which is free in cells of all
+        others. 1 or more; two or more bring 2 to 3 percent of the cells, five or more nothing else.
+    cell_prices
+        What hiding any cell costs beside its own cost in patterns that clear all respondents by moves, as parts of the
+        median cost: one search for each, of which the cheapest is kept.
     """
 
     first_gap: float = 0.02
@@ -45,10 +51,14 @@ class RespondentParameters:
     last_grace: float = 0.9
     most_rounds: int = 60
     coalitions: int = 4
+    colours: int = 4
+    cell_prices: tuple[float, ...] = (1.0, 16.0)
 
     def __post_init__(self) -> None:
         shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace")
-        check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), most_rounds=(1, None), coalitions=(1, None))
+        check_ranges(
+            self, **dict.fromkeys(shares, (0.0, 1.0)), most_rounds=(1, None), coalitions=(1, None), colours=(1, None)
+        )
 
 
 RESPONDENTS = RespondentParameters()
