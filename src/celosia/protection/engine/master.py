@@ -168,6 +168,14 @@ class Master:
         self.lower[columns] = self.upper[columns] = at
         self._model.change_bounds(columns, at, at)
 
+    def tighten(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        """Let columns, none of which is fixed now, have other bounds for good, ``(n,)`` each."""
+        columns = np.flatnonzero((lower != self.base.lower) | (upper != self.base.upper))
+        if len(columns):
+            self.base = replace(self.base, lower=lower, upper=upper)
+            self.lower, self.upper = lower.copy(), upper.copy()
+            self._model.change_bounds(columns, lower[columns], upper[columns])
+
     @property
     def is_restricted(self) -> bool:
         """Whether columns are fixed, so that its bound may not hold for all points."""

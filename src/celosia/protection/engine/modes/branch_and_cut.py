@@ -221,16 +221,16 @@ class ModeSearch:
                 raise
 
     def _search(self) -> None:
+        if self.separator.is_hopeless:
+            self.incumbent.conclude()
+            return
         if len(self._integer) and not len(self.separator.sides):
             self._tree.run_without_requirements()
             return
         point = self.relaxation.cut(None if len(self._integer) else self._widening.repair)
         if point is not None and len(self._integer):
             point = self.relaxation.cut_by_rounding(point)
-        if point is None:
-            if self.best is None:
-                self.incumbent.conclude()
-        elif len(self._integer):
+        if point is not None and len(self._integer):
             self._diving.round_hiding(point)
             self._diving.dive_until_confirmed(point)
             self._tree.run()
@@ -301,6 +301,7 @@ class ModeSearch:
             return False
         ones = np.rint(v[open_]) > 0
         cut = Cut(open_, np.where(ones, -1.0, 1.0), 1.0 - float(ones.sum()))
+        self.relaxation.reset()
         self.relaxation.master.add([cut])
         self.incumbent.withdraw([cut])
         return True

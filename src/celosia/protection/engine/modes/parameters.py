@@ -97,6 +97,9 @@ class ModeSearchParameters:
     completed
         Where these cells are hidden, ranges are narrowed until less than this share of the cost, 0 to 1, is to be
         gained: other cells promise more.
+    most_steps
+        Bounds of whole numbers are narrowed where the gap is worth fewer steps of one than this, 1 or more: of binaries
+        one.
     round_gap_parts
         A master with whole numbers that will be cut again is solved to one of so many parts of the remaining gap, 1 or
         more.
@@ -126,6 +129,7 @@ class ModeSearchParameters:
     hiding_columns: int = 250
     hiding_shares: tuple[float, ...] = (0.7, 0.5, 0.3, 0.1)
     completed: float = 0.002
+    most_steps: int = 1_000
     round_gap_parts: int = 3
     effort: float = 0.3
 
@@ -140,6 +144,7 @@ class ModeSearchParameters:
             "stall_rounds",
             "dived_parts",
             "round_gap_parts",
+            "most_steps",
             "hiding_columns",
         )
         check_ranges(

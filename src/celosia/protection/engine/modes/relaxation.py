@@ -22,7 +22,7 @@ from celosia.protection.engine.modes.separation import CapacitySeparator, Separa
 from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend
-from celosia.tolerance import CUT_SATISFIED, LEVEL_REACHED
+from celosia.tolerance import CUT_SATISFIED, INTEGRAL, LEVEL_REACHED, SUM_ROUNDING
 
 Repair = Callable[[NDArray[np.float64], Separation, int, bool], None]
 """Makes safe points of one whose whole numbers are fixed: the point, its separation, how many of the cuts that it
@@ -75,6 +75,7 @@ class ModeRelaxation:
         self.pool = CutPool()
         self.master = Master(modes.program, backend, self.pool)
         self.last: NDArray[np.float64] | None = None
+        self._root: Point | None = None
 
     @cached_property
     def _width_costs(self) -> NDArray[np.float64]:
@@ -110,6 +111,43 @@ class ModeRelaxation:
         if not self.master.is_restricted:
             self._incumbent.raise_bound(bound)
 
+    def solve(self) -> Point | None:
+        """Solve the master and take note of its bound; None where it has no point."""
+        point, restricted = self.master.solve(), self.master.is_restricted
+        if point is not None:
+            self.last = point.x
+            if not restricted:
+                self._incumbent.raise_bound(point.bound)
+                if self._root is None or point.bound >= self._root.bound:
+                    self._root = point
+                self.fix_by_reduced_costs()
+        elif not restricted:
+            self._incumbent.conclude()
+        return point
+
+    def fix_by_reduced_costs(self) -> None:
+        """Narrow the bounds of whole numbers to values with which a point may be cheaper than the incumbent.
+
+        The incumbent itself may be cut off by this: it is kept aside.
+        """
+        found, root, integers = self._incumbent, self._root, self.modes.integers
+        if root is None or found.best is None or not len(integers) or self.master.is_restricted:
+            return
+        gap = max(found.cost - found.base - root.bound, 0.0) + SUM_ROUNDING * abs(found.cost)
+        priced = integers[np.abs(root.reduced[integers]) * self.parameters.most_steps > gap]
+        steps = np.floor(gap / np.abs(root.reduced[priced]) + INTEGRAL)
+        lower, upper = self.master.base.lower.copy(), self.master.base.upper.copy()
+        up, down = root.reduced[priced] > 0, root.reduced[priced] < 0
+        highest, lowest = lower[priced] + steps, upper[priced] - steps
+        upper[priced[up]] = np.minimum(upper[priced], highest)[up]
+        lower[priced[down]] = np.maximum(lower[priced], lowest)[down]
+        self.master.tighten(lower, upper)
+
+    def reset(self) -> None:
+        """Open whole numbers that were fixed because of what an incumbent costs that is none any more."""
+        self._root = None
+        self.master.tighten(self.modes.program.lower, self.modes.program.upper)
+
     def cut(self, repair: Repair | None = None, worth: float = 0.0) -> Point | None:
         """Cut until every level is reached; return the last point, None where none is cheaper than the incumbent.
 
@@ -124,15 +162,11 @@ class ModeRelaxation:
         history: list[float] = []
         stage = 0
         while True:
-            point = self.master.solve()
-            if point is not None:
-                self.last = point.x
-                history.append(point.bound)
-                self.raise_bound(point.bound)
-            found = self._incumbent
+            point, found = self.solve(), self._incumbent
             dear = point is None or found.base + point.bound >= found.cost - worth * abs(found.cost)
             if point is None or dear or self._stop.reached:
                 return None
+            history.append(point.bound)
             self._stop.check()
             if self.master.recall(point.x):
                 continue

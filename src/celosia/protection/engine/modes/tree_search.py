@@ -53,11 +53,9 @@ class ModeTree:
 
     def run_without_requirements(self) -> None:
         """Search where there are no subproblems: a tree over the few fractions of the relaxation, then one over all."""
-        point = self._relaxation.master.solve()
+        point = self._relaxation.solve()
         if point is None:
-            self._incumbent.conclude()
             return
-        self._relaxation.raise_bound(point.bound)
         x = point.x[self._integer]
         fractional = np.abs(x - np.rint(x)) > INTEGRAL
         if int(fractional.sum()) <= self._parameters.fractional * len(x):
@@ -89,6 +87,7 @@ class ModeTree:
 
     def _integer_master(self) -> IntegerMaster:
         """Return the integer master of points that are no dearer than the incumbent."""
+        self._relaxation.fix_by_reduced_costs()
         return IntegerMaster.of(self._relaxation.master, self._incumbent.cost - self._modes.constant)
 
     def run(self) -> None:

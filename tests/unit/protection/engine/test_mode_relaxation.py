@@ -1,0 +1,62 @@
+"""The relaxed master of modes: what costs too much is fixed, and open again where the incumbent is refuted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.oracles.bare_tables import FLAT_2, lattice
+from tests.unit.protection.conftest import MakeRisk
+
+from celosia import Risk
+from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.offers import offer_hiding
+from celosia.protection.engine.problem import problem_of
+from celosia.protection.run import Run
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
+
+SQUARE, CELLS = lattice([FLAT_2, FLAT_2]), [60, 28, 32, 30, 20, 10, 30, 8, 22]
+CHEAP, DEAR = [4, 5, 7, 8], [0, 1, 2, 3, 6]
+"""The inner cells, which protect each other, and the totals."""
+
+
+def search_hiding(risk: Risk) -> ModeSearch:
+    """Return a search over cells to hide; totals cost a hundred times as much as others."""
+    problem = problem_of(risk, integer=False)
+    cost = np.where(np.isin(np.arange(len(problem)), DEAR), 100.0, 1.0)
+    modes = Modes.of(problem, [offer_hiding(np.arange(len(problem)), cost, problem.forced)], 1.0)
+    run = Run(Clock(None), 0.0, backends()[0], 0, integer=False)
+    return ModeSearch(problem, modes, backends()[0], run, lambda _: None)
+
+
+def hide(cells: list[int]) -> NDArray[np.float64]:
+    return np.isin(np.arange(len(CELLS)), cells).astype(np.float64)
+
+
+def test_whole_numbers_that_cost_more_than_the_gap_are_fixed_until_the_incumbent_is_refuted(make: MakeRisk) -> None:
+    search = search_hiding(make(SQUARE, CELLS, {8: (3, 3, 0)}))
+    master = search.relaxation.master
+    search.relaxation.solve()
+    assert master.upper.tolist() == [1.0] * len(CELLS)  # no incumbent, no gap
+    search.suggest(hide(CHEAP))
+    search.relaxation.fix_by_reduced_costs()
+    assert (master.upper[DEAR].max(), master.upper[CHEAP].min()) == (0.0, 1.0)
+    assert not master.is_restricted
+    assert search.forbid(hide(CHEAP))
+    assert (search.best, master.upper.min()) == (None, 1.0)
+
+
+def test_a_search_with_fixed_variables_proves_the_optimum(make: MakeRisk) -> None:
+    search = search_hiding(make(SQUARE, CELLS, {8: (3, 3, 0)}))
+    search.suggest(hide([*CHEAP, 0]))
+    search.solve()
+    assert search.cost == 4.0
+    assert search.bound == pytest.approx(4.0, rel=1e-4)
+
+
+def test_a_cell_that_follows_from_relations_alone_cannot_be_protected(make: MakeRisk) -> None:
+    search = search_hiding(make([*SQUARE, [0] * 8 + [1]], CELLS, {8: (3, 3, 0)}))
+    search.solve()
+    assert (search.impossible, search.best) == (True, None)
