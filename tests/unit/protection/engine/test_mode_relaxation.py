@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.oracles.bare_tables import FLAT_2, lattice
 from tests.unit.protection.conftest import MakeRisk
 
-from celosia import Risk
+from celosia import Attacker, Risk
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_hiding
@@ -16,6 +18,7 @@ from celosia.protection.engine.problem import problem_of
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
+from celosia.table.fixed import Fixed
 
 SQUARE, CELLS = lattice([FLAT_2, FLAT_2]), [60, 28, 32, 30, 20, 10, 30, 8, 22]
 CHEAP, DEAR = [4, 5, 7, 8], [0, 1, 2, 3, 6]
@@ -58,5 +61,16 @@ def test_a_search_with_fixed_variables_proves_the_optimum(make: MakeRisk) -> Non
 
 def test_a_cell_that_follows_from_relations_alone_cannot_be_protected(make: MakeRisk) -> None:
     search = search_hiding(make([*SQUARE, [0] * 8 + [1]], CELLS, {8: (3, 3, 0)}))
+    search.solve()
+    assert (search.impossible, search.best) == (True, None)
+
+
+def test_a_cell_that_follows_from_what_one_of_two_attackers_knows_is_impossible(make: MakeRisk) -> None:
+    risk = make(SQUARE, CELLS, {8: (3, 3, 0)})
+    (external,) = risk.attackers
+    lower, upper = external.lower.counts.copy(), external.upper.counts.copy()
+    lower[6:8] = upper[6:8] = CELLS[6:8]
+    insider = Attacker("insider", Fixed(lower), Fixed(upper))
+    search = search_hiding(replace(risk, attackers=(external, insider)))
     search.solve()
     assert (search.impossible, search.best) == (True, None)

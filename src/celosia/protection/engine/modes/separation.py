@@ -42,7 +42,7 @@ from celosia.protection.engine.subproblems.slacks import Linear, Ratios, SlackBo
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-from celosia.tolerance import DOUBLE_ROUNDING, LEVEL_REACHED, NEGLIGIBLE_LEVEL, SUM_ROUNDING
+from celosia.tolerance import LEVEL_REACHED, NEGLIGIBLE_LEVEL
 
 Effort = Literal["all", "enough", "little"]
 
@@ -289,8 +289,10 @@ class CapacitySeparator:
         for pair in pairs:
             ratios: list[list[Ratios]] = []
             for _ in pair:
-                borders = [slice(starts[number + side], starts[number + side + 1]) for side in range(2)]
-                ratios.append([(columns[border], signs[border]) for border in borders if border.start < border.stop])
+                # a cut that no cell crosses says that the target cannot move, whatever is published
+                cut = [side for side in (number, number + 1) if ends[side] < ends[side + 1]]
+                borders = [slice(starts[side], starts[side + 1]) for side in cut]
+                ratios.append([(columns[border], signs[border]) for border in borders])
                 number += 2
             self._add_cuts(state, pair, ratios, network=True)
 
@@ -330,7 +332,7 @@ class CapacitySeparator:
             if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - state.missing):
                 parts = [option[place] for option, place in zip(options, places, strict=True)]
                 reach = parts[0] if len(parts) == 1 else parts[0].plus(parts[1])
-                cut = _capacity_cut(self._tighten(reach, level), level, self._binary, self.parameters.cut_step)
+                cut = self._tighten(reach, level).demand(level, self._binary, self.parameters.cut_step)
                 state.cuts[cut.key] = cut
 
 
@@ -357,20 +359,3 @@ class _SeparationState:
         if not partial:
             self.reached[sides] = np.minimum(got, 1.0)[number]
         return np.flatnonzero(got < 1.0 - self.missing)
-
-
-def _capacity_cut(reach: Linear, level: float, binary: NDArray[np.bool_], step: float) -> Cut:
-    """Return the cut that demands that an expression is at least the level, its coefficients rounded up to steps.
-
-    Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing (Salazar 2002,
-    section 7).
-    """
-    columns, total, constant = reach.columns, reach.values, reach.constant
-    right = level - constant - SUM_ROUNDING * (level + abs(constant))
-    if right > 0 and bool((total >= 0).all()):
-        total = np.where(binary[columns], np.minimum(total, right), total)
-    scale = max(float(np.abs(total).max(initial=0.0)), level * step)
-    exact = total / (scale * step)
-    raised = np.where(exact == np.rint(exact), exact, np.ceil(exact * (1 + np.sign(exact) * DOUBLE_ROUNDING))) * step
-    kept = raised != 0
-    return Cut(columns[kept], raised[kept], right / scale)

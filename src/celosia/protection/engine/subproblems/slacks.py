@@ -22,9 +22,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.subproblems.requirements import SideRequirements
-from celosia.tolerance import HIDDEN_FULLY, LARGEST_CAPACITY, LEAST_MOVE
+from celosia.tolerance import DOUBLE_ROUNDING, HIDDEN_FULLY, LARGEST_CAPACITY, LEAST_MOVE, SUM_ROUNDING
 
 Ratios = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Columns, and how far the target cell moves with each."""
@@ -50,6 +51,23 @@ class Linear:
         return Linear(
             self.constant + other.constant, *_add_sparse(self.columns, self.values, other.columns, other.values)
         )
+
+    def demand(self, level: float, binary: NDArray[np.bool_], step: float) -> Cut:
+        """Return the cut that demands that it is at least a level, its coefficients rounded up to steps.
+
+        Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing (Salazar
+        2002, section 7).
+        """
+        total = self.values
+        right = level - self.constant - SUM_ROUNDING * (level + abs(self.constant))
+        if right > 0 and bool((total >= 0).all()):
+            total = np.where(binary[self.columns], np.minimum(total, right), total)
+        scale = max(float(np.abs(total).max(initial=0.0)), level * step)
+        exact = total / (scale * step)
+        rounded_up = np.ceil(exact * (1 + np.sign(exact) * DOUBLE_ROUNDING))
+        raised = np.where(exact == np.rint(exact), exact, rounded_up) * step
+        kept = raised != 0
+        return Cut(self.columns[kept], raised[kept], right / scale)
 
 
 @dataclass(frozen=True, eq=False)
