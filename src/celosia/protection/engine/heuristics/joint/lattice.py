@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import kernel
+from celosia.kernels import inner, kernel
 from celosia.solve import deadline
 from celosia.tolerance import LARGEST_IN_KERNEL
 
@@ -103,7 +103,7 @@ def _restrict(  # noqa: C901  (one loop, compiled)
     return vectors[alive].copy(), done
 
 
-@kernel()
+@inner()
 def _choose(moved: NDArray[np.int64], length: NDArray[np.float64]) -> int:
     """Return the vector that moves a class least, the shortest of several, -1 where none does."""
     best = -1
@@ -117,7 +117,7 @@ def _choose(moved: NDArray[np.int64], length: NDArray[np.float64]) -> int:
     return best
 
 
-@kernel()
+@inner()
 def _subtract(vectors: _Whole, moved: NDArray[np.int64], length: NDArray[np.float64], pivot: int) -> int:
     """Subtract a vector from all others that move a class, as often as leaves least; return the largest number."""
     d, k = vectors.shape

@@ -74,14 +74,15 @@ def make_whole(
         return np.zeros((len(targets), len(pattern.hidden)), dtype=np.int64), 1
     moves = _find_roomy_witnesses(pattern, targets, coordinates, backend)
     hidden = np.flatnonzero(pattern.hidden)
-    places = np.linalg.lstsq(basis[hidden].astype(np.float64), moves[:, hidden].T, rcond=None)[0].T
+    own = basis[hidden].astype(np.float64)
+    places = np.linalg.solve(own.T @ own, own.T @ moves[:, hidden].T).T  # the basis is short, so that this is accurate
     terms = float((np.abs(places) @ np.abs(basis.T.astype(np.float64))).max(initial=1.0))
     bits = min(
         _BITS - np.log2(max(float(np.abs(moves).max(initial=1.0)), 1.0)), _BITS_OF_TERMS - np.log2(max(terms, 1.0))
     )
     denominator = 2 ** max(0, int(bits) - 1)
     whole = np.rint(places * denominator).astype(np.int64)
-    return np.asarray(whole @ basis.T), denominator
+    return np.ascontiguousarray((sp.csr_array(basis) @ np.ascontiguousarray(whole.T)).T), denominator
 
 
 def _find_roomy_witnesses(

@@ -16,7 +16,7 @@ from celosia.protection.engine.heuristics.joint.detours import Limits, lead_roun
 from celosia.protection.engine.heuristics.joint.groups import PatternGroups
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.witness_program import WitnessProgram
-from celosia.tolerance import KERNEL_ZERO, WITNESS_REACHED, WITNESS_ZERO
+from celosia.tolerance import KERNEL_ZERO, MOVE_ZERO, WITNESS_REACHED, WITNESS_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.joint.contraction import PatternKernel
@@ -76,25 +76,41 @@ class PatternReduction:
             Tells when to give up.
         """
         moving = self._groups.factor != 0
-        tried, failed = list(self._groups.gather(known)), np.flatnonzero(~moving).tolist()
-        rest = [n for n in np.flatnonzero(moving).tolist() if not any(self._take(n, move) for move in tried)]
-        while len(rest) >= self._parameters.least_common and not late():
-            common = self._find_common(np.array(rest), tried[0])
-            left = rest if common is None else [number for number in rest if not self._take(number, common)]
-            if len(left) > self._parameters.common_share * len(rest):
-                rest = left
-                break
-            rest = left
-        for number in rest:
-            if any(self._take(number, move) for move in tried):
-                continue
+        failed, rest = np.flatnonzero(~moving).tolist(), np.flatnonzero(moving)
+        tried = self._groups.gather(known)
+        for move in tried:
+            rest = self._take_where_it_fits(rest, move)
+        share = 0.0
+        while len(rest) >= self._parameters.least_common and share <= self._parameters.common_share and not late():
+            common = self._find_common(rest, tried[0])
+            left = rest if common is None else self._take_where_it_fits(rest, common)
+            share, rest = len(left) / len(rest), left
+        while len(rest):
+            number, rest = int(rest[0]), rest[1:]
             found = None if late() else self._solve(number)
             if found is None:
                 failed.append(number)
             else:
                 self._moves[number] = found
-                tried.append(found)
+                rest = self._take_where_it_fits(rest, found)
         return np.sort(np.array(failed, dtype=np.int64))
+
+    def _take_where_it_fits(self, numbers: NDArray[np.int64], move: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Take a move as the witness of all targets that it serves; return the other targets."""
+        groups = self._groups
+        own = move[groups.place[numbers]] * groups.factor[numbers]
+        reached, good = np.abs(own) / self._levels[numbers], np.zeros(len(numbers), dtype=bool)
+        for box in np.unique(self._boxes[numbers]).tolist():
+            here = self._boxes[numbers] == box
+            one = int(numbers[here][0])
+            for sign in (1.0, -1.0):
+                room = np.where(sign * move > 0, groups.upper[one], groups.lower[one]) * self._levels[one]
+                moved = np.abs(move) > WITNESS_ZERO
+                used = float((np.abs(move[moved]) / np.maximum(room[moved], np.finfo(float).tiny)).max(initial=0.0))
+                good |= here & (sign * own > 0) & (reached >= used * (1.0 - MOVE_ZERO))
+        taken = np.array([self._take(number, move) for number in numbers[good].tolist()], dtype=bool)
+        good[good] = taken
+        return numbers[~good]
 
     def _find_common(
         self, numbers: NDArray[np.int64], like: NDArray[np.float64], still: int | None = None

@@ -103,9 +103,8 @@ class JointSearch:
         if move is None or reduction is None:
             return
         yield self._pattern(reduction)
-        if self._large:
-            less = self._reweight(move)
-            another = None if less is move else self._reduction(less != 0, less, extend=True)
+        for less in self._reweight(move) if self._large else ():
+            another = self._reduction(less != 0, less, extend=True)
             if another is not None:
                 reduction = another
                 yield self._pattern(reduction)
@@ -206,24 +205,23 @@ class JointSearch:
             chunk *= p.growth_of_many
         return move if move.any() else None
 
-    def _reweight(self, move: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a move of the same targets that hides less: prices are divided by how far each class moved, again."""
+    def _reweight(self, move: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield moves of the same targets that hide less: prices are divided by how far each class moved, again."""
         p = self._parameters
         least = np.zeros(len(move))
         least[self._columns] = p.least_moved_of_many * self._level[self._columns] * np.sign(move[self._columns])
         small = p.damping_of_first * float(np.abs(least[self._columns]).mean())
-        best, now, cost = move, move, float(self._cost[move != 0].sum())
+        cost = float(self._cost[move != 0].sum())
         for _ in range(p.most_reweighted):
             if self._late():
-                break
-            found = self._program.solve(self._price * small / (np.abs(now) + small), least, shortfall=p.shortfall)
+                return
+            found = self._program.solve(self._price * small / (np.abs(move) + small), least, shortfall=p.shortfall)
             if found is None or not bool(found[self._columns].all()):
-                break
-            now, before, cost = found, cost, float(self._cost[found != 0].sum())
+                return
+            move, before, cost = found, cost, float(self._cost[found != 0].sum())
             if cost > before * (1.0 - p.least_gain):
-                return now if cost < before else best
-            best = now
-        return best
+                return
+            yield move
 
     def _step(self, current: JointPattern) -> JointPattern | None:
         """Return the pattern of another joint move, in directions in which the current witnesses allow it."""
