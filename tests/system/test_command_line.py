@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -353,8 +354,25 @@ def test_the_first_run_says_that_it_compiles_and_does_not_count_it(folder: Path,
     assert "compiling" not in second.stderr
 
 
+def demonstrated(folder: Path, *, rows: int, seconds: float) -> dict[str, Any]:
+    """Return what the demo says; it takes at most so many seconds of a processor, however busy the machine is."""
+    before = os.times()
+    found: dict[str, Any] = json.loads(run(folder, "demo", "--rows", str(rows), "--json").stdout)
+    spent = sum(after - first for after, first in zip(os.times()[2:4], before[2:4], strict=True))
+    assert found["safe"]
+    assert found["proved"]
+    assert len(found["facts"]) == 4
+    assert spent < seconds
+    return found
+
+
+@pytest.mark.slow
+def test_the_demo_of_thousands_of_firms_takes_less_than_a_minute(tmp_path: Path) -> None:
+    assert demonstrated(tmp_path, rows=2000, seconds=60)["sensitive"] > 0
+
+
 def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
-    first = run(tmp_path, "demo", "--rows", "150")
+    first = run(tmp_path, "demo", "--rows", "20")
     assert first.returncode == 0
     assert "turnover by industry \N{MULTIPLICATION SIGN} region" in first.stdout
     assert "Safe: all of " in first.stdout
@@ -375,13 +393,7 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
         "report.html",
         "risk.html",
     }
-    before = os.times()
-    found = json.loads(run(tmp_path, "demo", "--rows", "2000", "--json").stdout)
-    spent = sum(after - first for after, first in zip(os.times()[2:4], before[2:4], strict=True))
-    assert found["safe"]
-    assert found["proved"]
-    assert len(found["facts"]) == 4
-    assert spent < 60  # seconds of a processor, however busy the machine is
+    found = demonstrated(tmp_path, rows=40, seconds=20)
     again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
     assert again["sensitive"] == found["sensitive"] > 0
     audited = json.loads(run(folder, "audit", "job.toml", "--release", "public.csv", "--json").stdout)

@@ -85,7 +85,7 @@ assert numpy.__all__ == names and set(listed) <= set(dir(numpy)) and numpy.f2py
 
 def test_a_process_ends_with_all_written_and_no_word_about_what_it_leaves(tmp_path: Path) -> None:
     ended = subprocess.run(
-        [COMMAND, "demo", "--rows", "200", "--quiet", "--json", "--output", str(tmp_path / "demo")],
+        [COMMAND, "demo", "--rows", "20", "--quiet", "--json", "--output", str(tmp_path / "demo")],
         check=True,
         capture_output=True,
         text=True,
