@@ -14,6 +14,7 @@ from tests.unit.protection.conftest import make_risk
 
 from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
+from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
@@ -21,7 +22,7 @@ from celosia.protection.engine.heuristics.joint.proposals import propose_witness
 from celosia.protection.engine.heuristics.joint.search import JointSearch
 from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
 from celosia.protection.engine.null_space.merge import MergedProblem, merge_columns
-from celosia.protection.engine.parameters import EngineParameters
+from celosia.protection.engine.parameters import EngineParameters, HeuristicParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.run import Run
 from celosia.protection.suppression.presolve import presolve
@@ -146,6 +147,24 @@ def test_cuts_in_kernel_coordinates_cut_no_lean_safe_pattern_off(seed: int) -> N
             hidden[cell] = False
             hidden[cell] = not is_safe(problem, hidden)
         assert all(cut.violation(hidden.astype(float)) <= 1e-6 for cut in cuts)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_turns_at_cutting_planes_integer_masters_and_joint_moves_end_at_the_optimum(seed: int) -> None:
+    merged = merged_of(problem_without_product(drawn(seed)))
+    hasty = EngineParameters(heuristics=HeuristicParameters(joint_share=0.0, later_joint_share=0.0))
+    costs = []
+    for joint in (JointParameters(least_columns=0, largest_share=1.0), JointParameters(least_columns=10**6)):
+        search = BranchAndCut(
+            *(merged.problem, backends()[0], backends()[0], Clock(60.0)),
+            parameters=hasty,
+            coordinates=merged.coordinates,
+            joint=joint,
+        )
+        search.run(0.0)
+        assert search.incumbent.done
+        costs.append(search.incumbent.cost)
+    assert costs[0] == costs[1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -27,7 +27,7 @@ from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
 from celosia.protection.engine.oracle import LazyRequirements
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.relaxation import Relaxation
-from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
 from celosia.protection.engine.tree_search import TreeSearch
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -175,25 +175,29 @@ class BranchAndCut:
             self._heuristics.reduce_everything(self.problem.cost)
         self._heuristics.move_jointly()
         self._cut_while_requirements_grow()
+        if self._heuristics.moves_jointly:
+            self._take_turns()
+            return
         if not self.incumbent.one_step_left or not relaxation.separator.is_network:
             relaxation.run_cutting_planes(deep=not relaxation.separator.is_network, zero_half=True)
             self._round_point()
-        self._alternate_while_gap_is_wide()
         self._tree_search.run()
 
-    def _alternate_while_gap_is_wide(self) -> None:
-        """Take turns at cutting planes and joint moves where a tree would only begin to close the gap."""
-        found, rounds = self.incumbent, 0
-        while self._heuristics.moves_jointly and not self._stop.reached:
-            self._stop.check()
-            if found.cost - found.bound <= self._parameters.wide_gap * found.cost:
-                return
-            rounds += 1
-            bound = found.bound
-            self.relaxation.run_cutting_planes(deep=True, zero_half=rounds % 2 == 0)
-            self._heuristics.round_point()
-            if found.bound <= bound and self.relaxation.is_complete:
-                return
+    def _take_turns(self) -> None:
+        """Let cutting planes, integer masters and joint moves take turns until the gap is closed, or time is up."""
+        found, relaxation, p = self.incumbent, self.relaxation, self._parameters
+
+        def measure_gap() -> float:
+            return found.cost - found.bound
+
+        branching = Effort(self._tree_search.run_for, measure_gap)
+        cutting = Effort(
+            lambda seconds: relaxation.run_cutting_planes(deep=True, zero_half=True, seconds=seconds),
+            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
+        )
+        moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)
+        efforts = [branching, cutting, moving] if p.round_points else [branching, cutting]
+        Turns(self._stop, efforts, p.turn_share, p.least_turns, p.turn_memory).run()
 
     def _cut_while_requirements_grow(self) -> None:
         """Run cutting planes and heuristics again as long as the oracle adds requirements."""

@@ -267,8 +267,10 @@ class EngineParameters:
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
     cutting_share_beside_moves
         The same where joint moves find patterns, which need no point that is nearly safe; 0 to 1.
-    wide_gap
-        Gap, as a part of the cost, above which cutting planes and joint moves take turns and no tree begins; 0 to 1.
+    turn_share, least_turns, turn_memory
+        Where joint moves find patterns, cutting planes, integer masters and joint moves take turns: the share of the
+        time that is left for one turn, the share of the time that each of them gets whatever it brings, and by how much
+        the last turn but one counts less than the last; 0 to 1.
     presolve_share, presolve_seconds
         Share of the time that is left, or seconds, whichever is more, for dropping requirements that the forced cells
         meet by themselves.
@@ -303,7 +305,9 @@ class EngineParameters:
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
     cutting_share_beside_moves: float = 0.25
-    wide_gap: float = 0.15
+    turn_share: float = 0.1
+    least_turns: float = 0.1
+    turn_memory: float = 0.5
     presolve_share: float = 0.1
     presolve_seconds: float = 0.5
     grace: float = 0.5
@@ -326,7 +330,9 @@ class EngineParameters:
             "cutting_share",
             "cutting_share_without_pattern",
             "cutting_share_beside_moves",
-            "wide_gap",
+            "turn_share",
+            "least_turns",
+            "turn_memory",
             "presolve_share",
             "grace",
             "rounds_share",

@@ -110,7 +110,7 @@ class Relaxation:
         self.master.release()
         self.point = self._point_without_cuts
 
-    def run_cutting_planes(self, *, deep: bool, zero_half: bool = False) -> None:
+    def run_cutting_planes(self, *, deep: bool, zero_half: bool = False, seconds: float | None = None) -> None:
         """Solve the master and cut its point off until nothing is found, or the bound tails off for its time.
 
         Parameters
@@ -119,8 +119,10 @@ class Relaxation:
             Solve attackers' linear programs where flows find nothing.
         zero_half
             Add zero-half cuts as well.
+        seconds
+            The time for it, by default a share of what is left.
         """
-        until = self._stop.clock.seconds + self._share_of_time() * self._stop.left
+        until = self._stop.clock.seconds + (self._share_of_time() * self._stop.left if seconds is None else seconds)
         history: list[float] = []
         while not self._stop.reached:
             self._stop.check()

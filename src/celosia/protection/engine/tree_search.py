@@ -48,6 +48,7 @@ class TreeSearch:
         self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
         self._requirements, self._heuristics = requirements, heuristics
         self._tree, self._parameters = tree, parameters
+        self._longer = 0.0
 
     def run(self) -> None:
         """Solve the master with integer variables until nothing separates its solution.
@@ -73,6 +74,29 @@ class TreeSearch:
                 return
             self._heuristics.repair(x)
             relaxation.run_cutting_planes(deep=False, zero_half=not relaxation.separator.is_network)
+
+    def run_for(self, seconds: float) -> None:
+        """Solve integer masters one after another for so many seconds; the last one is left where it stands.
+
+        A master that was not solved is begun again in a later call, which takes twice as long for it.
+        """
+        stop, relaxation = self._stop, self._relaxation
+        until = stop.clock.seconds + max(seconds, self._longer)
+        while not stop.reached and stop.clock.seconds < until:
+            stop.check()
+            master, slice_ = self._master(), min(until - stop.clock.seconds, stop.left)
+            solution = self._tree.open(master.problem).solve(time_limit=slice_, absolute_gap=self._absolute_gap())
+            if solution.status is Status.INFEASIBLE:
+                self._incumbent.conclude()
+                return
+            self._incumbent.raise_bound(master.bound(solution.bound))
+            if solution.status is Status.STOPPED or solution.x is None:
+                self._longer = 2.0 * max(seconds, self._longer)
+                return
+            x = master.point(solution.x)
+            if not relaxation.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
+                return
+            self._longer = 0.0
 
     def _master(self) -> IntegerMaster:
         """Return the integer master of patterns that are cheaper than the best."""
