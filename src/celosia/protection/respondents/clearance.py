@@ -63,16 +63,17 @@ def find_clear_pattern(
     def late() -> bool:
         return run.clock.left <= 0 or run.clock.seconds > end
 
-    wishes = list(wish_for_clearance(risk, rules, problem, run, clearance.colours))
-    for price in clearance.cell_prices:
+    for number in range(clearance.restarts):
+        wishes = list(wish_for_clearance(risk, rules, problem, run, clearance.colours, run.seed + number))
+        price = clearance.cell_prices[number % len(clearance.cell_prices)]
         search = MoveSearch(problem, late, parameters, wishes, price)
         search.find_first()
         search.drop_unsound()
         if len(search.missed) or search.unserved:
             break
-        end = run.clock.seconds + parameters.share * run.clock.left if best is None else end
+        end = run.clock.seconds + clearance.clearance_share * run.clock.left if best is None else end
         search.clean_up()
-        best = search if best is None or search.cost < best.cost else best
+        best = search if best is None or _is_better(search, best, clearance.nearly) else best
     if best is None:
         return None
     hidden = np.isin(risk.status, (SENSITIVE, HIDE))
@@ -80,8 +81,15 @@ def find_clear_pattern(
     return hidden, best.propose().of_cells(problem.cells)
 
 
+def _is_better(one: MoveSearch, other: MoveSearch, nearly: float) -> bool:
+    """Return whether a pattern is much cheaper than another, or hides fewer cells where costs are nearly the same."""
+    if abs(one.cost - other.cost) > nearly * max(one.cost, other.cost):
+        return one.cost < other.cost
+    return (int(one.pattern.sum()), one.cost) < (int(other.pattern.sum()), other.cost)
+
+
 def wish_for_clearance(
-    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, run: Run, colours: int
+    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, run: Run, colours: int, seed: int
 ) -> Iterator[Wishes]:
     """Yield the moves that clear the worst target of every leaf of all coalitions, by rules and colours."""
     everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
@@ -90,7 +98,7 @@ def wish_for_clearance(
     for one in criteria_of(risk.table, rules):
         attacked = respondent_problem(risk.table, everything, one.respondents, one.knowledge, backends()[0], run.clock)
         coalition = min(one.knowledge.coalition, len(one.respondents) - 1)
-        colour = _colour_leaves(one.respondents, colours if coalition == 1 else 1, run.seed)
+        colour = _colour_leaves(one.respondents, colours if coalition == 1 else 1, seed)
         for own in np.unique(colour).tolist():
             yield _wish(attacked, coalition, colour == own, problem, place_of)
 

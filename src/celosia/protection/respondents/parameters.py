@@ -36,10 +36,15 @@ class RespondentParameters:
         attacked in full: what keeps these away mostly keeps the others away. 1 or more.
     colours
         Colours of leaf cells of product tables; every target gets one move a colour, which is free in cells of all
-        others. 1 or more; two or more bring 2 to 3 percent of the cells, five or more nothing else.
+        others. 1 or more: with eight a survey hides 4 percent of the cells less than with one, with more nothing else.
+    restarts, clearance_share
+        Patterns that clear all respondents by moves, each with other colours, of which the best is kept: the cost of
+        two of them may differ by a fifth. Share of the time that is left for all but the first; 0 to 1.
     cell_prices
-        What hiding any cell costs beside its own cost in patterns that clear all respondents by moves, as parts of the
-        median cost: one search for each, of which the cheapest is kept.
+        What hiding any cell costs beside its own cost in these patterns, as parts of the median cost, in turns.
+    nearly
+        Of two such patterns whose costs differ by no more than this part, the one that hides fewer cells is better; 0
+        to 1.
     """
 
     first_gap: float = 0.02
@@ -51,14 +56,18 @@ class RespondentParameters:
     last_grace: float = 0.9
     most_rounds: int = 60
     coalitions: int = 4
-    colours: int = 4
-    cell_prices: tuple[float, ...] = (1.0, 16.0)
+    colours: int = 8
+    restarts: int = 16
+    clearance_share: float = 0.6
+    cell_prices: tuple[float, ...] = (4.0, 16.0, 1.0)
+    nearly: float = 0.05
 
     def __post_init__(self) -> None:
         shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace")
-        check_ranges(
-            self, **dict.fromkeys(shares, (0.0, 1.0)), most_rounds=(1, None), coalitions=(1, None), colours=(1, None)
+        ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
+            (*shares, "clearance_share", "nearly"), (0.0, 1.0)
         )
+        check_ranges(self, **ranges, **dict.fromkeys(("most_rounds", "coalitions", "colours", "restarts"), (1, None)))
 
 
 RESPONDENTS = RespondentParameters()

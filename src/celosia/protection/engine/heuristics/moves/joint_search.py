@@ -167,7 +167,8 @@ class JointMoveSearch:
         """Return joint moves for some tasks, and what these do not serve."""
         kept, moves, left = kept.copy(), [], []
         for one in tasks:
-            task = one
+            alone = one.levels > one.room[one.columns]  # a move of such a column leaves bounds that others' moves keep
+            task, rest = one.take(~alone), one.take(alone)
             for number in range(self._parameters.programs):
                 if not len(task.columns) or self._left() <= 0:
                     break
@@ -180,7 +181,7 @@ class JointMoveSearch:
                 moves.append(found)
                 kept[found.columns] = True
                 task = task.without(found.served)
-            left.append(task)
+            left += [task, rest]
         return moves, left
 
     def _choose_signs(self, task: JointTask, current: JointMovePattern | None) -> NDArray[np.float64]:
