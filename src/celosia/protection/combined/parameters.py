@@ -17,6 +17,9 @@ class CombinedParameters(IntervalParameters):
     first_share, first_share_with_oracle
         Share of the time, 0 to 1, for the cheapest ranges by widths alone, a linear program, from which the search
         starts; more where respondents attack, because the first release that they cannot attack is worth waiting for.
+    splitting_share
+        Share of the time that is left, 0 to 1, for a bound by the splitting method, where cells form a product of three
+        or more trees.
     widths_share
         Share of the time, 0 to 1, for the search over widths that start from a pattern: those that cannot be placed
         need the rest.
@@ -30,13 +33,14 @@ class CombinedParameters(IntervalParameters):
 
     first_share: float = 0.25
     first_share_with_oracle: float = 0.5
+    splitting_share: float = 0.7
     widths_share: float = 0.85
     start_columns: int = 250
     least_seconds: float = 2.0
 
     def __post_init__(self) -> None:
         IntervalParameters.__post_init__(self)
-        shares = "first_share", "first_share_with_oracle", "widths_share"
+        shares = "first_share", "first_share_with_oracle", "widths_share", "splitting_share"
         check_ranges(self, start_columns=(1, None), **dict.fromkeys(shares, (0.0, 1.0)))
 
 

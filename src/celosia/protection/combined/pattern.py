@@ -47,7 +47,12 @@ class PatternStart:
         start = np.zeros(len(program.cost))
         start[-n:] = np.maximum(self.hidden, program.lower[-n:])
         try:
-            search.begin(start, max(search.bound, bound + self.bound))
+            if searches.ranges.descends:
+                search.learn([], bound + self.bound, search.best)
+                clock = search.run.clock.whole
+                searches.descend(search, clock.share_of_rest(searches.ranges.parameters.descent_share), self.hidden)
+            else:
+                search.begin(start, max(search.bound, bound + self.bound))
         except KeyboardInterrupt:
             searches.run.clock.stop()
 

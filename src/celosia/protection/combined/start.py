@@ -19,6 +19,7 @@ from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import formulate_by_ends
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.protection.intervals.solve import find_product, split_ranges
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.problem import float_bounds
@@ -50,15 +51,24 @@ def finish_from_ranges(
     `begin` starts it from what else is known, and from what these ranges cost at least.
     """
     ranges = searches.ranges
-    modes = formulate_by_ends(ranges.problem, ranges.prices, ranges.most)
     share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
+    product = find_product(searches) if ranges.descends and ranges.hiding is None else None
+    if product is not None and begin is not None:
+        split = split_ranges(searches, product, search.run.clock.share_of_rest(parameters.splitting_share))
+        begin(search, split.bound)
+        searches.finish(search)
+        return
+    if ranges.descends and ranges.hiding is not None:  # ranges alone are far from what hiding makes of them
+        searches.finish(search)
+        return
+    modes = formulate_by_ends(ranges.problem, ranges.prices, ranges.most)
     first = searches.open(modes, shorten(search.run, share, parameters), lambda _: None)
     searches.finish(first)
     if len(ranges.problem) >= parameters.start_columns:
         search.learn(_cuts_with_hiding(first.pool.cuts, search.modes, ranges.problem), search.bound, search.best)
     if begin is not None:
         begin(search, first.bound)
-    suggest(searches, search, first.best)
+    suggest(searches, search, first.best, safe=ranges.descends)
     searches.finish(search)
 
 
@@ -69,8 +79,13 @@ def shorten(run: Run, share: float, parameters: CombinedParameters) -> Run:
     return replace(run, clock=Clock(seconds))
 
 
-def suggest(searches: RangeSearches[RangesT], search: ModeSearch, first: NDArray[np.float64] | None) -> None:
-    """Suggest a point as the incumbent by its first variables: ends of ranges, and what hides columns."""
+def suggest(
+    searches: RangeSearches[RangesT], search: ModeSearch, first: NDArray[np.float64] | None, *, safe: bool = False
+) -> None:
+    """Suggest a point as the incumbent by its first variables: ends of ranges, and what hides columns.
+
+    One that is known to be safe is not judged again: that would take long where cells form no networks.
+    """
     searches.update_requirements(search)
     if first is None:
         return
@@ -80,7 +95,10 @@ def suggest(searches: RangeSearches[RangesT], search: ModeSearch, first: NDArray
     wide = (point[:n] > 0) | (point[n : 2 * n] > 0)
     point[opening[wide & (opening >= 0)]] = 1.0
     try:
-        search.suggest(point)
+        if safe:
+            search.offer(point)
+        else:
+            search.suggest(point)
     except KeyboardInterrupt:
         searches.run.clock.stop()
 

@@ -18,6 +18,7 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
 from celosia.protection.infeasibility import refuse_unreachable_levels
+from celosia.protection.intervals.descent import Hiding
 from celosia.protection.intervals.formulation import Prices, formulate_by_ends, offer_range_ends
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
@@ -79,6 +80,21 @@ class RangeProblem:
         """What ranges of the columns of the problem cost."""
         below, above = (cost[self.problem.cells] for cost in self.costs)
         return Prices(below, above)
+
+    @property
+    def hiding(self) -> Hiding | None:
+        """What hiding the columns of the problem costs; None where none may be hidden."""
+        return None
+
+    @cached_property
+    def descends(self) -> bool:
+        """Whether ranges are found by a descent over moves: cells form no networks, and ranges have any width."""
+        n, parameters = len(self.problem), self.parameters
+        limited = bool((np.isfinite(self.most) & (self.most > 0)).any())
+        large = 2 * n * len(self.problem.requirements) > parameters.descent_entries
+        if n < parameters.descent_columns or limited or large:
+            return False
+        return not bool(decompose(self.problem.system(np.arange(n))).network.all())
 
     @property
     def fixed_costs(self) -> NDArray[np.float64] | None:

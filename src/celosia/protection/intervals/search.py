@@ -7,24 +7,29 @@ other searches have learnt; where none finds safe ranges in time, requirements a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InfeasibleError
+from celosia.errors import InfeasibleError, SolverError
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import Extension
+from celosia.protection.engine.stop import TimeUpError
+from celosia.protection.intervals.descent import RangeDescent
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.widen import widen_ranges
 from celosia.protection.run import Run, ViolatedRequirements
 from celosia.solve import deadline
+from celosia.solve.clock import Clock
+from celosia.solve.deadline import DeadlineError
 from celosia.solve.registry import backends
 from celosia.tolerance import LEVEL_REACHED
 
@@ -51,22 +56,104 @@ class RangeSearches(Generic[RangesT]):
     publisher: RangePublisher
     run: Run
     told: ViolatedRequirements | None = None
+    _descents: dict[bool, RangeDescent] = field(default_factory=dict)
 
     def open(
         self, modes: Modes, run: Run | None = None, hear: Callable[[ModeSearch], None] | None = None
     ) -> ModeSearch:
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
         oracle = None if self.run.oracle is None else partial(self._ask_respondents, modes)
-        problem, parameters = self.ranges.problem, self.ranges.parameters.search
-        return ModeSearch(problem, modes, backends()[0], run or self.run, hear or self.hear, oracle, parameters)
+        problem, parameters, run = self.ranges.problem, self.ranges.parameters, run or self.run
+        if self.ranges.descends:
+            run = replace(run, clock=run.clock.share(parameters.cuts_share))
+        return ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, parameters.search)
 
     def finish(self, search: ModeSearch) -> None:
-        """Run a search to its end, or until Ctrl-C stops the clock."""
+        """Run a search to its end, or until Ctrl-C stops the clock; where that suits, between descents over moves."""
         self.update_requirements(search)
+        by_ends = self.ranges.descends and _has_ends(search.modes)
+        clock = search.run.clock.whole
         try:
+            if by_ends and not self._descents:
+                self.descend(search, clock.share_of_rest(self.ranges.parameters.descent_share))
             search.solve()
+            if by_ends:
+                self.descend(search, clock)
         except KeyboardInterrupt:
             self.run.clock.stop()
+
+    def descend(self, search: ModeSearch, clock: Clock, among: NDArray[np.bool_] | None = None) -> None:
+        """Offer ranges of a descent over moves, which goes on where the last one ended; respondents attack them.
+
+        A search for ranges alone has a point near the cheapest ones, from which another descent begins.
+
+        Parameters
+        ----------
+        search
+            Gets the ranges.
+        clock
+            When to stop.
+        among
+            The columns that may be ranges, with one move for each level; None for all that may be, and a descent.
+        """
+        hides = bool((search.modes.hiding >= 0).any())
+        with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError):
+            for _ in range(self.ranges.parameters.descent_rounds):
+                if search.is_done or clock.left <= 0:
+                    return
+                enough = np.inf if search.run.gap >= 1 else search.bound / (1 - search.run.gap)
+                if among is not None:
+                    known = self._begin_descent(clock, np.inf, among=among, hides=hides)
+                else:
+                    known = self._descents.get(hides)
+                    if known is not None and known.problem is self.ranges.problem:
+                        known.clock = clock
+                        known.go_on(enough)
+                    else:
+                        known = self._begin_descent(clock, enough, None if known is None else known.slacks, hides=hides)
+                    if known is not None:
+                        known = self._begin_nearby(search, clock, enough, known)
+                    if known is not None:
+                        self._descents[hides] = known
+                if known is None or search.offer(_point_of(search.modes, known.slacks)):
+                    return
+
+    def _begin_nearby(self, search: ModeSearch, clock: Clock, enough: float, known: RangeDescent) -> RangeDescent:
+        """Return a descent from what a search has reached without fixing anything, if that is cheaper than a known one.
+
+        Of columns that may be hidden, those are that a fractional point hides by more than a share.
+        """
+        modes = search.modes
+        point = search.relaxation.last if search.root is None else search.root
+        if point is None:
+            return known
+        hidden = modes.hidden_shares(point) >= self.ranges.parameters.hidden_share
+        start = replace(self.ranges.read(modes, point), hidden=hidden)
+        other = self._begin_descent(clock, enough, start, hides=known.hiding is not None)
+        return other if other is not None and other.cost < known.cost else known
+
+    def descend_alone(self, start: RangeSlacks | None, enough: float) -> tuple[RangeSlacks, float] | None:
+        """Return ranges of a descent over moves, and their cost; None where there are none in time."""
+        with suppress(DeadlineError, SolverError, ArithmeticError):
+            found = self._begin_descent(self.run.clock, enough, start)
+            return None if found is None else (found.slacks, found.cost)
+        return None
+
+    def _begin_descent(
+        self,
+        clock: Clock,
+        enough: float,
+        start: RangeSlacks | None = None,
+        among: NDArray[np.bool_] | None = None,
+        *,
+        hides: bool = False,
+    ) -> RangeDescent | None:
+        """Return a descent at its end, None where a level has no move, or there is no time."""
+        ranges = self.ranges
+        closed = ranges.most <= 0 if among is None else (ranges.most <= 0) | ~among
+        hiding = ranges.hiding if hides else None
+        descent = RangeDescent(ranges.problem, ranges.prices, closed, hiding, backends()[0], clock, ranges.parameters)
+        return descent if descent.run(start, enough) else None
 
     def read(self, search: ModeSearch) -> tuple[RangeSlacks, float]:
         """Return the ranges of the incumbent, and the bound; without an incumbent, ranges widened one by one."""
@@ -160,3 +247,21 @@ class RangeSearches(Generic[RangesT]):
             placed = self.publisher.place_quickly(slacks())
         if placed is not None:
             fallback.offer(self.publisher.result_without_warning(placed, bound))
+
+
+def _has_ends(modes: Modes) -> bool:
+    """Return whether the first variables are how far every range reaches up, and then down, and nothing else opens."""
+    every = np.arange(len(modes.hiding))
+    return np.array_equal(modes.up.indices, every) and np.array_equal(modes.down.indices, every + len(every))
+
+
+def _point_of(modes: Modes, slacks: RangeSlacks) -> NDArray[np.float64]:
+    """Return the point of ranges and hidden columns, by modes whose first variables are the ends of ranges."""
+    n, program = len(modes.hiding), modes.program
+    point = np.maximum(program.lower, 0.0)
+    point[: 2 * n] = np.maximum(point[: 2 * n], np.concatenate([slacks.up, slacks.down]) / modes.unit)
+    wide = (point[:n] > 0) | (point[n : 2 * n] > 0)
+    point[modes.opening[wide & (modes.opening >= 0)]] = 1.0
+    if slacks.hidden is not None:
+        point[modes.hiding[slacks.hidden]] = 1.0
+    return np.minimum(point, program.upper)

@@ -33,6 +33,7 @@ from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.result import Protection
 from celosia.protection.run import NewColumnsError, Run
 from celosia.risk.risk import Risk
+from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
 
@@ -92,7 +93,7 @@ def solve_ranges(
 
 def _solve_intervals(searches: RangeSearches[RangeProblem]) -> Protection:
     """Return published ranges: by the splitting method, by widths, or by both ends of every range."""
-    return publish_ranges(searches, _solve_by_widths, solve_by_ends, _product(searches))
+    return publish_ranges(searches, _solve_by_widths, solve_by_ends, find_product(searches))
 
 
 def publish_ranges(
@@ -115,7 +116,7 @@ def publish_ranges(
     return publisher.result(publisher.publish(slacks), bound)
 
 
-def _product(searches: RangeSearches[RangeProblem]) -> Product | None:
+def find_product(searches: RangeSearches[RangesT]) -> Product | None:
     """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
     ranges, parameters = searches.ranges, searches.ranges.parameters
     how, n = ranges.method.search, len(ranges.problem) * len(ranges.problem.requirements)
@@ -129,29 +130,44 @@ def _product(searches: RangeSearches[RangeProblem]) -> Product | None:
 
 
 def _solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tuple[RangeSlacks, float]:
-    """Return ranges by the splitting method, and a bound."""
+    """Return ranges by the splitting method, and a bound; a descent over moves goes on where the gap stays open."""
     ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
+    clock = run.clock.share(parameters.cuts_share) if ranges.descends else run.clock
+    search = split_ranges(searches, product, clock)
+    known = None if search.ends is None or not search.safe else _wider(search.ends, parameters.splitting_widening)
+    enough = search.bound / (1 - max(run.gap, parameters.splitting.best_gap))
+    if ranges.descends and not search.cost <= enough:
+        found = searches.descend_alone(known, enough)
+        if found is not None and found[1] < (np.inf if known is None else search.cost):
+            return found[0], search.bound
+    if known is not None:
+        return known, search.bound
+    start = None if search.ends is None else _wider(search.ends, parameters.splitting_widening)
+    return searches.widen_one_by_one(start), search.bound
 
-    def widen(ends: tuple[NDArray[np.float64], NDArray[np.float64]]) -> RangeSlacks:
-        wider = 1 + parameters.splitting_widening  # more than rounding errors
-        return RangeSlacks(ends[0] * wider, ends[1] * wider)
+
+def split_ranges(searches: RangeSearches[RangesT], product: Product, clock: Clock) -> SplittingSearch:
+    """Return a search by the splitting method at its end."""
+    ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
 
     def hear(search: SplittingSearch) -> None:
         searches.note(search.cost if np.isfinite(search.cost) else None, search.bound, search.steps)
         if search.ends is not None and search.safe:
             ends = search.ends
-            searches.insure(lambda: widen(ends), search.bound)
+            searches.insure(lambda: _wider(ends, parameters.splitting_widening), search.bound)
 
     splitting = parameters.splitting
-    search = SplittingSearch(ranges.problem, ranges.prices, product, backends()[0], run.clock, hear, splitting)
+    search = SplittingSearch(ranges.problem, ranges.prices, product, backends()[0], clock, hear, splitting)
     try:
         search.run(run.gap)
     except KeyboardInterrupt:
         run.clock.stop()
-    if search.ends is None:
-        return searches.widen_one_by_one(), search.bound
-    slacks = widen(search.ends)
-    return slacks if search.safe else searches.widen_one_by_one(slacks), search.bound
+    return search
+
+
+def _wider(ends: tuple[NDArray[np.float64], NDArray[np.float64]], share: float) -> RangeSlacks:
+    """Return ranges wider by a share: more than rounding errors."""
+    return RangeSlacks(ends[0] * (1 + share), ends[1] * (1 + share))
 
 
 def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks, float]:

@@ -15,6 +15,7 @@ from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.intervals.descent import Hiding
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.consistency import adds_up
 from celosia.protection.intervals.publish.ranges import RangeSlacks
@@ -57,6 +58,17 @@ class MixedProblem(RangeProblem):
     def most(self) -> NDArray[np.float64]:
         """The greatest widths in counts of the problem: none where a cell may be no range."""
         return np.where(self.method.ranges(self.risk)[self.problem.cells], super().most, 0.0)
+
+    @property
+    def hiding(self) -> Hiding:
+        """What hiding the columns of the problem costs."""
+        prices = self.prices
+        return Hiding(prices.hide, np.zeros(len(self.problem), dtype=bool) if prices.forced is None else prices.forced)
+
+    @cached_property
+    def descends(self) -> bool:
+        """Whether ranges are found by a descent over moves: no numbers are changed, and cells form no networks."""
+        return not len(self.numbers.columns) and super().descends
 
     @property
     def by_width(self) -> bool:

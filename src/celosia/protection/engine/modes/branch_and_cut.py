@@ -75,6 +75,8 @@ class ModeSearch:
         The master with its cuts.
     requirements
         Accepts points, or adds requirements.
+    root
+        The fractional point that capacity cuts leave before anything is fixed; None before, and without whole numbers.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class ModeSearch:
     ) -> None:
         self.modes, self.run, self.parameters = modes, run, parameters
         self._integer = modes.integers
+        self.root: NDArray[np.float64] | None = None
         accuracy = TREE_BOUND if len(self._integer) else GAP_CLOSED / 2
         self.incumbent = found = Incumbent[np.float64](
             modes.cost,
@@ -158,6 +161,18 @@ class ModeSearch:
     def suggest(self, v: NDArray[np.float64]) -> None:
         """Make a point the incumbent where rows allow it, it is safe, and cheaper."""
         self._widening.suggest(v)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the incumbent is within the gap of the bound, or there is no safe point."""
+        return self._stop.reached
+
+    def offer(self, v: NDArray[np.float64]) -> bool:
+        """Make a point that meets all requirements the incumbent where it is cheaper.
+
+        Return False where the oracle refuses it: then there are further requirements.
+        """
+        return self.requirements.confirm(v)
 
     def require(self, problem: ProtectionProblem, *, necessary: bool) -> None:
         """Add the requirements that others have learnt from the oracle."""
@@ -229,6 +244,7 @@ class ModeSearch:
             return
         point = self.relaxation.cut(None if len(self._integer) else self._widening.repair)
         if point is not None and len(self._integer):
+            self.root = point.x
             point = self.relaxation.cut_by_rounding(point)
         if point is not None and len(self._integer):
             self._diving.round_hiding(point)

@@ -286,6 +286,16 @@ class PointRequirements:
             return
         found.improve(v.copy())
 
+    def confirm(self, v: NDArray[np.float64]) -> bool:
+        """Make a safe point the incumbent if it is cheaper; return False where the oracle refuses it."""
+        found = self._incumbent
+        if found.cost_of(v) >= found.cost:
+            return True
+        if self._is_refused(v):
+            return False
+        found.improve(v.copy())
+        return True
+
     def _is_asked(self, cost: float) -> bool:
         """Return whether the oracle is asked about a point of some cost."""
         return len(self._relaxation.modes.integers) > 0 or self._stop.is_reached_at(cost)
