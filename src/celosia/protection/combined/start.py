@@ -19,7 +19,7 @@ from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import formulate_by_ends
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
-from celosia.protection.intervals.solve import find_product, split_ranges
+from celosia.protection.intervals.split import find_product, split_ranges
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.problem import float_bounds

@@ -19,8 +19,7 @@ from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.infeasibility import refuse_unreachable_levels
-from celosia.protection.intervals.admm.product import Product, product_of
-from celosia.protection.intervals.admm.search import SplittingSearch, can_split
+from celosia.protection.intervals.admm.product import Product
 from celosia.protection.intervals.formulation import formulate_by_placed_widths
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
@@ -28,12 +27,12 @@ from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.protection.intervals.split import find_product, solve_by_splitting
 from celosia.protection.intervals.start import protect_as_suppression
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.result import Protection
 from celosia.protection.run import NewColumnsError, Run
 from celosia.risk.risk import Risk
-from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
 
@@ -109,65 +108,11 @@ def publish_ranges(
         return publisher.result(publisher.publish(RangeSlacks(np.zeros(n), np.zeros(n))), 0.0)
     ranges.refuse_determined_cells()
     if product is not None:
-        slacks, bound = _solve_by_splitting(searches, product)
+        slacks, bound = solve_by_splitting(searches, product)
     else:
         found = by_widths(searches) if ranges.by_width else None
         slacks, bound = found if found is not None else by_ends(searches)
     return publisher.result(publisher.publish(slacks), bound)
-
-
-def find_product(searches: RangeSearches[RangesT]) -> Product | None:
-    """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
-    ranges, parameters = searches.ranges, searches.ranges.parameters
-    how, n = ranges.method.search, len(ranges.problem) * len(ranges.problem.requirements)
-    if not n or how == "cuts" or not can_split(ranges.problem) or bool(np.isfinite(ranges.most).any()):
-        return None
-    product = product_of(ranges.risk.table.relations.matrix)
-    large = n > parameters.splitting_size or searches.run.gap >= parameters.splitting.best_gap
-    deep = product is not None and len(product.sizes) > parameters.splitting_dimensions
-    suits = product is not None and (how == "splitting" or (deep and large))
-    return product if suits else None
-
-
-def _solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tuple[RangeSlacks, float]:
-    """Return ranges by the splitting method, and a bound; a descent over moves goes on where the gap stays open."""
-    ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
-    clock = run.clock.share(parameters.cuts_share) if ranges.descends else run.clock
-    search = split_ranges(searches, product, clock)
-    known = None if search.ends is None or not search.safe else _wider(search.ends, parameters.splitting_widening)
-    enough = search.bound / (1 - max(run.gap, parameters.splitting.best_gap))
-    if ranges.descends and not search.cost <= enough:
-        found = searches.descend_alone(known, enough)
-        if found is not None and found[1] < (np.inf if known is None else search.cost):
-            return found[0], search.bound
-    if known is not None:
-        return known, search.bound
-    start = None if search.ends is None else _wider(search.ends, parameters.splitting_widening)
-    return searches.widen_one_by_one(start), search.bound
-
-
-def split_ranges(searches: RangeSearches[RangesT], product: Product, clock: Clock) -> SplittingSearch:
-    """Return a search by the splitting method at its end."""
-    ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
-
-    def hear(search: SplittingSearch) -> None:
-        searches.note(search.cost if np.isfinite(search.cost) else None, search.bound, search.steps)
-        if search.ends is not None and search.safe:
-            ends = search.ends
-            searches.insure(lambda: _wider(ends, parameters.splitting_widening), search.bound)
-
-    splitting = parameters.splitting
-    search = SplittingSearch(ranges.problem, ranges.prices, product, backends()[0], clock, hear, splitting)
-    try:
-        search.run(run.gap)
-    except KeyboardInterrupt:
-        run.clock.stop()
-    return search
-
-
-def _wider(ends: tuple[NDArray[np.float64], NDArray[np.float64]], share: float) -> RangeSlacks:
-    """Return ranges wider by a share: more than rounding errors."""
-    return RangeSlacks(ends[0] * (1 + share), ends[1] * (1 + share))
 
 
 def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks, float]:

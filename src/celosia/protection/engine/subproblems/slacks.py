@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.tolerance import DOUBLE_ROUNDING, HIDDEN_FULLY, LARGEST_CAPACITY, LEAST_MOVE, SUM_ROUNDING
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.modes.modes import Modes
 
 Ratios = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Columns, and how far the target cell moves with each."""
