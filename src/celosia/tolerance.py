@@ -31,6 +31,9 @@ LARGEST_COORDINATE = 2**20
 KERNEL_ZERO = 1e-9
 """Entries of the kernel of a pattern below this are zero: they are ratios of small whole numbers."""
 
+TABLEAU_ZERO = 1e-7
+"""Entries of a tableau below this are zero: rounding errors of some hundred exchanges add up."""
+
 LARGEST_IN_KERNEL = 2**31
 """Entries of an exact basis of the kernel of a pattern stay below this: 64 bits hold their products."""
 

@@ -100,6 +100,8 @@ class JointHeuristic:
             if found is not None:
                 self._improve(found, self._parameters.start_share * seconds)
         if self._best is not None and not self._is_late() and not self._stop.reached:
+            self._anneal(self._best, self._parameters.annealing_share * (self._until - self._stop.clock.seconds))
+        if self._best is not None and not self._is_late() and not self._stop.reached:
             self._improve(self._best, self._until - self._stop.clock.seconds)
         if self._best is not None and not self._stop.reached:
             self._take([self._search.finish(self._best)])
@@ -116,6 +118,12 @@ class JointHeuristic:
         clock = self._stop.clock
         begin = clock.seconds
         self._take(self._search.search(start, lambda: (clock.seconds - begin) / max(seconds, 1e-9)))
+
+    def _anneal(self, start: JointPattern, seconds: float) -> None:
+        """Anneal a pattern for so many seconds."""
+        clock = self._stop.clock
+        begin = clock.seconds
+        self._take(self._search.anneal(start, lambda: (clock.seconds - begin) / max(seconds, 1e-9)))
 
     def _take(self, patterns: Iterable[JointPattern | None]) -> JointPattern | None:
         """Accept patterns as they come, as long as there is time for more; return the cheapest."""

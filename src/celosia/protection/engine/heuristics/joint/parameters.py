@@ -66,6 +66,23 @@ class JointParameters:
     starts, start_share, starting_share
         First moves with other directions from which the search starts, the share of its time that it takes for each of
         them, and the share for all together; it goes on from the best.
+    most_annealed
+        Degrees of freedom up to which patterns are annealed: the tableau has as many columns, and is made again and
+        again.
+    annealing_share
+        Share of the time of a search for simulated annealing of the best pattern; 0 to 1.
+    temperature
+        The mean cost by which it lets a pattern get dearer at first, as a part of the cost; it falls to nothing.
+    moves
+        Independent moves that a pattern keeps meanwhile: those with fewer have too few neighbours.
+    most_added
+        Part of the cost that may be hidden in addition for an exchange, at most: no group is dearer.
+    exchanges, most_accepted
+        Exchanges with one tableau that are tried, and accepted, at most.
+    order_spread
+        Standard deviation of the logarithm of costs by which the dearest shown classes become generators.
+    least_annealed
+        Part of its cost by which a pattern must be cheaper for its witnesses to be looked for during the annealing.
     detours
         Columns of a kernel's basis that are tried as detours round a group.
     least_rerouted
@@ -113,6 +130,15 @@ class JointParameters:
     starts: int = 6
     start_share: float = 0.06
     starting_share: float = 0.4
+    most_annealed: int = 600
+    annealing_share: float = 0.7
+    temperature: float = 0.06
+    moves: int = 3
+    most_added: float = 0.06
+    exchanges: int = 2000
+    most_accepted: int = 100
+    order_spread: float = 0.3
+    least_annealed: float = 0.01
     detours: int = 6
     least_rerouted: float = 0.02
     tight_groups: int = 3

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.protection.engine.heuristics.joint.annealing.search import anneal_pattern
 from celosia.protection.engine.heuristics.joint.contraction import PatternKernel
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.program import JointProgram
@@ -139,6 +140,35 @@ class JointSearch:
                     best, since_best = found, 0
             if idle >= self._parameters.patience:
                 current, idle = best, 0
+
+    def anneal(self, start: JointPattern, elapsed: Callable[[], float]) -> Iterator[JointPattern | None]:
+        """Yield cheaper patterns by simulated annealing, None where some exchanges have found none; see `search`."""
+        if self._combinations.shape[1] > self._parameters.most_annealed:
+            return
+        cheapest, seen = None, start.cost
+        for found in anneal_pattern(
+            start.hidden, self._combinations, self.targets, self._cost, self._random, elapsed, self._parameters
+        ):
+            cheapest = cheapest if found is None else found
+            if self._late():
+                break
+            yield None
+            if found is not None and float(self._cost[found].sum()) < seen * (1.0 - self._parameters.least_annealed):
+                seen, cheapest = float(self._cost[found].sum()), None
+                yield self._certify(found)
+        if cheapest is not None:
+            yield self._certify(cheapest)
+
+    def _certify(self, hidden: NDArray[np.bool_]) -> JointPattern | None:
+        """Return a pattern with its witnesses, and reduced; None where it has not all of them."""
+        kernel = PatternKernel.of(self._combinations, hidden | self._forced)
+        any_move = np.zeros(len(hidden))
+        any_move[kernel.columns] = kernel.basis @ self._random.standard_normal(kernel.basis.shape[1])
+        reduction = self._reduction_of(hidden | self._forced, any_move[None, :])
+        if reduction is None:
+            return None
+        reduction.reduce(0.0, self._late)
+        return self._pattern(reduction)
 
     def finish(self, pattern: JointPattern) -> JointPattern:
         """Return a pattern reduced to the end."""
