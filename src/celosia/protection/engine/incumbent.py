@@ -109,6 +109,11 @@ class Incumbent(Generic[Scalar]):
         return self.step.below(self.cost - self.base)
 
     @property
+    def limit(self) -> float:
+        """The highest cost, `base` left out, that is worth a search: one step below the best, or that of the best."""
+        return self.cutoff if self.step.size else self.cost - self.base
+
+    @property
     def done(self) -> bool:
         """Whether the best point is optimal, or there is none."""
         if self.best is None:

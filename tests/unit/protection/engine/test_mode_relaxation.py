@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from tests.oracles.bare_tables import FLAT_2, lattice
 from tests.unit.protection.conftest import MakeRisk
@@ -55,8 +54,7 @@ def test_a_search_with_fixed_variables_proves_the_optimum(make: MakeRisk) -> Non
     search = search_hiding(make(SQUARE, CELLS, {8: (3, 3, 0)}))
     search.suggest(hide([*CHEAP, 0]))
     search.solve()
-    assert search.cost == 4.0
-    assert search.bound == pytest.approx(4.0, rel=1e-4)
+    assert (search.cost, search.bound) == (4.0, 4.0)  # costs are whole numbers, and so is the bound
 
 
 def test_a_cell_that_follows_from_relations_alone_cannot_be_protected(make: MakeRisk) -> None:
@@ -74,3 +72,12 @@ def test_a_cell_that_follows_from_what_one_of_two_attackers_knows_is_impossible(
     search = search_hiding(replace(risk, attackers=(external, insider)))
     search.solve()
     assert (search.impossible, search.best) == (True, None)
+
+
+def test_costs_have_a_step_where_all_that_costs_something_is_whole(make: MakeRisk) -> None:
+    hiding = search_hiding(make(SQUARE, CELLS, {8: (3, 3, 0)})).modes
+    assert hiding.cost_step.size == 1.0
+    dearer = replace(hiding.program, cost=-3.0 * hiding.program.cost)
+    assert replace(hiding, program=dearer).cost_step.size == 3.0
+    fractional = replace(hiding.program, integer=np.arange(len(CELLS)) > 0)
+    assert replace(hiding, program=fractional).cost_step.size == 0.0

@@ -40,7 +40,6 @@ from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
 from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
 from celosia.protection.state.fingerprint import digest_of
-from celosia.risk.cost_step import CostStep
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError, before, check
@@ -96,7 +95,7 @@ class ModeSearch:
         self.incumbent = found = Incumbent[np.float64](
             modes.cost,
             modes.constant,
-            CostStep(0.0),
+            modes.cost_step,
             lambda: listen(self),
             accuracy=accuracy,
             keeps=len(self._integer) > 0,

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.protection.engine.problem import ProtectionProblem
+from celosia.risk.cost_step import CostStep
 from celosia.solve.problem import LinearProgram
 from celosia.tolerance import USUAL_ENTRIES
 
@@ -200,6 +201,17 @@ class Modes:
         """The variables that are whole numbers."""
         whole = self.program.integer
         return np.zeros(0, dtype=np.int64) if whole is None else np.flatnonzero(whole)
+
+    @property
+    def cost_step(self) -> CostStep:
+        """Of which all costs of safe points, what is paid in any case left out, are multiples; 0 where none is known.
+
+        Where every variable that costs something is a whole number, costs have the step of its prices.
+        """
+        priced = self.program.cost != 0
+        if self.program.integer is None or not bool(self.program.integer[priced].all()):
+            return CostStep(0.0)
+        return CostStep.of(np.abs(self.program.cost))
 
     @property
     def least_cost(self) -> float:

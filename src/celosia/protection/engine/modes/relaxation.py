@@ -133,7 +133,7 @@ class ModeRelaxation:
         found, root, integers = self._incumbent, self._root, self.modes.integers
         if root is None or found.best is None or not len(integers) or self.master.is_restricted:
             return
-        gap = max(found.cost - found.base - root.bound, 0.0) + SUM_ROUNDING * abs(found.cost)
+        gap = max(found.limit - root.bound, 0.0) + SUM_ROUNDING * abs(found.cost)
         priced = integers[np.abs(root.reduced[integers]) * self.parameters.most_steps > gap]
         steps = np.floor(gap / np.abs(root.reduced[priced]) + INTEGRAL)
         lower, upper = self.master.base.lower.copy(), self.master.base.upper.copy()

@@ -86,9 +86,9 @@ class ModeTree:
             self._requirements.accept(whole.point(solution.x))
 
     def _integer_master(self) -> IntegerMaster:
-        """Return the integer master of points that are no dearer than the incumbent."""
+        """Return the integer master of points that are cheaper than the incumbent, or no dearer where costs are any."""
         self._relaxation.fix_by_reduced_costs()
-        return IntegerMaster.of(self._relaxation.master, self._incumbent.cost - self._modes.constant)
+        return IntegerMaster.of(self._relaxation.master, self._incumbent.limit)
 
     def run(self) -> None:
         """Solve the master with whole numbers until its solution violates no cut."""
