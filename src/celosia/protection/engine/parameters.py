@@ -30,8 +30,9 @@ class CutParameters:
     largest_tableau
         Entries of a tableau of kernel coordinates up to which points are separated by its rows; 8 bytes each, and some
         seconds for the first basis of more.
-    exchanges
-        Pivots by which one row of a tableau is made cheaper, at most; few rows take more than half as many.
+    exchanges, exchanges_at_once, least_fall
+        Pivots by which one row of a tableau is made cheaper: so many times so many, as long as they leave no more than
+        this share of its price, 0 to 1.
     weight_of_forced
         What forced columns weigh in rows of others, where they make the cut say nothing: more than any violation.
     rows_a_tableau, cuts_a_round
@@ -45,6 +46,8 @@ class CutParameters:
     kernel_work, least_programs
         Columns times degrees of freedom of all programs of either kind in one round, about a second; but so many
         programs at least.
+    tableau_work, least_rows
+        The same for rows of tableaux that are made cheaper, and their least number.
     inward, mean_weight
         How far from the last point towards the mean of earlier ones points are separated in kernel coordinates, and
         the weight of the last point in that mean; 0 to 1.
@@ -69,7 +72,9 @@ class CutParameters:
     sides_a_round: int = 60
     columns_a_round: int = 60
     largest_tableau: int = 10_000_000
-    exchanges: int = 30
+    exchanges: int = 10
+    exchanges_at_once: int = 3
+    least_fall: float = 0.9
     weight_of_forced: float = 10.0
     rows_a_tableau: int = 150
     cuts_a_round: int = 150
@@ -78,6 +83,8 @@ class CutParameters:
     many_lines: int = 50
     kernel_work: int = 12_000_000
     least_programs: int = 5
+    tableau_work: int = 40_000_000
+    least_rows: int = 15
     inward: float = 0.7
     mean_weight: float = 0.2
     longest_chain: int = 200
@@ -90,7 +97,7 @@ class CutParameters:
     zero_half_coefficient: float = 8.0
 
     def __post_init__(self) -> None:
-        _check_shares(self, "least_share", "zero_half_violation", "inward", "mean_weight", "even_share")
+        _check_shares(self, "least_share", "zero_half_violation", "inward", "mean_weight", "even_share", "least_fall")
         _check_least(self, enough_cuts=1, patience=1, patience_in_kernel=1)
 
 

@@ -118,12 +118,13 @@ class Relaxation:
         deep
             Solve attackers' linear programs where flows find nothing.
         zero_half
-            Add zero-half cuts as well.
+            Add zero-half cuts as well; beside separation in kernel coordinates once that finds fewer than it may add.
         seconds
             The time for it, by default a share of what is left.
         """
         until = self._stop.clock.seconds + (self._share_of_time() * self._stop.left if seconds is None else seconds)
         history: list[float] = []
+        p = self._parameters.cuts
         while not self._stop.reached:
             self._stop.check()
             point = self.master.solve()
@@ -135,15 +136,15 @@ class Relaxation:
             history.append(point.bound)
             self.fix_by_reduced_costs()
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
-            if zero_half and not self._stop.reached:
-                added += self.master.add(zero_half_cuts(*self.master.inside, point.x, self._parameters.cuts))
+            if zero_half and not self._stop.reached and (self._kernel is None or added < p.cuts_a_round):
+                added += self.master.add(zero_half_cuts(*self.master.inside, point.x, p))
             self.is_complete = not added
             if not added:
                 return
             if self._kernel is not None:
-                self.master.purge(self._parameters.cuts.patience_in_kernel)
+                self.master.purge(p.patience_in_kernel)
             elif len(history) % self._parameters.purge_every == 0:
-                self.master.purge(self._parameters.cuts.patience)
+                self.master.purge(p.patience)
             if self._stop.clock.seconds > until or self._is_tailing_off(history):
                 return
 

@@ -60,6 +60,8 @@ class KernelSeparator:
         self._mean: NDArray[np.float64] | None = None
         self._misses = np.zeros(len(self._sides))
         most = parameters.kernel_work // max(n * d, 1)
+        rows = parameters.tableau_work // max(n * d, 1)
+        self._n_rows = int(np.clip(rows, parameters.least_rows, parameters.sides_a_round))
         self._n_sides = int(np.clip(most, parameters.least_programs, parameters.sides_a_round))
         self._n_columns = int(np.clip(most, parameters.least_programs, parameters.columns_a_round))
 
@@ -96,11 +98,11 @@ class KernelSeparator:
         search = TableauSeparation(self._combinations, self._sides, x, inside, p)
         search.separate_rows()
         order, n_tried = self._rank_sides(), 0
-        while n_tried < len(order) and (n_tried == 0 or len(search.cuts) < p.few_cuts):
-            search.separate_requirements(order[n_tried : n_tried + p.sides_a_round], check)
-            n_tried += p.sides_a_round
+        while n_tried < len(order) and (n_tried == 0 or not search.cuts):
+            search.separate_requirements(order[n_tried : n_tried + self._n_rows], check)
+            n_tried += self._n_rows
         search.separate_rows()
-        search.separate_columns(self._choose_columns(x, p.columns_a_round), check)
+        search.separate_columns(self._choose_columns(x, min(self._n_rows, p.columns_a_round)), check)
         self._misses[order[:n_tried]] /= 2
         self._misses[search.missed] = 1.0
         return search.deepest

@@ -99,7 +99,8 @@ class TableauSeparation:
                 continue
             up, down = builder.up[who], builder.down[who]
             prices = Prices(weight, *((up, down) if sides.upward[k] else (down, up)), float(sides.levels[k]))
-            if shorten_row(self._tableau, column, prices, self._parameters.exchanges, CUT_SATISFIED) < 1.0:
+            self._shorten(column, prices)
+            if shorten_row(self._tableau, column, prices._replace(weight=self._x), 0, 0.0) < 1.0:
                 self._add_capacity_cuts(self._repair(np.array([column]))[0], k)
 
     def separate_columns(self, columns: NDArray[np.int64], check: Callable[[], None]) -> None:
@@ -110,10 +111,20 @@ class TableauSeparation:
             check()
             if self._tableau.place[column] >= 0:
                 continue
-            total = shorten_row(self._tableau, column, prices, self._parameters.exchanges, CUT_SATISFIED)
-            if total < weight[column]:
+            self._shorten(column, prices)
+            total = shorten_row(self._tableau, column, prices._replace(weight=self._weigh(self._x)), 0, 0.0)
+            if total < self._x[column]:
                 v = self._repair(np.array([column]))[0]
                 self._add(None if v is None else self._combinations.build_isolation_cut(v, column))
+
+    def _shorten(self, column: int, prices: Prices) -> None:
+        """Make a row cheaper by exchanges, as long as a few of them make it so by much."""
+        p, before = self._parameters, np.inf
+        for _ in range(p.exchanges):
+            now = shorten_row(self._tableau, column, prices, p.exchanges_at_once, CUT_SATISFIED)
+            if now > p.least_fall * before:
+                break
+            before = now
 
     def _repair(self, rows: NDArray[np.int64]) -> list[NDArray[np.float64] | None]:
         return self._combinations.repair_rows(rows, self._tableau.basis, self._tableau.table[rows])
