@@ -10,6 +10,7 @@ than is needed, so bounds do not use it; but such moves are found without a line
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from celosia.attack.system.decomposition import decompose
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes, is_worth_moves
-from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
+from celosia.protection.engine.parameters import PARAMETERS, EngineParameters, MoveParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.risk.respondents.rules import criteria_of
@@ -42,43 +43,83 @@ if TYPE_CHECKING:
     from celosia.risk.rules.contributor_rules import RespondentRule
 
 
-def find_clear_pattern(
+def find_clear_patterns(
     risk: Risk,
     rules: tuple[RespondentRule, ...],
     run: Run,
-    parameters: MoveParameters = PARAMETERS.moves,
+    parameters: EngineParameters = PARAMETERS,
     clearance: RespondentParameters = RESPONDENTS,
-) -> tuple[NDArray[np.bool_], ProposedWitnesses] | None:
-    """Return cells to hide so that moves clear all respondents, and these moves; None where that is not to be had.
+) -> Iterator[tuple[NDArray[np.bool_], ProposedWitnesses]]:
+    """Yield cells to hide so that moves clear all respondents, and these moves; nothing where that is not to be had.
 
-    Tables that are no products, small, or networks have quicker ways.
+    Tables that are no products, small, or networks have quicker ways. Where a table is too large for cutting planes the
+    best of several further patterns follows, if it is better than the first: whoever takes the first for unsafe need
+    not wait for it.
     """
     problem = problem_of(risk, integer=run.integer)
-    if not is_worth_moves(problem, parameters):
-        return None
+    if not is_worth_moves(problem, parameters.moves):
+        return
     if bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
-        return None
-    end, best = np.inf, None
+        return
+    search = _ClearSearch(risk, rules, run, problem, parameters.moves, clearance)
+    first = search.find(0, parameters.moves.share)
+    if first is None:
+        return
+    yield search.describe(first)
+    if 2 * len(problem) * len(problem.requirements) >= parameters.many_subproblems:
+        best = search.find_better(first)
+        if best is not first:
+            yield search.describe(best)
 
-    def late() -> bool:
-        return run.clock.left <= 0 or run.clock.seconds > end
 
-    for number in range(clearance.restarts):
-        wishes = list(wish_for_clearance(risk, rules, problem, run, clearance.colours, run.seed + number))
-        price = clearance.cell_prices[number % len(clearance.cell_prices)]
-        search = MoveSearch(problem, late, parameters, wishes, price)
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClearSearch:
+    """Finds patterns of one problem that clear all respondents."""
+
+    risk: Risk
+    rules: tuple[RespondentRule, ...]
+    run: Run
+    problem: ProtectionProblem
+    moves: MoveParameters
+    clearance: RespondentParameters
+
+    def find(self, number: int, share: float) -> MoveSearch | None:
+        """Return a pattern with other colours for every number, improved in a share of the time; None for none."""
+        clock, prices, end = self.run.clock, self.clearance.cell_prices, np.inf
+        seed, colours = self.run.seed + number, self.clearance.colours
+        wishes = list(wish_for_clearance(self.risk, self.rules, self.problem, self.run, colours, seed))
+        search = MoveSearch(
+            self.problem,
+            lambda: clock.left <= 0 or clock.seconds > end,
+            self.moves,
+            wishes,
+            prices[number % len(prices)],
+        )
         search.find_first()
         search.drop_unsound()
         if len(search.missed) or search.unserved:
-            break
-        end = run.clock.seconds + clearance.clearance_share * run.clock.left if best is None else end
+            return None
+        end = clock.seconds + share * clock.left
         search.clean_up()
-        best = search if best is None or _is_better(search, best, clearance.nearly) else best
-    if best is None:
-        return None
-    hidden = np.isin(risk.status, (SENSITIVE, HIDE))
-    hidden[problem.cells[np.flatnonzero(best.pattern)]] = True
-    return hidden, best.propose().of_cells(problem.cells)
+        return search
+
+    def find_better(self, first: MoveSearch) -> MoveSearch:
+        """Return the best of several patterns, the first among them."""
+        clock, best = self.run.clock, first
+        end = clock.seconds + self.clearance.clearance_share * clock.left
+        for number in range(1, self.clearance.restarts):
+            if clock.seconds >= end or clock.left <= 0:
+                break
+            found = self.find(number, min(1.0, (end - clock.seconds) / clock.left))
+            if found is not None and _is_better(found, best, self.clearance.nearly):
+                best = found
+        return best
+
+    def describe(self, search: MoveSearch) -> tuple[NDArray[np.bool_], ProposedWitnesses]:
+        """Return the cells of the table that a pattern hides, and its moves of them."""
+        hidden, cells = np.isin(self.risk.status, (SENSITIVE, HIDE)), self.problem.cells
+        hidden[cells[np.flatnonzero(search.pattern)]] = True
+        return hidden, search.propose().of_cells(cells)
 
 
 def _is_better(one: MoveSearch, other: MoveSearch, nearly: float) -> bool:

@@ -39,7 +39,8 @@ class RespondentParameters:
         others. 1 or more: with eight a survey hides 4 percent of the cells less than with one, with more nothing else.
     restarts, clearance_share
         Patterns that clear all respondents by moves, each with other colours, of which the best is kept: the cost of
-        two of them may differ by a fifth. Share of the time that is left for all but the first; 0 to 1.
+        two of them may differ by a fifth. Share of the time that is left for all but the first, which must be safe;
+        0 to 1.
     cell_prices
         What hiding any cell costs beside its own cost in these patterns, as parts of the median cost, in turns.
     nearly

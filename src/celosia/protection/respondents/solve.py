@@ -19,12 +19,13 @@ import numpy as np
 
 from celosia.attack.audit import audit as audit_cells
 from celosia.attack.respondents.audit import RespondentAudit
+from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
-from celosia.protection.respondents.clearance import find_clear_pattern
+from celosia.protection.respondents.clearance import find_clear_patterns
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
@@ -171,16 +172,25 @@ class _RespondentSearch:
         """Keep a pattern of a product table in which moves of few cells clear all respondents, where there is one."""
         if not (self.method.only_hides and self.method.hides_everything):
             return
-        found = find_clear_pattern(self.risk, self.oracle.rules, self.run)
-        if found is None:
-            return
-        hidden, proposed = found
-        pattern = Pattern.hide(self.risk.table, hidden)
+        safe = None
+        try:
+            for hidden, proposed in find_clear_patterns(self.risk, self.oracle.rules, self.run):
+                checked = self._check_clear_pattern(Pattern.hide(self.risk.table, hidden), proposed)
+                if checked is None:
+                    break
+                safe = checked
+        finally:  # also where Ctrl-C ends the search for a better one
+            if safe is not None:
+                self._keep(safe)
+
+    def _check_clear_pattern(self, pattern: Pattern, proposed: ProposedWitnesses) -> Protection | None:
+        """Return a pattern as a protection where audit and attacks, with moves that are proposed, find it safe."""
         checked = audit_cells(pattern, self.risk, integer=self.run.integer, proposed=proposed)
-        if checked.safe and self.oracle.is_safe(pattern, proposed):
-            cost = math.fsum(self.risk.cost[hidden].tolist())
-            told = (self.run.clock.seconds, self.run.solver_name, (), self.run.seed)
-            self._keep(Protection(self.risk, self.method, pattern, cost, 0.0, checked, *told))
+        if not checked.safe or not self.oracle.is_safe(pattern, proposed):
+            return None
+        cost = math.fsum(self.risk.cost[pattern.status != SHOWN].tolist())
+        told = (self.run.clock.seconds, self.run.solver_name, (), self.run.seed)
+        return Protection(self.risk, self.method, pattern, cost, 0.0, checked, *told)
 
     def _search_with_oracle(self, first: Protection, audit: RespondentAudit) -> None:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""

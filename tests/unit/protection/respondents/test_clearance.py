@@ -21,7 +21,9 @@ from celosia import (
     protect,
     tabulate,
 )
-from celosia.protection.respondents.clearance import find_clear_pattern
+from celosia.protection.engine.parameters import EngineParameters
+from celosia.protection.respondents.clearance import find_clear_patterns
+from celosia.protection.respondents.parameters import RespondentParameters
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -51,7 +53,7 @@ def run() -> Run:
 
 
 def test_attacks_that_know_no_move_find_nobody_either(risk: Risk, run: Run) -> None:
-    found = find_clear_pattern(risk, risk.respondents, run)
+    found = next(find_clear_patterns(risk, risk.respondents, run), None)
     assert found is not None
     hidden, proposed = found
     assert not hidden.all()
@@ -63,8 +65,18 @@ def test_attacks_that_know_no_move_find_nobody_either(risk: Risk, run: Run) -> N
     assert quick.programs <= sum(part.targets for part in quick.parts)
 
 
+def test_the_best_of_several_patterns_is_safe_too(risk: Risk, run: Run) -> None:
+    parameters = EngineParameters(many_subproblems=0)
+    several = RespondentParameters(restarts=4, cell_prices=(1e3, 0.0), nearly=0.0)
+    found = list(find_clear_patterns(risk, risk.respondents, run, parameters, several))
+    first, best = (risk.cost[hidden].sum() for hidden, _ in found)
+    assert best < first
+    assert audit_respondents(Pattern.hide(risk.table, found[1][0]), risk).safe
+    assert len(list(find_clear_patterns(risk, risk.respondents, run))) == 1  # this table is small
+
+
 def test_moves_that_a_pattern_does_not_hide_prove_nothing(risk: Risk, run: Run) -> None:
-    found = find_clear_pattern(risk, risk.respondents, run)
+    found = next(find_clear_patterns(risk, risk.respondents, run), None)
     assert found is not None
     _, proposed = found
     alone = Pattern.hide(risk.table, risk.sensitive)
@@ -75,7 +87,7 @@ def test_moves_that_a_pattern_does_not_hide_prove_nothing(risk: Risk, run: Run) 
 
 def test_wrong_moves_prove_nothing(risk: Risk, run: Run) -> None:
     """Moves that break relations, or use more than attackers leave, are tried and thrown away."""
-    found = find_clear_pattern(risk, risk.respondents, run)
+    found = next(find_clear_patterns(risk, risk.respondents, run), None)
     assert found is not None
     _, proposed = found
     alone, random = Pattern.hide(risk.table, risk.sensitive), np.random.default_rng(1)
