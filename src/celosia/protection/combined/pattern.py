@@ -47,10 +47,9 @@ class PatternStart:
         start = np.zeros(len(program.cost))
         start[-n:] = np.maximum(self.hidden, program.lower[-n:])
         try:
-            if searches.ranges.descends:
+            if searches.descends:
                 search.learn([], bound + self.bound, search.best)
-                clock = search.run.clock.whole
-                searches.descend(search, clock.share_of_rest(searches.ranges.parameters.descent_share), self.hidden)
+                searches.descend(search, search.run.clock.whole, self.hidden, once=True)
             else:
                 search.begin(start, max(search.bound, bound + self.bound))
         except KeyboardInterrupt:

@@ -52,13 +52,13 @@ def finish_from_ranges(
     """
     ranges = searches.ranges
     share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
-    product = find_product(searches) if ranges.descends and ranges.hiding is None else None
+    product = find_product(searches) if searches.descends and ranges.hiding is None else None
     if product is not None and begin is not None:
         split = split_ranges(searches, product, search.run.clock.share_of_rest(parameters.splitting_share))
         begin(search, split.bound)
         searches.finish(search)
         return
-    if ranges.descends and ranges.hiding is not None:  # ranges alone are far from what hiding makes of them
+    if searches.descends and ranges.hiding is not None:  # ranges alone are far from what hiding makes of them
         searches.finish(search)
         return
     modes = formulate_by_ends(ranges.problem, ranges.prices, ranges.most)
@@ -68,7 +68,7 @@ def finish_from_ranges(
         search.learn(_cuts_with_hiding(first.pool.cuts, search.modes, ranges.problem), search.bound, search.best)
     if begin is not None:
         begin(search, first.bound)
-    suggest(searches, search, first.best, safe=ranges.descends)
+    suggest(searches, search, first.best, safe=searches.descends)
     searches.finish(search)
 
 

@@ -27,15 +27,13 @@ class IntervalParameters:
         Where cells form no networks, ranges of tables of so many columns, 1 or more, are found by a descent over moves,
         before cuts and after them: smaller ones are solved to the optimum by cuts alone. Not where levels times columns
         are more than the second, 1 or more: 8 bytes each.
-    descent_share, cuts_share
-        Share of the time that is left, 0 to 1, for the first descent, and share of the time of a search by which cuts
-        end; the last descent has the rest.
+    widths_part, cuts_share
+        There the width model has this part of the time that is left, 0 to 1, and cuts of both ends end after this share
+        of the time of a search; the last descent has the rest.
     hidden_share
         A descent begins with the columns hidden that a fractional point hides by more than this share, 0 to 1.
     descent_gain
         A descent ends after a round that gains less than this share of the cost, 0 to 1.
-    descent_rounds
-        Descents to which respondents add requirements, one after the other, 1 or more.
     splitting_dimensions
         Splitting is tried in tables of more dimensions than this, 1 or more: in a plane cuts are faster.
     splitting_size
@@ -79,11 +77,10 @@ class IntervalParameters:
     start_share: float = 0.25
     descent_columns: int = 250
     descent_entries: int = 20_000_000
-    descent_share: float = 0.15
+    widths_part: float = 0.35
     cuts_share: float = 0.6
     hidden_share: float = 0.3
     descent_gain: float = 0.002
-    descent_rounds: int = 60
     splitting_dimensions: int = 2
     splitting_size: int = 100_000
     splitting_widening: float = 1e-6
@@ -109,7 +106,7 @@ class IntervalParameters:
             "rounding_loss",
             "start_share",
             "descent_gain",
-            "descent_share",
+            "widths_part",
             "cuts_share",
             "hidden_share",
         )
@@ -122,7 +119,6 @@ class IntervalParameters:
             "new_range",
             "descent_columns",
             "descent_entries",
-            "descent_rounds",
         )
         check_ranges(
             self, secret_bits=(32, None), **dict.fromkeys(shares, (0.0, 1.0)), **dict.fromkeys(counts, (1, None))

@@ -64,26 +64,33 @@ class RangeSearches(Generic[RangesT]):
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
         oracle = None if self.run.oracle is None else partial(self._ask_respondents, modes)
         problem, parameters, run = self.ranges.problem, self.ranges.parameters, run or self.run
-        if self.ranges.descends:
+        if self.descends:
             run = replace(run, clock=run.clock.share(parameters.cuts_share))
         return ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, parameters.search)
+
+    @property
+    def descends(self) -> bool:
+        """Whether ranges are found by a descent over moves; not where respondents add levels while a search runs."""
+        return self.run.oracle is None and self.ranges.descends
 
     def finish(self, search: ModeSearch) -> None:
         """Run a search to its end, or until Ctrl-C stops the clock; where that suits, between descents over moves."""
         self.update_requirements(search)
-        by_ends = self.ranges.descends and _has_ends(search.modes)
+        by_ends = self.descends and _has_ends(search.modes)
         clock = search.run.clock.whole
         try:
-            if by_ends and not self._descents:
-                self.descend(search, clock.share_of_rest(self.ranges.parameters.descent_share))
+            if by_ends and search.best is None:
+                self.descend(search, clock, once=True)
             search.solve()
             if by_ends:
                 self.descend(search, clock)
         except KeyboardInterrupt:
             self.run.clock.stop()
 
-    def descend(self, search: ModeSearch, clock: Clock, among: NDArray[np.bool_] | None = None) -> None:
-        """Offer ranges of a descent over moves, which goes on where the last one ended; respondents attack them.
+    def descend(
+        self, search: ModeSearch, clock: Clock, among: NDArray[np.bool_] | None = None, *, once: bool = False
+    ) -> None:
+        """Offer ranges of a descent over moves, which goes on where the last one ended.
 
         A search for ranges alone has a point near the cheapest ones, from which another descent begins.
 
@@ -94,29 +101,25 @@ class RangeSearches(Generic[RangesT]):
         clock
             When to stop.
         among
-            The columns that may be ranges, with one move for each level; None for all that may be, and a descent.
+            The columns that may be ranges; None for all that may be.
+        once
+            One move for each level is enough.
         """
         hides = bool((search.modes.hiding >= 0).any())
         with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError):
-            for _ in range(self.ranges.parameters.descent_rounds):
-                if search.is_done or clock.left <= 0:
-                    return
-                enough = np.inf if search.run.gap >= 1 else search.bound / (1 - search.run.gap)
-                if among is not None:
-                    known = self._begin_descent(clock, np.inf, among=among, hides=hides)
-                else:
-                    known = self._descents.get(hides)
-                    if known is not None and known.problem is self.ranges.problem:
-                        known.clock = clock
-                        known.go_on(enough)
-                    else:
-                        known = self._begin_descent(clock, enough, None if known is None else known.slacks, hides=hides)
-                    if known is not None:
-                        known = self._begin_nearby(search, clock, enough, known)
-                    if known is not None:
-                        self._descents[hides] = known
-                if known is None or search.offer(_point_of(search.modes, known.slacks)):
-                    return
+            if search.is_done or clock.left <= 0:
+                return
+            enough = np.inf if once or search.run.gap >= 1 else search.bound / (1 - search.run.gap)
+            known = self._descents.get(hides)
+            if among is not None or known is None:
+                known = self._begin_descent(clock, enough, among=among, hides=hides)
+            else:
+                known.clock = clock
+                known.go_on(enough)
+            if known is not None and among is None:
+                self._descents[hides] = known = known if once else self._begin_nearby(search, clock, enough, known)
+            if known is not None:
+                search.offer(_point_of(search.modes, known.slacks))
 
     def _begin_nearby(self, search: ModeSearch, clock: Clock, enough: float, known: RangeDescent) -> RangeDescent:
         """Return a descent from what a search has reached without fixing anything, if that is cheaper than a known one.

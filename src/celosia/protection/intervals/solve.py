@@ -134,7 +134,11 @@ def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks
         return ranges.read(modes, ends_of(modes_of_widths, v))
 
     hear = partial(searches.hear, bound=bound, read=read)
-    width = ModeSearch(*widths, backends()[0], searches.run, hear, parameters=parameters.search)
+    run, how = searches.run, parameters.search
+    if searches.descends:  # other ranges are at hand where time is up
+        run = replace(run, clock=run.clock.share_of_rest(parameters.widths_part))
+        how = replace(how, hasty_widenings=())
+    width = ModeSearch(*widths, backends()[0], run, hear, parameters=how)
     searches.finish(width)
     start, same = None, width.modes.unit / modes.unit
     if width.best is not None:

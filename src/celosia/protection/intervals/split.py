@@ -28,12 +28,12 @@ def find_product(searches: RangeSearches[RangesT]) -> Product | None:
 
 def solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tuple[RangeSlacks, float]:
     """Return ranges by the splitting method, and a bound; a descent over moves goes on where the gap stays open."""
-    ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
-    clock = run.clock.share(parameters.cuts_share) if ranges.descends else run.clock
+    run, parameters = searches.run, searches.ranges.parameters
+    clock = run.clock.share(parameters.cuts_share) if searches.descends else run.clock
     search = split_ranges(searches, product, clock)
     known = None if search.ends is None or not search.safe else _wider(search.ends, parameters.splitting_widening)
     enough = search.bound / (1 - max(run.gap, parameters.splitting.best_gap))
-    if ranges.descends and not search.cost <= enough:
+    if searches.descends and not search.cost <= enough:
         found = searches.descend_alone(known, enough)
         if found is not None and found[1] < (np.inf if known is None else search.cost):
             return found[0], search.bound
