@@ -47,7 +47,7 @@ class PatternStart:
         start = np.zeros(len(program.cost))
         start[-n:] = np.maximum(self.hidden, program.lower[-n:])
         try:
-            if searches.descends:
+            if searches.can_descend(search):
                 search.learn([], bound + self.bound, search.best)
                 searches.descend(search, search.run.clock.whole, self.hidden, once=True)
             else:

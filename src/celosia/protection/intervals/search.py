@@ -73,10 +73,14 @@ class RangeSearches(Generic[RangesT]):
         """Whether ranges are found by a descent over moves; not where respondents add levels while a search runs."""
         return self.run.oracle is None and self.ranges.descends
 
+    def can_descend(self, search: ModeSearch) -> bool:
+        """Return whether a descent can offer its ranges to a search, whose variables are both ends of every range."""
+        return self.descends and _has_ends(search.modes)
+
     def finish(self, search: ModeSearch) -> None:
         """Run a search to its end, or until Ctrl-C stops the clock; where that suits, between descents over moves."""
         self.update_requirements(search)
-        by_ends = self.descends and _has_ends(search.modes)
+        by_ends = self.can_descend(search)
         clock = search.run.clock.whole
         try:
             if by_ends and search.best is None:
