@@ -110,6 +110,8 @@ class JointHeuristic:
     def _count_starts(self, seconds: float) -> int:
         """Return from how many first moves to search, as long as the last one took, in so many seconds."""
         p = self._parameters
+        if self._search.anneals:  # which forgets where it started
+            return 1
         each = self._start_seconds + p.start_share * seconds
         return min(p.starts, 1 + int(p.starting_share * seconds / each)) if np.isfinite(each) and each > 0 else p.starts
 

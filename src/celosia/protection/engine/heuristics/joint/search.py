@@ -141,9 +141,14 @@ class JointSearch:
             if idle >= self._parameters.patience:
                 current, idle = best, 0
 
+    @property
+    def anneals(self) -> bool:
+        """Whether there are few enough degrees of freedom for a tableau."""
+        return bool(self._combinations.shape[1] <= self._parameters.most_annealed)
+
     def anneal(self, start: JointPattern, elapsed: Callable[[], float]) -> Iterator[JointPattern | None]:
         """Yield cheaper patterns by simulated annealing, None where some exchanges have found none; see `search`."""
-        if self._combinations.shape[1] > self._parameters.most_annealed:
+        if not self.anneals:
             return
         cheapest, seen = None, start.cost
         for found in anneal_pattern(
@@ -160,14 +165,14 @@ class JointSearch:
             yield self._certify(cheapest)
 
     def _certify(self, hidden: NDArray[np.bool_]) -> JointPattern | None:
-        """Return a pattern with its witnesses, and reduced; None where it has not all of them."""
+        """Return a pattern with its witnesses, and roughly reduced; None where it has not all of them."""
         kernel = PatternKernel.of(self._combinations, hidden | self._forced)
         any_move = np.zeros(len(hidden))
         any_move[kernel.columns] = kernel.basis @ self._random.standard_normal(kernel.basis.shape[1])
         reduction = self._reduction_of(hidden | self._forced, any_move[None, :])
         if reduction is None:
             return None
-        reduction.reduce(0.0, self._late)
+        reduction.reduce(self._parameters.least_group, self._late)
         return self._pattern(reduction)
 
     def finish(self, pattern: JointPattern) -> JointPattern:

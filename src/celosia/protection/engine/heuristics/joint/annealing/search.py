@@ -56,7 +56,10 @@ def anneal_pattern(
     weights = np.random.default_rng(0).random((dense.shape[1], 2)) + 0.5
     refusals = np.zeros(len(targets), dtype=np.int64)
     n, least, now = parameters.exchanges, float(cost[hidden].sum()), hidden
-    while (passed := elapsed()) < 1.0:
+    for tableau in range(parameters.most_tableaux):
+        passed = max(elapsed(), tableau / parameters.most_tableaux)
+        if passed >= 1.0:
+            return
         shown = np.flatnonzero(~now)
         spread = np.exp(parameters.order_spread * random.standard_normal(len(shown)))
         table = dense.copy()
