@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError, list_items
-from celosia.pattern.entries import HIDDEN, INTERVAL
+from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.modes.rounded import rounded_modes
@@ -115,7 +115,8 @@ class MixedProblem(RangeProblem):
         hidden = (pattern.status == HIDDEN) & (self.risk.status != HIDE)
         allowed = bool(self.method.ranges(self.risk)[ranges].all())
         allowed = allowed and bool(np.isfinite(self.method.hide_costs(self.risk))[hidden].all())
-        return allowed and adds_up(pattern)
+        numbers = of_status(pattern.status, (ROUNDED, PERTURBED))  # without any the true values add up
+        return allowed and (not bool(numbers.any()) or adds_up(pattern))
 
     def _publish_choice(self, choice: Choice) -> RangeSlacks:
         """Return what a point chose as ranges, hidden cells and modes of numbers."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from celosia.errors import CelosiaError, InfeasibleError, SolverError
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.protection.combined.start import failure_of, finish_from_ranges, shorten, solve_by_ends, suggest
 from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
@@ -37,12 +38,37 @@ def solve(risk: Risk, method: Mixed, run: Run, parameters: MixedParameters = MIX
 
 
 def _solve_mixed(searches: Searches) -> Protection:
-    """Return the release: numbers are chosen with ranges and hidden cells, and refused choices are forbidden."""
+    """Return the release, without rounded and perturbed cells where there are none, or where solvers fail with them."""
     ranges, parameters = searches.ranges, searches.ranges.parameters
     ranges.refuse_cells_without_a_mode()
     if not len(ranges.numbers.columns) or not len(ranges.problem.requirements):
         return publish_ranges(searches, lambda _: None, lambda same: solve_by_ends(same, parameters))
     ranges.refuse_determined_cells()
+    try:
+        return _solve_with_numbers(searches)
+    except (CelosiaError, ArithmeticError) as error:
+        found = None if isinstance(error, OutOfTimeError) else _solve_without_numbers(searches)
+        if found is None:
+            raise
+        return found
+
+
+def _solve_without_numbers(searches: Searches) -> Protection | None:
+    """Return a release of ranges and hidden cells alone, None where there is none.
+
+    It is allowed, too, and does not depend on amounts of 10^12 units beside a base of one, which solvers cannot tell
+    apart. Nothing is known about what other releases cost at least.
+    """
+    parameters = searches.ranges.parameters
+    with suppress(CelosiaError, ArithmeticError):
+        found = publish_ranges(searches, lambda _: None, lambda same: solve_by_ends(same, parameters))
+        return replace(found, bound=0.0) if searches.ranges.accepts(found.pattern) else None
+    return None
+
+
+def _solve_with_numbers(searches: Searches) -> Protection:
+    """Return the release: numbers are chosen with ranges and hidden cells, and refused choices are forbidden."""
+    ranges, parameters = searches.ranges, searches.ranges.parameters
     mixed = MixedModes.of(ranges.problem, ranges.prices, ranges.most, ranges.numbers, ranges.number_prices, parameters)
     search = searches.open(mixed.modes)
     _start_without_numbers(searches, search)

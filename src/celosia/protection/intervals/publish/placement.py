@@ -36,6 +36,7 @@ from celosia.table.fixed import Fixed
 from celosia.tolerance import (
     END_ON_GRID,
     END_ON_GRID_SHARE,
+    ENDLESS,
     SEARCHED_END_ON_GRID_SHARE,
     WIDENING_GROWTH,
     WIDENING_SHARE,
@@ -175,8 +176,12 @@ class RangePlacement:
         below, above = (np.where(counts, 0.0, cost[problem.cells]) for cost in self.costs)
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
+        largest = float(np.abs(self.risk.table.values).max(initial=0.0))
+        largest += float(np.maximum(slacks.down, slacks.up).max(initial=0.0)) * unit
         for more in range(self.parameters.more_decimals):
             decimals = max(self.risk.table.decimals, self.method.base_decimals) + more
+            if more and largest * 10.0 ** max(problem.decimals, decimals) >= ENDLESS / 2:  # 64 bits hold no more
+                break
             grid = EndGrid(problem, max(problem.decimals, decimals), decimals, counts)
             exact = all(grid.contains(side) for side in (slacks.down, slacks.up))
             if exact or ends * 10.0**-decimals <= self.parameters.rounding_loss * whole:
