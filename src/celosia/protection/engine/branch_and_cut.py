@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.initial import initial_cuts
+from celosia.protection.engine.heuristics.joint.heuristic import has_few_coordinates
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters
 from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
@@ -102,14 +103,21 @@ class BranchAndCut:
         self._stop = stop = Stop(found, clock, audit_if_due, parameters.grace)
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
-        self._heuristics = heuristics = PrimalHeuristics(
-            found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint
-        )
-        if coordinates is not None and heuristics.moves_jointly:
+        if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
             relaxation.separate_in_kernel(coordinates)
+        moved = coordinates if self._is_sparsely_required(coordinates) else None
+        self._heuristics = heuristics = PrimalHeuristics(
+            found, stop, relaxation, lazy, seed, parameters.heuristics, moved, joint
+        )
         self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
         self.witnesses: ProposedWitnesses | None = None
         self._begun = False
+
+    def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
+        """Return whether one joint move can serve the requirements: there are few of them for the freedom there is."""
+        required = len(np.unique(self.relaxation.separator.sides.columns))
+        most = self._parameters.most_required
+        return coordinates is not None and required <= most * coordinates.degrees_of_freedom
 
     @property
     def problem(self) -> ProtectionProblem:

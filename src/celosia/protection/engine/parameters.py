@@ -274,6 +274,9 @@ class EngineParameters:
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
     cutting_share_beside_moves
         The same where joint moves find patterns, which need no point that is nearly safe; 0 to 1.
+    most_required
+        Sensitive columns for each degree of freedom up to which patterns come from joint moves, 0 to 1; with more, one
+        move breaks the bounds of some of them, and patterns are constructed requirement by requirement.
     turn_share, least_turns, turn_memory
         Where joint moves find patterns, cutting planes, integer masters and joint moves take turns: the share of the
         time that is left for one turn, the share of the time that each of them gets whatever it brings, and by how much
@@ -312,6 +315,7 @@ class EngineParameters:
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
     cutting_share_beside_moves: float = 0.25
+    most_required: float = 0.5
     turn_share: float = 0.1
     least_turns: float = 0.1
     turn_memory: float = 0.5
@@ -337,6 +341,7 @@ class EngineParameters:
             "cutting_share",
             "cutting_share_without_pattern",
             "cutting_share_beside_moves",
+            "most_required",
             "turn_share",
             "least_turns",
             "turn_memory",
