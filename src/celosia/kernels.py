@@ -213,6 +213,13 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
 class _ShelfFile(IndexDataCacheFile):  # type: ignore[misc]
     """The files of a compiled function."""
 
+    def _load_index(self) -> Any:  # noqa: ANN401  (numba's)
+        """Return what there is, nothing where it speaks of types that an older version of this package had."""
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}
+
     def _load_data(self, name: str) -> Any:  # noqa: ANN401
         return _CompiledReader(io.BytesIO(Path(self._data_path(name)).read_bytes())).load()
 

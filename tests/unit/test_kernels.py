@@ -284,3 +284,18 @@ def test_a_package_that_cannot_be_written_to_keeps_it_in_the_users_cache(tmp_pat
     assert int(said[1][0]) == 0
     assert Path(said[1][1]).is_relative_to(tmp_path)
     assert not Path(said[1][1]).is_relative_to(package)
+
+
+def test_what_was_compiled_with_types_that_are_gone_is_compiled_anew(tmp_path: Path) -> None:
+    """Whoever updates the package has such files; they ended every command in an AttributeError."""
+
+    class Gone:
+        """A type of an older version."""
+
+    Gone.__qualname__ = "Gone"
+    sys.modules[__name__].__dict__["Gone"] = Gone
+    kept = kernels._ShelfFile(str(tmp_path), "kernel", "stamp")
+    kept._save_index({Gone(): "kernel.1.nbc"})
+    assert len(kept._load_index()) == 1
+    del sys.modules[__name__].__dict__["Gone"]
+    assert kept._load_index() == {}

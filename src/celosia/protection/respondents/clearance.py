@@ -22,7 +22,7 @@ from celosia.attack.respondents.targets import CellTarget, find_targets
 from celosia.attack.system.decomposition import decompose
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, Wishes, is_worth_moves
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, MoveWishes, is_worth_moves
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters, MoveParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
@@ -131,7 +131,7 @@ def _is_better(one: MoveSearch, other: MoveSearch, nearly: float) -> bool:
 
 def wish_for_clearance(
     risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, run: Run, colours: int, seed: int
-) -> Iterator[Wishes]:
+) -> Iterator[MoveWishes]:
     """Yield the moves that clear the worst target of every leaf of all coalitions, by rules and colours."""
     everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
     place_of = np.full(len(risk), -1, dtype=np.int64)
@@ -156,7 +156,7 @@ def _wish(
     spared: NDArray[np.bool_],
     problem: ProtectionProblem,
     place_of: NDArray[np.int64],
-) -> Wishes:
+) -> MoveWishes:
     """Return the moves of all targets that leave untouched what the largest contribute to some leaves, ``(k,)``."""
     system = attacked.system
     levels: dict[int, int] = {}
@@ -178,7 +178,7 @@ def _wish(
         bounds.append(bound)
     cells = np.array(list(levels), dtype=np.int64)
     wanted = -_in_counts(-np.array(list(levels.values()), dtype=np.int64), system.decimals, problem.decimals)
-    return Wishes(place_of[cells], wanted, *bounds)
+    return MoveWishes(place_of[cells], wanted, *bounds)
 
 
 def _in_counts(numbers: NDArray[np.int64], decimals: int, wanted: int) -> NDArray[np.int64]:

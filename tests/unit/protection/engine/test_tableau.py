@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from celosia.protection.engine.cuts.tableau import Prices, Tableau, shorten_row, sum_rows, take_lightest_basis
+from celosia.protection.engine.cuts.tableau import RowPrices, Tableau, shorten_row, sum_rows, take_lightest_basis
 
 SEEDS = range(6)
 
@@ -59,7 +59,9 @@ def test_a_class_outside_the_lightest_basis_weighs_as_much_as_any_of_its_row(see
 def test_exchanges_make_a_row_cheaper_and_keep_the_tableau(seed: int, level: float) -> None:
     rows, tableau = drawn(seed, n=14, d=4)
     rng = np.random.default_rng(seed)
-    prices = Prices(rng.random(len(rows)), rng.integers(0, 4, len(rows)).astype(np.float64), np.ones(len(rows)), level)
+    prices = RowPrices(
+        rng.random(len(rows)), rng.integers(0, 4, len(rows)).astype(np.float64), np.ones(len(rows)), level
+    )
     row = next(i for i in range(4, 14) if rows[i].any())
     before = shorten_row(tableau, row, prices, 0, 1e-9)
     after = shorten_row(tableau, row, prices, 50, 1e-9)
@@ -70,7 +72,7 @@ def test_exchanges_make_a_row_cheaper_and_keep_the_tableau(seed: int, level: flo
     assert after == pytest.approx(sum(price_of(*entry) for entry in entries))
 
 
-def price_of(prices: Prices, one: int, coefficient: float) -> float:
+def price_of(prices: RowPrices, one: int, coefficient: float) -> float:
     capacity = prices.up[one] if coefficient > 0 else prices.down[one]
     part = 1.0 if prices.level == 0.0 else min(1.0, abs(coefficient) * capacity / prices.level)
     return float(prices.weight[one] * part)

@@ -35,7 +35,7 @@ class Tableau(NamedTuple):
     place: NDArray[np.int64]
 
 
-class Prices(NamedTuple):
+class RowPrices(NamedTuple):
     """What a class adds to the left side of a capacity cut: its weight times its coefficient, which is at most 1.
 
     Parameters
@@ -92,7 +92,7 @@ def sum_rows(tableau: Tableau, weight: NDArray[np.float64]) -> NDArray[np.float6
 
 
 @kernel()
-def shorten_row(tableau: Tableau, row: int, prices: Prices, most: int, least: float) -> float:
+def shorten_row(tableau: Tableau, row: int, prices: RowPrices, most: int, least: float) -> float:
     """Exchange classes of the basis as long as the price of a row falls, at most so often; return the price.
 
     Parameters
@@ -123,7 +123,7 @@ def shorten_row(tableau: Tableau, row: int, prices: Prices, most: int, least: fl
 
 @inner()
 def _list_entries(
-    tableau: Tableau, row: int, prices: Prices, used: NDArray[np.int64], cost: NDArray[np.float64]
+    tableau: Tableau, row: int, prices: RowPrices, used: NDArray[np.int64], cost: NDArray[np.float64]
 ) -> int:
     """Write the places of the basis that a row has, the dearest first, and what they cost; return how many."""
     n_used = 0
@@ -141,7 +141,7 @@ def _list_entries(
 
 @inner()
 def _choose_exchange(  # noqa: C901  (one loop, compiled)
-    tableau: Tableau, row: int, prices: Prices, used: NDArray[np.int64], cost: NDArray[np.float64], least: float
+    tableau: Tableau, row: int, prices: RowPrices, used: NDArray[np.int64], cost: NDArray[np.float64], least: float
 ) -> tuple[int, int]:
     """Return which class should enter the basis, and at which place, so that a row falls most; -1 where none does.
 
@@ -177,7 +177,7 @@ def _choose_exchange(  # noqa: C901  (one loop, compiled)
 
 
 @inner()
-def _measure_fall(tableau: Tableau, row: int, prices: Prices, enters: int, at: int) -> float:
+def _measure_fall(tableau: Tableau, row: int, prices: RowPrices, enters: int, at: int) -> float:
     """Return by how much an exchange lowers the price of a row."""
     table, basis = tableau.table, tableau.basis
     ratio = table[row, at] / table[enters, at]
@@ -193,7 +193,7 @@ def _measure_fall(tableau: Tableau, row: int, prices: Prices, enters: int, at: i
 
 
 @inner(inline=True)
-def _price(prices: Prices, one: int, coefficient: float) -> float:
+def _price(prices: RowPrices, one: int, coefficient: float) -> float:
     """Return what a class costs with a coefficient."""
     weight = float(prices.weight[one])
     if prices.level == 0.0:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.capacity import Cut, build_cover
-from celosia.protection.engine.cuts.tableau import Prices, Tableau, shorten_row, sum_rows, take_lightest_basis
+from celosia.protection.engine.cuts.tableau import RowPrices, Tableau, shorten_row, sum_rows, take_lightest_basis
 from celosia.tolerance import CUT_SATISFIED, CUT_VIOLATED
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class TableauSeparation:
             if self._tableau.place[column] >= 0:
                 continue
             up, down = builder.up[who], builder.down[who]
-            prices = Prices(weight, *((up, down) if sides.upward[k] else (down, up)), float(sides.levels[k]))
+            prices = RowPrices(weight, *((up, down) if sides.upward[k] else (down, up)), float(sides.levels[k]))
             self._shorten(column, prices)
             if shorten_row(self._tableau, column, prices._replace(weight=self._x), 0, 0.0) < 1.0:
                 self._add_capacity_cuts(self._repair(np.array([column]))[0], k)
@@ -106,7 +106,7 @@ class TableauSeparation:
     def separate_columns(self, columns: NDArray[np.int64], check: Callable[[], None]) -> None:
         """Make the rows of some classes that are not sensitive cheaper, and add their cuts."""
         weight, nothing = self._weigh(self._inside), np.zeros(0)
-        prices = Prices(weight, nothing, nothing, 0.0)
+        prices = RowPrices(weight, nothing, nothing, 0.0)
         for column in columns.tolist():
             check()
             if self._tableau.place[column] >= 0:
@@ -117,7 +117,7 @@ class TableauSeparation:
                 v = self._repair(np.array([column]))[0]
                 self._add(None if v is None else self._combinations.build_isolation_cut(v, column))
 
-    def _shorten(self, column: int, prices: Prices) -> None:
+    def _shorten(self, column: int, prices: RowPrices) -> None:
         """Make a row cheaper by exchanges, as long as a few of them make it so by much."""
         p, before = self._parameters, np.inf
         for _ in range(p.exchanges):

@@ -74,7 +74,7 @@ class Trial(NamedTuple):
     detour_values: NDArray[np.int32]
 
 
-class Effort(NamedTuple):
+class PivotEffort(NamedTuple):
     """How much a cell is worth.
 
     Parameters
@@ -176,7 +176,7 @@ def cancel(
 @kernel()
 def show_cells(
     order: NDArray[np.int64],
-    effort: Effort,
+    effort: PivotEffort,
     wanted: Wanted,
     witnesses: Witnesses,
     users: Users,
@@ -229,7 +229,7 @@ def _find_users(cell: int, witnesses: Witnesses, users: Users, trial: Trial) -> 
 def _replace_witnesses(
     cell: int,
     n_users: int,
-    effort: Effort,
+    effort: PivotEffort,
     wanted: Wanted,
     witnesses: Witnesses,
     users: Users,
@@ -262,7 +262,7 @@ def _replace_witnesses(
 
 @inner()
 def _find_detour(
-    cell: int, n_users: int, effort: Effort, wanted: Wanted, witnesses: Witnesses, trial: Trial, ground: Ground
+    cell: int, n_users: int, effort: PivotEffort, wanted: Wanted, witnesses: Witnesses, trial: Trial, ground: Ground
 ) -> int:
     """Write the cheapest move through a cell with room for what its users need; return its length, 0 for none."""
     need, attacker = plain(1), plain(-1)
@@ -290,7 +290,7 @@ def _replace(
     n_users: int,
     n_detour: int,
     bound: float,
-    effort: Effort,
+    effort: PivotEffort,
     wanted: Wanted,
     witnesses: Witnesses,
     users: Users,
@@ -322,7 +322,7 @@ def _replace(
 def _borrow(
     cell: int,
     place: int,
-    effort: Effort,
+    effort: PivotEffort,
     wanted: Wanted,
     witnesses: Witnesses,
     users: Users,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.protection.engine.heuristics.moves.beam import Cells, Ground, hash_keys, make_beam
-from celosia.protection.engine.heuristics.moves.exchange import Effort, Trial, list_users, show_cells
+from celosia.protection.engine.heuristics.moves.exchange import PivotEffort, Trial, list_users, show_cells
 from celosia.protection.engine.heuristics.moves.paths import Paths, find_paths
 from celosia.protection.engine.heuristics.moves.witnesses import (
     LARGEST_ROOM,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wishes:
+class MoveWishes:
     """Moves of some columns that are wanted within bounds of their own, which the columns themselves may leave.
 
     Parameters
@@ -75,7 +75,7 @@ class MoveSearch:
         problem: ProtectionProblem,
         late: Callable[[], bool],
         parameters: MoveParameters = PARAMETERS.moves,
-        wishes: Sequence[Wishes] = (),
+        wishes: Sequence[MoveWishes] = (),
         cell_price: float = 0.0,
     ) -> None:
         assert problem.product is not None  # noqa: S101  (callers ask for it)
@@ -198,7 +198,7 @@ class MoveSearch:
 
     def _show_cells(self, *, swaps: bool) -> None:
         parameters, witnesses, longest = self._parameters, self._witnesses, self._parameters.longest
-        effort = Effort(parameters.partners, parameters.later_tries, swaps)
+        effort = PivotEffort(parameters.partners, parameters.later_tries, swaps)
         most, n = parameters.users, len(self._problem)
         trial = Trial(
             np.zeros(most, dtype=np.int64),
@@ -283,7 +283,7 @@ class MoveSearch:
         return int((self._requirement[self._left()] < 0).sum())
 
 
-def _cells_of(problem: ProtectionProblem, wishes: Sequence[Wishes]) -> Cells:
+def _cells_of(problem: ProtectionProblem, wishes: Sequence[MoveWishes]) -> Cells:
     product = problem.product
     assert product is not None  # noqa: S101  (callers ask for it)
     keys = product.keys
@@ -297,7 +297,7 @@ def _cells_of(problem: ProtectionProblem, wishes: Sequence[Wishes]) -> Cells:
     )
 
 
-def _want_both_sides(problem: ProtectionProblem, wishes: Sequence[Wishes]) -> tuple[Wanted, NDArray[np.int64]]:
+def _want_both_sides(problem: ProtectionProblem, wishes: Sequence[MoveWishes]) -> tuple[Wanted, NDArray[np.int64]]:
     """Return what is wanted for every wish and requirement, and the requirement, -1 for wishes."""
     required = problem.requirements
     first = problem.n_attackers

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
-from celosia.protection.engine.heuristics.joint.annealing.reach import Levels, meet_levels
+from celosia.protection.engine.heuristics.joint.annealing.reach import RequiredLevels, meet_levels
 from celosia.protection.engine.heuristics.joint.annealing.tableau import mark_hidden, pivot, price_generators
 from celosia.tolerance import KERNEL_ZERO
 
@@ -22,7 +22,7 @@ _GROUPS = 3
 """Groups that are tried for one generator, the dearest first."""
 
 
-class Effort(NamedTuple):
+class ExchangeEffort(NamedTuple):
     """What steers the exchanges.
 
     Parameters
@@ -54,8 +54,8 @@ def exchange_generators(
     table: _Table,
     generators: NDArray[np.int64],
     cost: NDArray[np.float64],
-    levels: Levels,
-    effort: Effort,
+    levels: RequiredLevels,
+    effort: ExchangeEffort,
     refusals: NDArray[np.int64],
     best: NDArray[np.bool_],
     last: NDArray[np.bool_],

@@ -21,7 +21,7 @@ _MOST_STEPS = 40
 """Steps for every coordinate before a question is given up."""
 
 
-class Levels(NamedTuple):
+class RequiredLevels(NamedTuple):
     """How far classes must move; see `celosia.protection.engine.heuristics.joint.targets.Targets`."""
 
     columns: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Levels(NamedTuple):
 
 @inner()
 def meet_levels(  # noqa: C901  (one loop, compiled)
-    moves: _Table, levels: Levels, refusals: NDArray[np.int64]
+    moves: _Table, levels: RequiredLevels, refusals: NDArray[np.int64]
 ) -> bool:
     """Return whether every target reaches its level by these moves, ``(n, d)``; those that often fail are tried first.
 

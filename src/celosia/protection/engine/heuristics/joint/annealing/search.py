@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.heuristics.joint.annealing.exchange import Effort, exchange_generators
-from celosia.protection.engine.heuristics.joint.annealing.reach import Levels
+from celosia.protection.engine.heuristics.joint.annealing.exchange import ExchangeEffort, exchange_generators
+from celosia.protection.engine.heuristics.joint.annealing.reach import RequiredLevels
 from celosia.protection.engine.heuristics.joint.annealing.tableau import choose_generators
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 
@@ -46,7 +46,7 @@ def anneal_pattern(
         How hot it is.
     """
     dense = combinations.toarray()
-    levels = Levels(
+    levels = RequiredLevels(
         targets.columns,
         targets.signs,
         targets.levels,
@@ -65,7 +65,7 @@ def anneal_pattern(
         table = dense.copy()
         generators = choose_generators(table, shown[np.argsort(-cost[shown] * spread, kind="stable")])
         temperature = np.full(n, parameters.temperature * least * (1.0 - passed) ** 2)
-        effort = Effort(
+        effort = ExchangeEffort(
             temperature,
             random.random((n, 2)),
             weights,
