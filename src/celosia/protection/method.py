@@ -84,6 +84,11 @@ class Method(Protocol):
         """Whether the table may get further cells that move freely, are published nowhere and cost nothing."""
         return False
 
+    @property
+    def wants_splitting(self) -> bool:
+        """Whether widths of ranges are to be found by the splitting method (ADMM), whatever suits the table."""
+        return False
+
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs, cells that must be shown or hidden, known zeros.
 

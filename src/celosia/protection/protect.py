@@ -19,6 +19,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
+from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
@@ -34,7 +35,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.product import may_be_product
+from celosia.table.product import may_be_product, may_have_more_dimensions
 from celosia.table.table import Table, simplify_integer
 
 Engine = Callable[[Risk, Any, Run], Protection]
@@ -42,8 +43,9 @@ Engine = Callable[[Risk, Any, Run], Protection]
 
 MOVE_KERNELS, JOINT_KERNELS = "celosia.protection.engine.heuristics.moves", "celosia.protection.engine.heuristics.joint"
 TABLEAU_KERNELS = "celosia.protection.engine.cuts.tableau"
-"""Packages whose compiled functions only large product tables need, and only other large tables: a good part of what a
-first run compiles."""
+SPLITTING_KERNELS = "celosia.protection.intervals.admm"
+"""Packages whose compiled functions only large product tables need, only other large tables, and only ranges of tables
+that may have three dimensions: a good part of what a first run compiles."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -130,7 +132,9 @@ def protect(
         engine = _against_respondents(engine)
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
-    compile_kernels(progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, whole))
+    compile_kernels(
+        progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, how, whole)
+    )
     clock = Clock(time_limit)
     run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
     with answer_presses(clock.stop):
@@ -141,14 +145,15 @@ def protect(
             progress.done()
 
 
-def _list_unused_kernels(table: Table, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
-    """Return the packages whose kernels a table has no use for: nobody waits until they are compiled."""
+def _list_unused_kernels(table: Table, method: Method, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
+    """Return the packages whose kernels a run has no use for: nobody waits until they are compiled."""
     product = may_be_product(table)
     few_coordinates = not product and len(table) >= JOINT.least_columns
     used = {
         MOVE_KERNELS: product and len(table) >= PARAMETERS.moves.least_columns,
         JOINT_KERNELS: few_coordinates,
         TABLEAU_KERNELS: few_coordinates,
+        SPLITTING_KERNELS: method.wants_splitting or may_have_more_dimensions(table, INTERVALS.splitting_dimensions),
         INTEGER_KERNELS: integer is not False,
     }
     return tuple(package for package, needed in used.items() if not needed)

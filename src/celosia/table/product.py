@@ -62,6 +62,11 @@ def may_be_product(table: Table) -> bool:
     return bool(table.axes) and table.links is None
 
 
+def may_have_more_dimensions(table: Table, n_dimensions: int) -> bool:
+    """Return whether a table may be a product of more dimensions, at a glance: of bare problems nobody knows."""
+    return not may_be_product(table) or len(table.axes) > n_dimensions
+
+
 def find_product_structure(table: Table) -> ProductStructure | None:
     """Return the product structure of a table, None where it has none: a bare problem, linked or extended tables.
 

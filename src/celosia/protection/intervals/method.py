@@ -121,6 +121,11 @@ class Intervals(Method):
         return True
 
     @property
+    def wants_splitting(self) -> bool:
+        """Whether widths of ranges are to be found by the splitting method (ADMM), whatever suits the table."""
+        return self.search == "splitting"
+
+    @property
     def rounds(self) -> bool:
         """Whether ends are rounded outward on request."""
         return self.digits is not None or self.base is not None

@@ -11,6 +11,7 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
+from celosia.table.product import may_have_more_dimensions
 
 
 def find_product(searches: RangeSearches[RangesT]) -> Product | None:
@@ -19,11 +20,13 @@ def find_product(searches: RangeSearches[RangesT]) -> Product | None:
     how, n = ranges.method.search, len(ranges.problem) * len(ranges.problem.requirements)
     if not n or how == "cuts" or not can_split(ranges.problem) or bool(np.isfinite(ranges.most).any()):
         return None
-    product = product_of(ranges.risk.table.relations.matrix)
+    table, wanted, most_flat = ranges.risk.table, ranges.method.wants_splitting, parameters.splitting_dimensions
     large = n > parameters.splitting_size or searches.run.gap >= parameters.splitting.best_gap
-    deep = product is not None and len(product.sizes) > parameters.splitting_dimensions
-    suits = product is not None and (how == "splitting" or (deep and large))
-    return product if suits else None
+    if not wanted and not (large and may_have_more_dimensions(table, most_flat)):
+        return None
+    product = product_of(table.relations.matrix)
+    deep = product is not None and len(product.sizes) > most_flat
+    return product if wanted or deep else None
 
 
 def solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tuple[RangeSlacks, float]:
