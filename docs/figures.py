@@ -81,17 +81,17 @@ def search() -> None:
     )  # fmt: skip
     d.step(
         left, 404, wide, ["primal heuristics: round up, build, show again;", "fix cells by reduced costs"],
-        "engine/heuristics/, engine/relaxation.py",
+        "engine/heuristics/, engine/patterns/relaxation.py",
     )  # fmt: skip
     d.step(left, 500, wide, ["master in whole numbers:", "branch, cut, until nothing is violated"],
-           "engine/integer_master.py, engine/tree_search.py", _BLUE)  # fmt: skip
+           "engine/integer_master.py, engine/patterns/tree_search.py", _BLUE)  # fmt: skip
     d.step(left, 596, wide, ["audit in exact arithmetic"], "attack/audit.py", _ORANGE)
     d.text(left + wide // 2, 668, "safe: Protection with cost and bound", fill=_GREY)
 
     d.step(right, 308, 300, ["capacity, cover and zero-half cuts", "that x violates"], "engine/cuts/")
     d.step(right, 404, 300, ["incumbent: the best safe pattern"], "engine/incumbent.py")
     d.step(right, 500, 300, ["respondents attack the pattern:", "more requirements"],
-           "engine/oracle.py, respondents/oracle.py", _ORANGE)  # fmt: skip
+           "engine/patterns/oracle.py, respondents/oracle.py", _ORANGE)  # fmt: skip
     d.step(right, 596, 300, ["refused: this pattern hides too little"], "engine/incumbent.py")
 
     middle = left + wide // 2

@@ -14,7 +14,6 @@ from tests.unit.protection.conftest import make_risk
 
 from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
-from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
@@ -23,6 +22,7 @@ from celosia.protection.engine.heuristics.joint.search import JointSearch
 from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
 from celosia.protection.engine.null_space.merge import MergedProblem, merge_columns
 from celosia.protection.engine.parameters import EngineParameters, HeuristicParameters
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.run import Run
 from celosia.protection.suppression.presolve import presolve
@@ -160,7 +160,7 @@ def test_turns_at_cutting_planes_integer_masters_and_joint_moves_end_at_the_opti
         (always, 0.0),
         (never, 1.0),
     ):  # with both, with cuts alone, with neither
-        search = BranchAndCut(
+        search = PatternSearch(
             *(merged.problem, backends()[0], backends()[0], Clock(60.0)),
             parameters=EngineParameters(heuristics=hasty, most_required=most_required),
             coordinates=merged.coordinates,

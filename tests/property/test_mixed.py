@@ -22,7 +22,7 @@ from celosia.pattern.entries import WITH_VALUE, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.suppressed import Suppressed
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.publish.consistency import adds_up
 from celosia.protection.mixed.formulation import HidingPrices, MixedModes, NumberPrices

@@ -12,9 +12,9 @@ from tests.oracles.mode_oracle import cheapest
 from tests.oracles.suppression_cases import KINDS, drawn, put
 
 from celosia.protection.engine.modes import offers
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.modes.offer_changes import price_ranges
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem, problem_of
 from celosia.protection.run import Run

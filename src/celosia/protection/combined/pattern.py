@@ -16,7 +16,7 @@ from celosia.errors import SolverError
 from celosia.pattern.entries import HIDDEN
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.combined.problem import CombinedProblem
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.intervals.formulation import Prices, formulate_by_placed_widths
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches

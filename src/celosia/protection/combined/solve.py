@@ -14,8 +14,8 @@ from celosia.protection.combined.parameters import COMBINED, CombinedParameters
 from celosia.protection.combined.pattern import PatternStart, find_start, place_open_ranges
 from celosia.protection.combined.problem import CombinedProblem
 from celosia.protection.combined.start import failure_of, shorten, solve_by_ends
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import offer_range_widths
 from celosia.protection.intervals.publish.ranges import RangeSlacks

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import formulate_by_ends

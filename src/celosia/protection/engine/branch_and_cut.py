@@ -1,280 +1,88 @@
-"""Branch and cut for the cheapest safe pattern of one problem (Fischetti and Salazar 2000, section 4).
+"""The loop of branch and cut, one for every method (Fischetti and Salazar 2000, section 4; Salazar 2002, section 7).
 
-    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.relaxation`
-    round      reduce the point's support, or construct around it, to a safe pattern  `engine.heuristics.primal`
-    fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.relaxation`
-    branch     the master with integer variables; separate its solution; again        `engine.tree_search`
+    begin        add initial cuts, and find first safe points
+    cut          solve the relaxed master, separate its point, add the cuts, again
+    round        make safe points of the master's
+    strengthen   cut by sums of the master's rows, rounded
+    branch       solve the master in whole numbers, separate its solution, again
 
-Every bound comes from a relaxation, every pattern has a witness for each requirement; so at any moment the incumbent
-and the bound bracket the optimum.
+Points are patterns, which hide or show every cell (`engine.patterns`), or any modes of publication (`engine.modes`).
+Every bound comes from a relaxation, and every point that is kept meets all requirements; so at any moment the incumbent
+and the bound bracket the optimum. An oracle may add requirements while the search runs.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic
 
-import numpy as np
-from numpy.typing import NDArray
-
-from celosia.protection.engine.cuts.initial import initial_cuts
-from celosia.protection.engine.heuristics.joint.heuristic import has_few_coordinates
-from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
-from celosia.protection.engine.heuristics.joint.parameters import JointParameters
-from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
-from celosia.protection.engine.heuristics.primal import PrimalHeuristics
-from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
-from celosia.protection.engine.oracle import LazyRequirements
-from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
-from celosia.protection.engine.relaxation import Relaxation
-from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
-from celosia.protection.engine.tree_search import TreeSearch
-from celosia.solve.backend import Backend
-from celosia.solve.clock import Clock
+from celosia.protection.engine.incumbent import Incumbent, Scalar
+from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.deadline import DeadlineError, before, check
 
-if TYPE_CHECKING:
-    from celosia.attack.subproblems.proposals import ProposedWitnesses
-    from celosia.protection.engine.capacity import Cut
-    from celosia.protection.engine.null_space.coordinates import KernelCoordinates
-    from celosia.protection.engine.problem import Extend, ProtectionProblem
 
-
-class BranchAndCut:
-    """A search for the cheapest safe pattern, which can be left at any moment.
+class BranchAndCut(ABC, Generic[Scalar]):
+    """A search for the cheapest safe point of a master, which can be left at any moment.
 
     Parameters
     ----------
-    problem
-        The problem, or one component of it.
-    backend
-        Solves the linear masters and the attackers' subproblems.
-    tree
-        Solves the master with integer variables.
-    clock
-        When to stop.
-    listen
-        Is called after every better pattern or bound.
-    rows
-        Further rows of the master, such as a greatest number of hidden cells.
-    seed
-        Of the random numbers.
-    extend
-        The requirement oracle; None where the requirements of the problem are all.
-    audit_if_due
-        Is called now and then: the best pattern so far may be audited.
-    parameters
-        How effort is divided.
-    coordinates
-        Kernel coordinates of the columns, where they are known.
-    joint
-        How much effort joint moves are worth.
-
-    Attributes
-    ----------
     incumbent
         What has been found.
-    relaxation
-        The master with its cuts.
-    requirements
-        Accepts patterns, or adds requirements.
-    witnesses
-        Witnesses in whole numbers of a pattern that was found by moves, by columns; None where there are none.
+    stop
+        When to end.
     """
 
-    def __init__(
-        self,
-        problem: ProtectionProblem,
-        backend: Backend,
-        tree: Backend,
-        clock: Clock,
-        listen: Callable[[], None] = lambda: None,
-        rows: Sequence[Cut] = (),
-        seed: int = 0,
-        extend: Extend | None = None,
-        audit_if_due: Callable[[], None] = lambda: None,
-        parameters: EngineParameters = PARAMETERS,
-        coordinates: KernelCoordinates | None = None,
-        joint: JointParameters = JOINT,
-    ) -> None:
-        self._parameters, self._seed = parameters, seed
-        self.incumbent = found = PatternIncumbent(problem, rows, listen)
-        self._stop = stop = Stop(found, clock, audit_if_due, parameters.grace)
-        self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
-        self.requirements = lazy = LazyRequirements(extend, found, relaxation)
-        if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
-            relaxation.separate_in_kernel(coordinates)
-        moved = coordinates if self._is_sparsely_required(coordinates) else None
-        self._heuristics = heuristics = PrimalHeuristics(
-            found, stop, relaxation, lazy, seed, parameters.heuristics, moved, joint
-        )
-        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
-        self.witnesses: ProposedWitnesses | None = None
-        self._begun = False
+    def __init__(self, incumbent: Incumbent[Scalar], stop: Stop) -> None:
+        self.incumbent, self._stop = incumbent, stop
 
-    def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
-        """Return whether one joint move can serve the requirements: there are few of them for the freedom there is."""
-        required = len(np.unique(self.relaxation.separator.sides.columns))
-        most = self._parameters.most_required
-        return coordinates is not None and required <= most * coordinates.degrees_of_freedom
-
-    @property
-    def problem(self) -> ProtectionProblem:
-        """The problem, with what the oracle's requirements force."""
-        return self.incumbent.problem
-
-    @property
-    def cuts(self) -> list[Cut]:
-        """All cuts so far."""
-        return self.relaxation.pool.cuts
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether the first pattern takes long: there are many subproblems, no flows, and no joint moves."""
-        quick = self.relaxation.separator.is_network or self._heuristics.moves_jointly
-        return not quick and self._has_many_subproblems
-
-    @property
-    def _has_many_subproblems(self) -> bool:
-        return len(self.problem) * len(self.relaxation.separator.sides) > self._parameters.many_subproblems
-
-    def run(self, gap: float, time_limit: float = np.inf) -> None:
-        """Search until the pattern is optimal, or closer to the bound than the gap, or time is up.
-
-        If no pattern is known by then, everything is hidden: where that is not safe, nothing is.
-        """
-        self._stop.begin(gap, time_limit)
-        self.begin_with_moves()
+    def _run_in_time(self, work: Callable[[], None]) -> None:
+        """Do some work; where time is up before it is done, offer a safe point in haste, if none is known."""
         try:
-            with before(self._stop.deadline):
-                self._search()
+            work()
         except (TimeUpError, DeadlineError):
             check()
-            if self.incumbent.pattern is None and self.requirements.complete:
-                self._heuristics.accept_everything()
-
-    def begin_with_moves(self) -> None:
-        """Find a first pattern by moves of few cells where the table is a product and no network, once."""
-        if self._begun or not may_begin_with_moves(self.relaxation.separator, self._parameters):
-            return
-        self._begun = True
-        cost = self.problem.cost
-        with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
-            self.witnesses = begin_with_moves(
-                self.relaxation.separator,
-                self._stop,
-                lambda pattern: self._heuristics.accept_extended(pattern, cost),
-                self._parameters,
-                np.random.default_rng(self._seed) if self.requirements.complete else None,
-            )
-        check()
-
-    def propose_witnesses(self) -> ProposedWitnesses | None:
-        """Return witnesses in whole numbers of the best pattern, by columns, for the audit; None for none."""
-        return self._heuristics.propose_witnesses() or self.witnesses
+            self._offer_in_haste()
 
     def _search(self) -> None:
-        relaxation = self.relaxation
-        self._stop.check()
-        relaxation.master.add(self.incumbent.rows)
-        relaxation.master.add(initial_cuts(relaxation.separator))
-        if relaxation.separator.is_network and self._has_many_subproblems:
-            self._heuristics.reduce_everything(self.problem.cost)
-        self._heuristics.move_jointly()
-        self._cut_while_requirements_grow()
-        if self._heuristics.moves_jointly:
-            self._take_turns()
-            return
-        if not self.incumbent.one_step_left or not relaxation.separator.is_network:
-            relaxation.run_cutting_planes(deep=not relaxation.separator.is_network, zero_half=True)
-            self._round_point()
-        self._tree_search.run()
-
-    def _take_turns(self) -> None:
-        """Let cutting planes, integer masters and joint moves take turns until the gap is closed, or time is up."""
-        found, relaxation, p = self.incumbent, self.relaxation, self._parameters
-
-        def measure_gap() -> float:
-            return found.cost - found.bound
-
-        branching = Effort(self._tree_search.run_for, measure_gap)
-        cutting = Effort(
-            lambda seconds: relaxation.run_cutting_planes(deep=True, zero_half=True, seconds=seconds),
-            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
-        )
-        moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)
-        efforts = [branching, cutting, moving] if p.round_points else [branching, cutting]
-        Turns(self._stop, efforts, p.turn_share, p.least_turns, p.turn_memory).run()
-
-    def _cut_while_requirements_grow(self) -> None:
-        """Run cutting planes and heuristics again as long as the oracle adds requirements."""
-        separator = None
-        while separator is not self.relaxation.separator and not self._stop.reached:
-            separator = self.relaxation.separator
-            self.relaxation.run_cutting_planes(deep=False)
-            self._round_point()
-
-    def _round_point(self) -> None:
-        if self._parameters.round_points:
-            self._heuristics.round_point()
-
-    def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None, new: NDArray[np.int64]) -> None:
-        """Begin with valid cuts and a pattern, which is extended where it misses one of the new requirements.
-
-        Parameters
-        ----------
-        cuts
-            What safe patterns satisfy.
-        pattern
-            A pattern that meets the other requirements, ``(n,)``; None where none is known.
-        new
-            Those requirements that it may miss.
-        """
-        self.relaxation.master.add(cuts)
-        if pattern is None:
-            return
-        self.requirements.treat_as_new(new)
-        cost = self.problem.cost
-        with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
-            safe = self._heuristics.extend_pattern(pattern, cost)
-            if safe is not None:
-                self._heuristics.accept_extended(safe, cost)
-        check()
-
-    def forbid(self, missed: NDArray[np.int64], *, proved: bool) -> None:
-        """Go back to an earlier pattern, or none: the audit says that the best one misses these columns' levels.
-
-        What was fixed because of the pattern's cost is free again.
-        """
-        if self.incumbent.pattern is not None:
-            self.relaxation.reset()
-            self.relaxation.master.add(self.incumbent.refute(missed, proved=proved))
-
-    def hide_everything(self) -> None:
-        """Offer the pattern that hides all cells, reduced, without regard to time."""
-        with contextlib.suppress(TimeUpError):  # the oracle may have no time
-            self._heuristics.offer_everything(self.problem.cost)
-
-    def outcome(self) -> Outcome[np.bool_]:
-        """Return what was found, to be sent to another process."""
-        found = self.incumbent
-        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.cuts, self.propose_witnesses())
-
-    def adopt(self, found: Outcome[np.bool_]) -> None:
-        """Take over what another process found."""
-        if found.best is not None:
-            self.requirements.accept(found.best)
-        self.incumbent.take_over(found)
-        self.witnesses = found.witnesses
-        self.relaxation.master.add(found.cuts)
+        """Search until the gap is closed, or nothing is left to search."""
+        with before(self._stop.deadline):
+            self._begin()
+            grows = True
+            while grows and not self._stop.reached:
+                if not self._cut():
+                    return
+                separator = self.separator
+                self._round()
+                grows = self.separator is not separator
+            self._strengthen()
+            self._branch()
 
     @property
-    def known(self) -> tuple[list[Cut], list[Cut]]:
-        """The cuts so far, and the no-good cuts of refuted patterns; for `learn`."""
-        return self.cuts, self.incumbent.refuted
+    @abstractmethod
+    def separator(self) -> object:
+        """What separates points by the requirements so far; another one after the oracle has added some."""
 
-    def learn(self, cuts: Sequence[Cut], refuted: Sequence[Cut]) -> None:
-        """Take over cuts that another process found, and no-good cuts of patterns that were refuted there."""
-        self.incumbent.refuted += refuted
-        self.relaxation.master.add([*cuts, *refuted])
+    @abstractmethod
+    def _begin(self) -> None:
+        """Add initial cuts, and find first safe points."""
+
+    @abstractmethod
+    def _cut(self) -> bool:
+        """Cut points of the relaxed master off; return whether one is left to be rounded and to branch on."""
+
+    @abstractmethod
+    def _round(self) -> None:
+        """Make safe points of the master's."""
+
+    @abstractmethod
+    def _strengthen(self) -> None:
+        """Cut by sums of the master's rows, rounded, as far as that is done before branching."""
+
+    @abstractmethod
+    def _branch(self) -> None:
+        """Solve the master in whole numbers until nothing separates its solution."""
+
+    @abstractmethod
+    def _offer_in_haste(self) -> None:
+        """Offer some safe point, where time is up and none is known."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, SolverError
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.problem import Extension
 from celosia.protection.engine.stop import TimeUpError

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, SolverError
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.intervals.admm.product import Product
 from celosia.protection.intervals.formulation import formulate_by_placed_widths

@@ -11,7 +11,7 @@ import numpy as np
 
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.protection.combined.start import failure_of, finish_from_ranges, shorten, solve_by_ends, suggest
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
 from celosia.protection.intervals.search import RangeSearches
 from celosia.protection.intervals.solve import publish_ranges, solve_ranges

@@ -15,8 +15,8 @@ from celosia.attack.findings import MET
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SolverError
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.number_search import NumberSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels

@@ -15,8 +15,8 @@ from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, InfeasibleError, SolverError, list_items, pluralise, round_up
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.number_search import NumberSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import find_smallest, refuse_unreachable_levels

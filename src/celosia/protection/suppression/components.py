@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import SolverError
 from celosia.presses import admit_presses
-from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.parameters import EngineParameters
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.warm_start import pack_cuts
 from celosia.protection.run import Run
@@ -45,7 +45,7 @@ class ComponentSearch:
     rows
         Further rows of the master.
     known
-        Cuts, and no-good cuts, that are known; see `BranchAndCut.known`.
+        Cuts, and no-good cuts, that are known; see `PatternSearch.known`.
     """
 
     component: Component
@@ -62,7 +62,7 @@ class ComponentSearch:
         clock = Clock(None if math.isinf(self.time_limit) else self.time_limit)
         tree = backend_named(self.solver)
         with deadline.before(clock):
-            search = BranchAndCut(
+            search = PatternSearch(
                 *(self.component.problem, backends()[0], tree, clock),
                 rows=self.rows,
                 seed=self.seed,
@@ -89,12 +89,12 @@ class ComponentSearches:
         How they are run.
     """
 
-    searches: Sequence[tuple[BranchAndCut, Component]]
+    searches: Sequence[tuple[PatternSearch, Component]]
     rows: Sequence[Cut]
     run: Run
     parameters: EngineParameters
 
-    def __iter__(self) -> Iterator[BranchAndCut]:
+    def __iter__(self) -> Iterator[PatternSearch]:
         return (search for search, _ in self.searches)
 
     def __len__(self) -> int:
@@ -133,7 +133,7 @@ class ComponentSearches:
         except KeyboardInterrupt:
             self._finish_first_patterns([search for search, _ in todo])
 
-    def _to_send(self, search: BranchAndCut, component: Component) -> ComponentSearch:
+    def _to_send(self, search: PatternSearch, component: Component) -> ComponentSearch:
         """Return a search to be sent to another process."""
         run, known = self.run, search.known
         return ComponentSearch(
@@ -141,7 +141,7 @@ class ComponentSearches:
             *(self.rows, known, run.seed, self.parameters),
         )
 
-    def _finish_first_patterns(self, searches: Sequence[BranchAndCut]) -> None:
+    def _finish_first_patterns(self, searches: Sequence[PatternSearch]) -> None:
         """After Ctrl-C let searches that have no pattern yet find a quick one."""
         self.run.clock.stop()
         for search in searches:

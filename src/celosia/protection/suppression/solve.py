@@ -18,9 +18,9 @@ from celosia.attack.result import Audit
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, pluralise
 from celosia.pattern.pattern import Pattern
 from celosia.presses import answer_presses
-from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import CELLS, cuts_for_problem, keep_cuts, pattern_for_problem
 from celosia.protection.fallback import Fallback
@@ -149,10 +149,10 @@ class _Suppression:
         for search in self.searches:
             search.incumbent.freeze(unless=self._necessary)
 
-    def _open_search(self, part: Component, rows: Sequence[Cut]) -> BranchAndCut:
+    def _open_search(self, part: Component, rows: Sequence[Cut]) -> PatternSearch:
         """Return the search of a component."""
         run, extend = self.run, None if self.run.oracle is None else self._extend
-        return BranchAndCut(
+        return PatternSearch(
             *(part.problem, backends()[0], run.solver, run.clock, self._listen, rows, run.seed),
             extend=extend,
             audit_if_due=self._audit_if_due,

@@ -13,10 +13,10 @@ from tests.unit.protection.conftest import MakeRisk
 
 from celosia import Combined, Intervals, Mixed, Perturb, Protection, Risk, Round, protect
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.components import split_components
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_ranges
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.method import Method
 from celosia.protection.run import Run

@@ -10,9 +10,9 @@ from tests.oracles.bare_tables import FLAT_2, lattice
 from tests.unit.protection.conftest import MakeRisk
 
 from celosia import Attacker, Risk
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_hiding
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock

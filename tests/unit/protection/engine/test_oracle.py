@@ -11,9 +11,9 @@ from tests.unit.protection.conftest import make_risk
 from celosia import Attacker, OutOfTimeError, Pattern, Risk, Suppress, audit
 from celosia.attack.findings import MET
 from celosia.pattern.entries import SHOWN
-from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import CutBuilder
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import Extension, problem_of
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.run import Run, ViolatedRequirements
@@ -183,7 +183,7 @@ def test_a_pattern_is_kept_with_all_that_is_forced_since_it_was_made() -> None:
     forced[cell] = True
     told = [Extension(replace(problem, forced=forced), necessary=True, before=np.arange(len(problem.requirements)))]
     solver = backends()[0]
-    own = BranchAndCut(problem, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
+    own = PatternSearch(problem, solver, solver, Clock(None), extend=lambda _: told.pop() if told else None)
     without = np.ones(len(problem), dtype=bool)
     without[cell] = False
     assert not own.requirements.accept(without)

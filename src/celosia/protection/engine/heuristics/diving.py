@@ -75,15 +75,7 @@ class Diving:
             if not self._incumbent.cost < before * (1 - GAP_CLOSED):
                 return
 
-    def dive_until_confirmed(self, point: Point) -> None:
-        """Dive again as long as the oracle adds requirements at the bottom: the next dive knows the cuts."""
-        at: Point | None = point
-        while at is not None:
-            separator = self._relaxation.separator
-            self._dive(at)
-            at = None if self._relaxation.separator is separator else self._relaxation.cut()
-
-    def _dive(self, point: Point) -> None:
+    def dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
         master, integers = self._relaxation.master, self._modes.integers
         at: Point | None = point

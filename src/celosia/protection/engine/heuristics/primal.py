@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
-    from celosia.protection.engine.oracle import LazyRequirements
+    from celosia.protection.engine.patterns.oracle import LazyRequirements
+    from celosia.protection.engine.patterns.relaxation import Relaxation
     from celosia.protection.engine.problem import ProtectionProblem
-    from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.stop import Stop
 
 

@@ -13,7 +13,7 @@ from celosia.attack.result import Audit
 from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.modes.branch_and_cut import ModeSearch
+from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import conflict_of

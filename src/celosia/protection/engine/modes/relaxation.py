@@ -1,6 +1,6 @@
 """The relaxed master of any modes of publication: solve it, separate its point, add the cuts, again.
 
-Without whole numbers that is the whole search (`celosia.protection.engine.modes.branch_and_cut` has the rest). Points
+Without whole numbers that is the whole search (`celosia.protection.engine.modes.search` has the rest). Points
 count as safe when every level is reached in doubles; what is published is audited afterwards.
 """
 

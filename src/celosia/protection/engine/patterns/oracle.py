@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
-from celosia.protection.engine.relaxation import Relaxation, hiding_cuts, separate_pattern
+from celosia.protection.engine.patterns.relaxation import Relaxation, hiding_cuts, separate_pattern
 from celosia.protection.run import NewColumnsError
 
 if TYPE_CHECKING:

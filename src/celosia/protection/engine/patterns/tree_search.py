@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.heuristics.primal import PrimalHeuristics
     from celosia.protection.engine.incumbent import PatternIncumbent
-    from celosia.protection.engine.oracle import LazyRequirements
-    from celosia.protection.engine.relaxation import Relaxation
+    from celosia.protection.engine.patterns.oracle import LazyRequirements
+    from celosia.protection.engine.patterns.relaxation import Relaxation
 
 
 class TreeSearch:

@@ -5,9 +5,8 @@
     dive       fix whole numbers one part after another, cutting in between           `engine.heuristics.diving`
     branch     the master with whole numbers; separate its solution; again            `engine.modes.tree_search`
 
-Components that share nothing are searched apart (`engine.modes.components`), by an executor where there is one. Without
-whole numbers the first two steps are all. An oracle may add requirements while a search runs, as in
-`celosia.protection.engine.oracle`.
+The loop is `celosia.protection.engine.branch_and_cut`. Components that share nothing are searched apart
+(`engine.modes.components`), by an executor where there is one. Without whole numbers the first two steps are all.
 """
 
 from __future__ import annotations
@@ -23,11 +22,12 @@ from numpy.typing import NDArray
 
 from celosia.errors import SolverError
 from celosia.presses import admit_presses
+from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.heuristics.diving import Diving
 from celosia.protection.engine.heuristics.widening import Widening
 from celosia.protection.engine.incumbent import Incumbent, Outcome
-from celosia.protection.engine.master import CutPool
+from celosia.protection.engine.master import CutPool, Point
 from celosia.protection.engine.modes.components import ModeComponent, split_components
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
@@ -48,7 +48,7 @@ from celosia.solve.registry import backends
 from celosia.tolerance import GAP_CLOSED, TREE_BOUND
 
 
-class ModeSearch:
+class ModeSearch(BranchAndCut[np.float64]):
     """A search for the cheapest safe point of the modes of a problem, which can be left at any moment.
 
     Parameters
@@ -91,8 +91,10 @@ class ModeSearch:
         self.modes, self.run, self.parameters = modes, run, parameters
         self._integer = modes.integers
         self.root: NDArray[np.float64] | None = None
+        self._point: Point | None = None
+        self._is_first = True
         accuracy = TREE_BOUND if len(self._integer) else GAP_CLOSED / 2
-        self.incumbent = found = Incumbent[np.float64](
+        found = Incumbent[np.float64](
             modes.cost,
             modes.constant,
             modes.cost_step,
@@ -101,7 +103,8 @@ class ModeSearch:
             keeps=len(self._integer) > 0,
         )
         found.bound = modes.least_cost
-        self._stop = stop = Stop(found, run.clock, grace=0.0)
+        stop = Stop(found, run.clock, grace=0.0)
+        super().__init__(found, stop)
         stop.begin(max(run.gap, 2 * accuracy), np.inf)
         self.relaxation = ModeRelaxation(problem, modes, backend, found, stop, self._touch, parameters)
         self.requirements = PointRequirements(oracle, found, self.relaxation, stop)
@@ -220,35 +223,47 @@ class ModeSearch:
         self._begin_warm()
         try:
             parts = self._split()
-            if len(parts) > 1:
-                self._search_apart(parts)
-                return
-            with before(self._stop.deadline):
-                self._search()
-        except (TimeUpError, DeadlineError):
-            check()
-            self._widening.offer_in_haste()
+            self._run_in_time(partial(self._search_apart, parts) if len(parts) > 1 else self._search)
         except (SolverError, ArithmeticError):  # an incumbent is as good as before, and bounds stay valid
             with suppress(SolverError, ArithmeticError):
-                self._widening.offer_in_haste()
+                self._offer_in_haste()
             if self.best is None:
                 raise
 
-    def _search(self) -> None:
+    def _begin(self) -> None:
+        self._is_first = True
         if self.separator.is_hopeless:
             self.incumbent.conclude()
-            return
-        if len(self._integer) and not len(self.separator.sides):
+
+    def _cut(self) -> bool:
+        if not len(self._integer):
+            self.relaxation.cut(self._widening.repair)
+            return False
+        if not len(self.separator.sides):
             self._tree.run_without_requirements()
+            return False
+        self._point = self.relaxation.cut()
+        if self._point is not None and self._is_first:
+            self.root = self._point.x
+            self._point = self.relaxation.cut_by_rounding(self._point)
+        return self._point is not None
+
+    def _round(self) -> None:
+        if self._point is None:
             return
-        point = self.relaxation.cut(None if len(self._integer) else self._widening.repair)
-        if point is not None and len(self._integer):
-            self.root = point.x
-            point = self.relaxation.cut_by_rounding(point)
-        if point is not None and len(self._integer):
-            self._diving.round_hiding(point)
-            self._diving.dive_until_confirmed(point)
-            self._tree.run()
+        if self._is_first:
+            self._diving.round_hiding(self._point)
+        self._is_first = False
+        self._diving.dive(self._point)
+
+    def _strengthen(self) -> None:
+        """Do nothing: mixed-integer rounding follows the first cuts at once, for the sake of dives."""
+
+    def _branch(self) -> None:
+        self._tree.run()
+
+    def _offer_in_haste(self) -> None:
+        self._widening.offer_in_haste()
 
     def _split(self) -> list[ModeComponent]:
         """Return the components; none where no-good cuts, or requirements that an oracle adds, may connect them."""

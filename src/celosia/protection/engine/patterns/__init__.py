@@ -1,0 +1,1 @@
+"""The search over patterns, which hide or show every cell: suppression, and what other methods start from."""
