@@ -1,7 +1,8 @@
 """An audit that shares nothing with the package: linear programs of SciPy on the relations of a JJ file.
 
-It has a reader of its own and asks, for a sensitive cell and a side, how far the cell can move if the hidden cells move
-and the shown ones do not. Programs are in multiples of the level, so that one is what must be reached.
+It has a reader of its own and asks, for a sensitive cell and a side, how far the cell can move if hidden cells move,
+ranges move inside themselves, and shown cells do not. Programs are in multiples of the level, so that one is what must
+be reached.
 """
 
 from __future__ import annotations
@@ -132,19 +133,63 @@ def judge(problem: Problem, hidden: Sequence[int], *, half: bool = False, second
         for sign, level in ((1, float(problem.upl[cell])), (-1, float(below[cell])))
         if level > 0
     ]
-    random.Random(0).shuffle(todo)  # noqa: S311  (a sample, no secret)
     columns = np.flatnonzero(mask)
+    ends = (problem.lower - problem.value)[columns], (problem.upper - problem.value)[columns]
+    asked, missed = _count_missed(problem, columns, ends, todo, seconds)
+    return Verdict(asked, len(todo), missed, int(wrong.sum()))
+
+
+def judge_ranges(
+    problem: Problem, low: NDArray[np.float64], high: NDArray[np.float64], *, seconds: float = math.inf
+) -> Verdict:
+    """Return whether ranges keep every sensitive value far enough from being known.
+
+    Parameters
+    ----------
+    problem
+        What is to be protected.
+    low, high
+        What is published of every cell, ``(n,)`` each: equal for shown cells, infinite for hidden ones.
+    seconds
+        As in `judge`.
+    """
+    shown = low == high
+    outside = (low > problem.value) | (high < problem.value)
+    wrong = outside | (np.isin(problem.status, ("u", "m")) & shown) | ((problem.status == "z") & ~shown)
+    todo = [
+        (cell, sign, level)
+        for cell in np.flatnonzero((problem.status == "u") & ~shown).tolist()
+        for sign, level in ((1, float(problem.upl[cell])), (-1, float(problem.lpl[cell])))
+        if level > 0
+    ]
+    columns = np.flatnonzero(~shown)
+    ends = (
+        np.maximum(problem.lower, low)[columns] - problem.value[columns],
+        np.minimum(problem.upper, high)[columns] - problem.value[columns],
+    )
+    asked, missed = _count_missed(problem, columns, ends, todo, seconds)
+    return Verdict(asked, len(todo), missed, int(wrong.sum()))
+
+
+def _count_missed(
+    problem: Problem,
+    columns: NDArray[np.int64],
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
+    todo: list[tuple[int, int, float]],
+    seconds: float,
+) -> tuple[int, int]:
+    """Return how many requirements were asked, in random order, before time was up, and how many are missed."""
+    random.Random(0).shuffle(todo)  # noqa: S311  (a sample, no secret)
     place = {int(cell): k for k, cell in enumerate(columns)}
     matrix = problem.relations[:, columns]
     matrix = matrix[np.diff(matrix.indptr) > 0]
-    ends = (problem.lower - problem.value)[columns], (problem.upper - problem.value)[columns]
     began, asked, missed = time.process_time(), 0, 0
     for cell, sign, level in todo:
         if time.process_time() - began > seconds:
             break
         asked += 1
         missed += not _reaches(matrix, ends, place[cell], sign, level)
-    return Verdict(asked, len(todo), missed, int(wrong.sum()))
+    return asked, missed
 
 
 def _reaches(
