@@ -86,6 +86,18 @@ def test_the_cost_is_that_of_one_plain_program(kind: str, method: str) -> None:
     compare("plain 0", kind, method)
 
 
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        pytest.param(6, "flat", id="ranges that must add up with numbers"),
+        pytest.param(15, "flat", id="cuts below the tolerance of a tree"),
+        pytest.param(1, "cube", id="cuts below the tolerance of a tree, in a cube"),
+    ],
+)
+def test_numbers_beside_ranges_are_as_cheap_as_those_of_one_plain_program(number: int, kind: str) -> None:
+    compare(f"slow plain {number}", kind, "mixed with numbers")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)

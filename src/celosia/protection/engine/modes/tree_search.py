@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import SolverError
 from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend, Capability, Row
-from celosia.solve.solution import Status
+from celosia.solve.solution import Solution, Status
 from celosia.tolerance import INTEGRAL, TREE_BOUND
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class ModeTree:
     ) -> None:
         self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
         self._requirements, self._diving, self._solver, self._gap = requirements, diving, solver, gap
+        self._cuts_lazily = Capability.LAZY in solver.capabilities
         self._modes, self._parameters, self._integer = (
             relaxation.modes,
             relaxation.parameters,
@@ -92,19 +94,11 @@ class ModeTree:
 
     def run(self) -> None:
         """Solve the master with whole numbers until its solution violates no cut."""
-        lazy, exact = Capability.LAZY in self._solver.capabilities, not len(self._relaxation.separator.sides)
+        exact = not len(self._relaxation.separator.sides)
         while not self._stop.reached:
             self._stop.check()
             whole = self._integer_master()
-            model = self._solver.open(whole.problem)
-            if lazy and len(self._relaxation.separator.sides):
-                allowed = self._absolute_gap(self._gap, whole)
-                separate = partial(self._separate_lazily, whole)
-                solution = model.solve_lazily(separate, time_limit=self._stop.left, absolute_gap=allowed)
-            else:
-                allowed = self._absolute_gap(self._gap if exact else self._gap_of_a_round(), whole)
-                effort = None if len(self._relaxation.separator.sides) else self._parameters.effort
-                solution = model.solve(time_limit=self._stop.left, absolute_gap=allowed, effort=effort)
+            solution = self._solve(whole, exactly=exact)
             if solution.status is Status.INFEASIBLE:
                 self._incumbent.conclude()
                 return
@@ -123,9 +117,27 @@ class ModeTree:
                 self._diving.complete(v)
             if solution.status is Status.STOPPED:
                 raise TimeUpError
-            if not new and (lazy or exact):
+            if not new and (self._cuts_lazily or exact):
                 return
             exact = not new
+
+    def _solve(self, whole: IntegerMaster, *, exactly: bool) -> Solution:
+        """Return the solution of an integer master, cut inside the tree, or as it is where the solver cannot do that.
+
+        Where the solver takes a cut for satisfied that is not, by its tolerance, cuts are rows of masters from then on.
+        """
+        attacked = len(self._relaxation.separator.sides) > 0
+        if self._cuts_lazily and attacked:
+            allowed, separate = self._absolute_gap(self._gap, whole), partial(self._separate_lazily, whole)
+            try:
+                model = self._solver.open(whole.problem)
+                return model.solve_lazily(separate, time_limit=self._stop.left, absolute_gap=allowed)
+            except SolverError:
+                self._cuts_lazily = False
+        allowed = self._absolute_gap(self._gap if exactly else self._gap_of_a_round(), whole)
+        effort = None if attacked else self._parameters.effort
+        model = self._solver.open(whole.problem)
+        return model.solve(time_limit=self._stop.left, absolute_gap=allowed, effort=effort)
 
     def _absolute_gap(self, gap: float, whole: IntegerMaster) -> float:
         """Return how far a cost may lie above a bound; solvers do not see what is paid in any case."""

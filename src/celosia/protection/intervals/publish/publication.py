@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -52,8 +53,8 @@ class RangePublisher:
         Shifts that only an audit can judge are kept if they cost no more: those next to hidden cells and other numbers,
         and those of ranges tied to whole numbers, which are shifted after they have been widened to whole ones.
         """
-        whole, first = self._tied_to_whole, self._shift_first(slacks)
-        placed = self._place(first)
+        whole = self._tied_to_whole
+        placed, first = self._place_first(slacks)
         if not (self.ranges.method.shift and self.ranges.sliding) or self.run.clock.left <= 0:
             return placed
         if bool(whole.any()):
@@ -65,6 +66,18 @@ class RangePublisher:
             further = self.shift(replace(slacks, down=down, up=up), freely=True, among=~whole)
             placed, _ = self._keep_cheaper((placed, first), further)
         return placed
+
+    def _place_first(self, slacks: RangeSlacks) -> tuple[AuditedRanges, RangeSlacks]:
+        """Return ranges that pass the audit, shifted or, where they are not accepted then, not, and their slacks.
+
+        Beside other numbers values in ranges must add up with these, which a shift may prevent.
+        """
+        first = self._shift_first(slacks)
+        placed = self._place(first)
+        if first is not slacks and not self.ranges.accepts(placed.pattern):
+            with suppress(InfeasibleError):
+                return self._place(slacks), slacks
+        return placed, first
 
     def _shift_first(self, slacks: RangeSlacks) -> RangeSlacks:
         """Return ranges shifted to where they can be placed, those tied to whole numbers as little as possible."""
@@ -83,7 +96,8 @@ class RangePublisher:
         except InfeasibleError:
             return known
         allowed = self.ranges.loss(known[0].pattern) * (1 + self.ranges.parameters.dearer)
-        return (other, further) if self.ranges.loss(other.pattern) <= allowed else known
+        kept = self.ranges.loss(other.pattern) <= allowed and self.ranges.accepts(other.pattern)
+        return (other, further) if kept else known
 
     @cached_property
     def _tied_to_whole(self) -> NDArray[np.bool_]:
