@@ -15,6 +15,9 @@ from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.tolerance import ENDLESS
 
+_CLOSE = 1e-6
+"""A share of the cost that tolerances of a solver may change."""
+
 _FAR = 1e4
 """No cell of a small table moves by more, in units."""
 
@@ -86,7 +89,9 @@ def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     whole = np.flatnonzero(integer)
     low[whole] = high[whole] = np.rint(found.x[whole])
     again = milp(cost, constraints=held, bounds=Bounds(low, high))
-    return float("nan") if again.x is None else modes.constant + float(again.fun)
+    if again.x is None or again.fun - found.fun > _CLOSE * max(1.0, abs(found.fun)):
+        return float("nan")  # what it found needs numbers that are not quite whole
+    return modes.constant + float(again.fun)
 
 
 def _block(n: int, place: int, copies: int, v: int) -> sp.csr_array:
