@@ -83,7 +83,18 @@ def cheapest(task: ProtectionProblem, modes: Modes) -> float:
     cost = np.concatenate([modes.program.cost, np.zeros(width - v)])
     held = LinearConstraint(sp.vstack(rows), np.concatenate(lower), np.concatenate(upper))
     low, high = np.concatenate(wide_lower), np.concatenate(wide_upper)
-    found = milp(cost, constraints=held, bounds=Bounds(low, high), integrality=integer, options={"mip_rel_gap": 0.0})
+    # Presolve of HiGHS 1.12 has called a solution optimal that is not: the cheaper of two answers is right.
+    answers = [
+        milp(
+            cost,
+            constraints=held,
+            bounds=Bounds(low, high),
+            integrality=integer,
+            options={"mip_rel_gap": 0.0, "presolve": presolve},
+        )
+        for presolve in (True, False)
+    ]
+    found = min(answers, key=lambda one: np.inf if one.x is None else one.fun)
     if found.x is None:
         return float("inf")
     whole = np.flatnonzero(integer)
