@@ -73,13 +73,16 @@ class JointParameters:
         Share of the time of a search for simulated annealing of the best pattern; 0 to 1.
     temperature
         The mean cost by which it lets a pattern get dearer at first, as a part of the cost; it falls to nothing.
-    moves
-        Independent moves that a pattern keeps meanwhile: those with fewer have too few neighbours.
-    most_added
-        Part of the cost that may be hidden in addition for an exchange, at most: no group is dearer.
-    exchanges, most_accepted, most_tableaux
-        Exchanges with one tableau that are tried, and accepted, at most, and tableaux in one annealing: without a limit
-        of time the temperature falls with their number.
+    most_left_out, another
+        Generators that a step leaves out, at most, and the chance that after each of them there is another (0 to 1). On
+        tables of 126 degrees of freedom steps of 6 end a tenth above those of 40; more take too long each.
+    contest
+        Generators that are drawn for each that is left out: the one without which least is hidden in addition.
+    spread_of_groups
+        Standard deviation of the logarithm of costs by which groups are shown again: the dearest come first, mostly.
+    steps_a_tableau, most_accepted, most_tableaux
+        Steps with one tableau, and patterns that are accepted meanwhile, at most, and tableaux in one annealing:
+        without a limit of time the temperature falls with their number.
     order_spread
         Standard deviation of the logarithm of costs by which the dearest shown classes become generators.
     least_annealed
@@ -133,12 +136,14 @@ class JointParameters:
     starting_share: float = 0.4
     most_annealed: int = 200
     annealing_share: float = 0.7
-    temperature: float = 0.06
-    moves: int = 4
-    most_added: float = 0.06
-    exchanges: int = 2000
+    temperature: float = 0.02
+    most_left_out: int = 40
+    another: float = 0.95
+    contest: int = 6
+    spread_of_groups: float = 0.3
+    steps_a_tableau: int = 25
     most_accepted: int = 100
-    most_tableaux: int = 400
+    most_tableaux: int = 200
     order_spread: float = 0.3
     least_annealed: float = 0.01
     detours: int = 6

@@ -1,1 +1,1 @@
-"""Simulated annealing of joint patterns: generators of what is shown are exchanged for groups of what is hidden."""
+"""Simulated annealing of joint patterns: generators of what is shown are left out, and groups are shown again."""

@@ -20,6 +20,9 @@ _Table = Annotated[NDArray[np.float64], 2]
 _MOST_STEPS = 40
 """Steps for every coordinate before a question is given up."""
 
+_LEAST_KEPT = 0.02
+"""Part of its level by which a witness must move a target to be scaled up: rounding errors are scaled up with it."""
+
 
 class RequiredLevels(NamedTuple):
     """How far classes must move; see `celosia.protection.engine.heuristics.joint.targets.Targets`."""
@@ -33,41 +36,63 @@ class RequiredLevels(NamedTuple):
 
 
 @inner()
-def meet_levels(  # noqa: C901  (one loop, compiled)
-    moves: _Table, levels: RequiredLevels, refusals: NDArray[np.int64]
+def meet_levels(
+    moves: _Table, among: NDArray[np.int64], witnesses: _Table, levels: RequiredLevels, refusals: NDArray[np.int64]
 ) -> bool:
-    """Return whether every target reaches its level by these moves, ``(n, d)``; those that often fail are tried first.
+    """Return whether every target reaches its level by moves of some classes; those that often fail are tried first.
 
-    A move that takes one target to its level, and others as well, settles all of them.
+    Parameters
+    ----------
+    moves, among
+        The moves, ``(m, d)``, and of which classes they are, ``(m,)``; no other class moves.
+    witnesses
+        A combination of them for every target, which is replaced by one that takes it to its level, ``(t, m)``.
+        Multiples are tried first, then those of other targets' witnesses, then a program.
+    levels
+        What must move.
+    refusals
+        How often every target was the reason for a no, counted on, ``(t,)``.
     """
-    n, d = moves.shape
-    place, count = np.full(n, -1, dtype=np.int64), 0
-    for i in range(n):
-        for k in range(d):
-            if abs(moves[i, k]) > TABLEAU_ZERO:
-                place[i] = count
-                count += 1
-                break
-    for t in range(len(levels.columns)):
-        if place[levels.columns[t]] < 0:
+    place = np.full(levels.lower.shape[1], -1, dtype=np.int64)
+    for i in range(len(among)):
+        place[among[i]] = i
+    for one in levels.columns:
+        if place[one] < 0 or np.abs(moves[place[one]]).max() <= TABLEAU_ZERO:
             return False
-    classes = np.flatnonzero(place >= 0)
-    rows, y = moves[classes], np.zeros(count)
     order = np.argsort(-refusals)
-    settled = np.zeros(len(order), dtype=np.bool_)
     for t in order:
-        if settled[t]:
-            continue
-        box, sign = levels.boxes[t], 1.0 if levels.signs[t] == 0 else float(levels.signs[t])
-        lower, upper = levels.lower[box][classes], levels.upper[box][classes]
-        if not _reach(rows.copy(), place[levels.columns[t]], sign, levels.levels[t], lower, upper, y):
-            refusals[t] += 1
-            return False
+        own = place[levels.columns[t]]
+        found = _scale(witnesses[t], own, t, among, levels, witnesses[t])
         for other in order:
-            if levels.boxes[other] == box:
-                reached = y[place[levels.columns[other]]]
-                reached = abs(reached) if levels.signs[other] == 0 else reached * levels.signs[other]
-                settled[other] |= reached >= levels.levels[other]
+            found = found or (other != t and _scale(witnesses[other], own, t, among, levels, witnesses[t]))
+        if not found:
+            box, sign = levels.boxes[t], 1.0 if levels.signs[t] == 0 else float(levels.signs[t])
+            lower, upper = levels.lower[box][among], levels.upper[box][among]
+            if not _reach(moves.copy(), own, sign, levels.levels[t], lower, upper, witnesses[t]):
+                refusals[t] += 1
+                return False
+    return True
+
+
+@inner()
+def _scale(
+    move: NDArray[np.float64],
+    own: int,
+    t: int,
+    among: NDArray[np.int64],
+    levels: RequiredLevels,
+    scaled: NDArray[np.float64],
+) -> bool:
+    """Return whether a multiple of a move takes a target to its level within its bounds, and fill it in then."""
+    level = levels.levels[t] * (1.0 if levels.signs[t] == 0 else levels.signs[t])
+    if abs(move[own]) < _LEAST_KEPT * abs(level):
+        return False
+    factor, box, most = level / move[own], levels.boxes[t], 1.0 + KERNEL_ZERO
+    for i in range(len(move)):
+        step = factor * move[i]
+        if step > levels.upper[box, among[i]] * most or -step > levels.lower[box, among[i]] * most:
+            return False
+    scaled[:] = factor * move
     return True
 
 
@@ -91,7 +116,7 @@ def _reach(
             return False
         step, row = _longest_step(rows, column, direction, y, lower, upper)
         wanted = (level - sign * y[own]) / (sign * direction * rows[own, column])
-        if wanted <= step:
+        if wanted <= step * (1.0 + KERNEL_ZERO):  # levels as large as a bound are common
             y += wanted * direction * rows[:, column]
             return True
         if row < 0:

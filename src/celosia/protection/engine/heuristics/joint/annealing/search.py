@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.heuristics.joint.annealing.exchange import ExchangeEffort, exchange_generators
 from celosia.protection.engine.heuristics.joint.annealing.reach import RequiredLevels
+from celosia.protection.engine.heuristics.joint.annealing.ruin import RuinEffort, ruin_and_recreate
 from celosia.protection.engine.heuristics.joint.annealing.tableau import choose_generators
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 
@@ -28,7 +28,7 @@ def anneal_pattern(
     elapsed: Callable[[], float],
     parameters: JointParameters = PARAMETERS,
 ) -> Iterator[NDArray[np.bool_] | None]:
-    """Yield cheaper and cheaper patterns, None where some exchanges have found none; they are safe but for rounding.
+    """Yield cheaper and cheaper patterns, None where some steps have found none; they are safe but for rounding.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def anneal_pattern(
     )
     weights = np.random.default_rng(0).random((dense.shape[1], 2)) + 0.5
     refusals = np.zeros(len(targets), dtype=np.int64)
-    n, least, now = parameters.exchanges, float(cost[hidden].sum()), hidden
+    least, now = float(cost[hidden].sum()), hidden
     for tableau in range(parameters.most_tableaux):
         passed = max(elapsed(), tableau / parameters.most_tableaux)
         if passed >= 1.0:
@@ -64,17 +64,20 @@ def anneal_pattern(
         spread = np.exp(parameters.order_spread * random.standard_normal(len(shown)))
         table = dense.copy()
         generators = choose_generators(table, shown[np.argsort(-cost[shown] * spread, kind="stable")])
-        temperature = np.full(n, parameters.temperature * least * (1.0 - passed) ** 2)
-        effort = ExchangeEffort(
-            temperature,
-            random.random((n, 2)),
+        effort = RuinEffort(
+            np.full(parameters.steps_a_tableau, parameters.temperature * least * (1.0 - passed) ** 2),
+            int(random.integers(np.iinfo(np.int32).max)),
             weights,
-            parameters.most_added,
-            parameters.moves,
+            parameters.most_left_out,
+            parameters.another,
+            parameters.contest,
+            parameters.spread_of_groups,
             parameters.most_accepted,
         )
         best, last = np.zeros(len(cost), dtype=bool), np.zeros(len(cost), dtype=bool)
-        found, _ = exchange_generators(table, generators, cost, levels, effort, refusals, best, last)
+        found, steps = ruin_and_recreate(table, generators, cost, levels, effort, refusals, best, last)
+        if not steps:  # rounding errors: the last pattern has no witnesses in this tableau
+            return
         now = last
         if found < least:
             least = found
