@@ -100,7 +100,7 @@ class JointHeuristic:
             if found is not None:
                 self._improve(found, self._parameters.start_share * seconds)
         if self._best is not None and not self._is_late() and not self._stop.reached:
-            self._anneal(self._best, self._parameters.annealing_share * (self._until - self._stop.clock.seconds))
+            self._anneal_repeatedly(self._parameters.annealing_share * (self._until - self._stop.clock.seconds))
         if self._best is not None and not self._is_late() and not self._stop.reached:
             self._improve(self._best, self._until - self._stop.clock.seconds)
         if self._best is not None and not self._stop.reached:
@@ -110,7 +110,7 @@ class JointHeuristic:
     def _count_starts(self, seconds: float) -> int:
         """Return from how many first moves to search, as long as the last one took, in so many seconds."""
         p = self._parameters
-        if self._search.anneals:  # which forgets where it started
+        if self._search.anneals:  # which starts by itself
             return 1
         each = self._start_seconds + p.start_share * seconds
         return min(p.starts, 1 + int(p.starting_share * seconds / each)) if np.isfinite(each) and each > 0 else p.starts
@@ -121,11 +121,26 @@ class JointHeuristic:
         begin = clock.seconds
         self._take(self._search.search(start, lambda: (clock.seconds - begin) / max(seconds, 1e-9)))
 
+    def _anneal_repeatedly(self, seconds: float) -> None:
+        """Anneal the best pattern, then others from further first moves, for so many seconds in all."""
+        p = self._parameters
+        if not self._search.anneals:
+            return
+        fits = seconds * p.restart_share >= p.annealings * self._start_seconds
+        count = p.annealings if fits else max(1, int(seconds * p.restart_share / self._start_seconds))
+        for number in range(count):
+            if self._is_late() or self._stop.reached:
+                return
+            start = self.start() if number else self._best
+            if start is not None:
+                self._anneal(start, seconds / count)
+
     def _anneal(self, start: JointPattern, seconds: float) -> None:
         """Anneal a pattern for so many seconds."""
         clock = self._stop.clock
         begin = clock.seconds
-        self._take(self._search.anneal(start, lambda: (clock.seconds - begin) / max(seconds, 1e-9)))
+        below = np.inf if self._best is None else self._best.cost
+        self._take(self._search.anneal(start, lambda: (clock.seconds - begin) / max(seconds, 1e-9), below))
 
     def _take(self, patterns: Iterable[JointPattern | None]) -> JointPattern | None:
         """Accept patterns as they come, as long as there is time for more; return the cheapest."""

@@ -146,15 +146,21 @@ class JointSearch:
         """Whether there are few enough degrees of freedom for a tableau."""
         return bool(self._combinations.shape[1] <= self._parameters.most_annealed)
 
-    def anneal(self, start: JointPattern, elapsed: Callable[[], float]) -> Iterator[JointPattern | None]:
-        """Yield cheaper patterns by simulated annealing, None where some exchanges have found none; see `search`."""
+    def anneal(
+        self, start: JointPattern, elapsed: Callable[[], float], below: float = np.inf
+    ) -> Iterator[JointPattern | None]:
+        """Yield cheaper patterns by simulated annealing, None where some steps have found none; see `search`.
+
+        Witnesses are looked for only where a pattern costs less than `below`.
+        """
         if not self.anneals:
             return
-        cheapest, seen = None, start.cost
+        cheapest, seen = None, min(start.cost, below)
         for found in anneal_pattern(
             start.hidden, self._combinations, self.targets, self._cost, self._random, elapsed, self._parameters
         ):
-            cheapest = cheapest if found is None else found
+            if found is not None and float(self._cost[found].sum()) < seen:
+                cheapest = found
             if self._late():
                 break
             yield None
