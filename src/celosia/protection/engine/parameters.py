@@ -51,6 +51,9 @@ class CutParameters:
     inward, mean_weight
         How far from the last point towards the mean of earlier ones points are separated in kernel coordinates, and
         the weight of the last point in that mean; 0 to 1.
+    most_moves, most_scaled
+        Moves of attackers' programs that are kept for other patterns and requirements, some hundred bytes each, and by
+        how much they are scaled up, 1 or more: rounding errors grow as much.
     longest_chain
         Relations in a chain by which a cell is determined; longer ones are left to other cuts.
     patience, patience_in_kernel
@@ -87,6 +90,8 @@ class CutParameters:
     least_rows: int = 15
     inward: float = 0.7
     mean_weight: float = 0.2
+    most_moves: int = 5000
+    most_scaled: float = 10.0
     longest_chain: int = 200
     patience: int = 3
     patience_in_kernel: int = 1
@@ -98,7 +103,7 @@ class CutParameters:
 
     def __post_init__(self) -> None:
         _check_shares(self, "least_share", "zero_half_violation", "inward", "mean_weight", "even_share", "least_fall")
-        _check_least(self, enough_cuts=1, patience=1, patience_in_kernel=1)
+        _check_least(self, enough_cuts=1, patience=1, patience_in_kernel=1, most_moves=1, most_scaled=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import CutBuilder, Reach
+    from celosia.protection.engine.subproblems.known_moves import KnownMoves
     from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 Complete = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
@@ -139,11 +140,31 @@ class AttackerProgram:
                 reaches.append(self._reach(again, k, sides))
             yield ProgramSolution(k, min(reached, 1.0), [reach for reach in reaches if reach is not None])
 
-    def solve_exactly(self, sides: SideRequirements, *, why: bool = True) -> Iterator[ProgramSolution]:
-        """Yield the solutions in a pattern, with attackers' bounds as they are, on request with their reaches."""
-        for k in range(len(sides)):
+    def solve_exactly(
+        self, sides: SideRequirements, known: KnownMoves, *, why: bool = True
+    ) -> Iterator[ProgramSolution]:
+        """Yield the solutions in a pattern, with attackers' bounds as they are, on request with their reaches.
+
+        Requirements that a known move serves need no program; the highest levels come first, whose moves serve most.
+        """
+        hidden = np.zeros(len(self.builder.problem), dtype=bool)
+        hidden[self.columns] = True
+        served = known.find_served(hidden, sides)
+        for k in np.flatnonzero(served).tolist():
+            yield ProgramSolution(k, 1.0, [])
+        for k in np.argsort(-sides.levels, kind="stable").tolist():
+            if served[k]:
+                continue
             table = self.find_witness(sides, k, why=why)
             yield ProgramSolution(k, table.reached, [] if table.reach is None else [table.reach])
+            served[k] = True
+            if table.is_reached:
+                known.add(self.columns, table.moves, float(sides.levels[k]))
+                new = np.flatnonzero(~served)
+                new = new[known.find_served_by_last(sides.take(new))]
+                served[new] = True
+                for other in new.tolist():
+                    yield ProgramSolution(other, 1.0, [])
 
     def find_witness(self, sides: SideRequirements, k: int, *, why: bool = True) -> Witness:
         """Return the optimal table of a requirement in a pattern, with moves no longer than the level if possible."""

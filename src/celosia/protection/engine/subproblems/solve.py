@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import colour_rows
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_minimum_cuts, measure_flows
+from celosia.protection.engine.subproblems.known_moves import KnownMoves
 from celosia.protection.engine.subproblems.lp import AttackerProgram
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
@@ -73,6 +74,11 @@ class Subproblems:
     def problem(self) -> ProtectionProblem:
         """The problem."""
         return self.builder.problem
+
+    @cached_property
+    def _known(self) -> KnownMoves:
+        """The moves in patterns that programs have found."""
+        return KnownMoves(self.builder)
 
     @cached_property
     def networks(self) -> list[SupportGraph]:
@@ -220,7 +226,7 @@ class Subproblems:
                 self.builder, columns, share[columns], self.backend, support.complete, self.least_ratio
             )
             mine = sides.take(places)
-            for answer in program.solve_exactly(mine, why=why) if integer else program.solve(mine):
+            for answer in program.solve_exactly(mine, self._known, why=why) if integer else program.solve(mine):
                 check()
                 if late():
                     return
