@@ -101,6 +101,7 @@ class Separator:
         *,
         integer: bool = False,
         deep: bool = True,
+        thorough: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> ViolatedCuts:
         """Return cuts that a point violates.
@@ -113,12 +114,15 @@ class Separator:
             The point is a pattern: attackers' bounds are not capped, and every cut that is missed at all counts.
         deep
             Solve linear programs where flows find nothing.
+        thorough
+            Solve linear programs at a pattern even where flows find cuts.
         check
             Is called after every linear program; what it raises ends the separation.
         """
         sides, x = self.sides, self.builder.padded_with_forced(x)
         found = self._separate_by_networks(x, sides, integer=integer)
-        if self.is_network or not deep or len(found.cuts) >= self.parameters.enough_cuts or (integer and found.cuts):
+        enough = 1 if integer else self.parameters.enough_cuts
+        if self.is_network or not deep or (len(found.cuts) >= enough and not thorough):
             return found
         solutions = self.subproblems.solve(x, sides, integer=integer, check=check)
         deeper = self._collect(x, sides, solutions, CUT_SATISFIED if integer else CUT_VIOLATED)

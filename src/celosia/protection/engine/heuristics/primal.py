@@ -25,6 +25,7 @@ from celosia.tolerance import HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
+    from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.patterns.oracle import LazyRequirements
@@ -179,13 +180,25 @@ class PrimalHeuristics:
             now = more
         return now
 
+    def complete(self, pattern: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Return a pattern that hides more, at least cost, and meets all requirements; None where it is not found."""
+        return self._extend(pattern | self._problem.forced, self._relaxation.separator)
+
     def extend_pattern(self, pattern: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Return a pattern that hides more where the newest requirements are missed; None where it is not found.
 
         It is reduced where that is quick.
         """
-        builder, sides = self._requirements.newest.builder, self._requirements.newest.sides
-        missed = self._requirements.newest.find_missed(pattern, self._is_up)
+        more = self._extend(pattern, self._requirements.newest)
+        if more is None or np.array_equal(more, pattern):
+            return more
+        self._rough = not self._reduces_quickly(more)
+        return more if self._rough else self._reverse_delete.reduce(more, weight)
+
+    def _extend(self, pattern: NDArray[np.bool_], separator: Separator) -> NDArray[np.bool_] | None:
+        """Return a pattern that hides more at least cost where requirements are missed; None where it is not found."""
+        builder, sides = separator.builder, separator.sides
+        missed = separator.find_missed(pattern, self._is_up)
         split = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
         if not len(split):
             return pattern
@@ -194,11 +207,7 @@ class PrimalHeuristics:
         order = np.argsort(-split.levels, kind="stable")
         price = builder.padded_with_forced(price_columns(self._problem, self._relaxation.point, self._parameters))
         built = construction.construct(builder.padded_with_forced(pattern), price, order, self._is_up)
-        if built is None:
-            return None
-        more = built.pattern[: len(pattern)]
-        self._rough = not self._reduces_quickly(more)
-        return more if self._rough else self._reverse_delete.reduce(more, weight)
+        return None if built is None else built.pattern[: len(pattern)]
 
     def _is_up(self) -> bool:
         """Return whether the time is up; a pattern that the oracle objects to is of no use before it is extended."""

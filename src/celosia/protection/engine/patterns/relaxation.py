@@ -73,6 +73,11 @@ class Relaxation:
         """Separate fractional points in kernel coordinates from now on."""
         self._kernel = KernelSeparator(self.separator, coordinates, self._parameters.cuts)
 
+    @property
+    def separates_in_kernel(self) -> bool:
+        """Whether fractional points are separated in kernel coordinates."""
+        return self._kernel is not None
+
     def _presolve(self, everything: Separator) -> Separator:
         """Return the separator without requirements that the forced cells meet, as far as there is time to tell."""
         clock, share = self._stop.clock, self._parameters.presolve_share
@@ -163,7 +168,9 @@ class Relaxation:
             history[-1] - history[-rounds] <= least * (self._incumbent.base + abs(history[-1]))
         )
 
-    def add_violated_cuts(self, x: NDArray[np.float64], *, integer: bool, deep: bool = True) -> int:
+    def add_violated_cuts(
+        self, x: NDArray[np.float64], *, integer: bool, deep: bool = True, thorough: bool = False
+    ) -> int:
         """Add cuts that a point violates to the master; return how many."""
         p = self._parameters.cuts
         returned = self.master.recall(x)
@@ -171,16 +178,27 @@ class Relaxation:
         if not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
             return returned + isolated
         if integer:
-            cuts = self.separate_pattern(x, self._stop.check)
+            cuts = self.separate_pattern(x, self._stop.check, thorough=thorough)
         elif self._kernel is not None:
             cuts = self._kernel.separate(x, self._stop.check)
         else:
             cuts = self.separator.separate(x, deep=deep, check=self._stop.check).cuts
         return returned + isolated + self.master.add(cuts)
 
-    def separate_pattern(self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> list[Cut]:
+    def separate_pattern(
+        self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None, *, thorough: bool = False
+    ) -> list[Cut]:
         """Return cuts that a pattern violates, none where it is safe: first it must hide what is forced since."""
-        return hiding_cuts(self._incumbent.problem.forced & (x < HALF)) or separate_pattern(self.separator, x, check)
+        return hiding_cuts(self._incumbent.problem.forced & (x < HALF)) or separate_pattern(
+            self.separator, x, check, thorough=thorough
+        )
+
+    @property
+    def fractional_share(self) -> float:
+        """How many of the columns that the point hides at all, forced ones left out, it hides in part; 0 to 1."""
+        hidden = (self.point.x > HIDDEN_ZERO) & ~self._incumbent.problem.forced
+        partly = hidden & (self.point.x < 1.0 - HIDDEN_ZERO)
+        return float(partly.sum() / max(hidden.sum(), 1))
 
     def fix_by_reduced_costs(self) -> None:
         """Show cells whose hiding would cost more than the best pattern, and hide those whose showing would.
@@ -199,12 +217,14 @@ class Relaxation:
             self.master.fix(hidden, 1.0)
 
 
-def separate_pattern(separator: Separator, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
+def separate_pattern(
+    separator: Separator, x: NDArray[np.float64], check: Callable[[], None], *, thorough: bool = False
+) -> list[Cut]:
     """Return cuts that a pattern violates by the requirements of a separator.
 
     Where doubles find that a requirement is missed, and no cut, there is a no-good cut: hiding less is no safer.
     """
-    found = separator.separate(x, integer=True, check=check)
+    found = separator.separate(x, integer=True, thorough=thorough, check=check)
     if not found.cuts and len(found.missed):
         problem, pattern = separator.problem, separator.builder.padded_with_forced(x) > HIDDEN_ZERO
         return no_good_cuts(problem, pattern, problem.requirements.columns[found.missed])

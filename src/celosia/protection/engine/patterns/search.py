@@ -22,11 +22,16 @@ from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.heuristics.joint.heuristic import has_few_coordinates
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters
-from celosia.protection.engine.heuristics.moves.start import begin_with_moves, may_begin_with_moves
+from celosia.protection.engine.heuristics.moves.start import (
+    begin_with_moves,
+    improve_by_joint_moves,
+    may_begin_with_moves,
+)
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.patterns.oracle import LazyRequirements
+from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
 from celosia.protection.engine.patterns.relaxation import Relaxation
 from celosia.protection.engine.patterns.tree_search import TreeSearch
 from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.problem import Extend, ProtectionProblem
 
@@ -71,6 +77,8 @@ class PatternSearch(BranchAndCut[np.bool_]):
         Kernel coordinates of the columns, where they are known.
     joint
         How much effort joint moves are worth.
+    quick
+        How long integer masters may take that are solved before anything else is tried.
 
     Attributes
     ----------
@@ -98,8 +106,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         parameters: EngineParameters = PARAMETERS,
         coordinates: KernelCoordinates | None = None,
         joint: JointParameters = JOINT,
+        quick: QuickParameters = QUICK,
     ) -> None:
-        self._parameters, self._seed = parameters, seed
+        self._parameters, self._quick, self._seed = parameters, quick, seed
         found = PatternIncumbent(problem, rows, listen)
         stop = Stop(found, clock, audit_if_due, parameters.grace)
         super().__init__(found, stop)
@@ -112,8 +121,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self._heuristics = heuristics = PrimalHeuristics(
             found, stop, relaxation, lazy, seed, parameters.heuristics, moved, joint
         )
-        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters)
+        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters, quick)
         self.witnesses: ProposedWitnesses | None = None
+        self._moved: MoveSearch | None = None
         self._begun = False
 
     def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
@@ -156,16 +166,13 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if self._begun or not may_begin_with_moves(self.relaxation.separator, self._parameters):
             return
         self._begun = True
-        cost = self.problem.cost
         with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
-            self.witnesses = begin_with_moves(
-                self.relaxation.separator,
-                self._stop,
-                lambda pattern: self._heuristics.accept_extended(pattern, cost),
-                self._parameters,
-                np.random.default_rng(self._seed) if self.requirements.complete else None,
-            )
+            self._moved = begin_with_moves(self.separator, self._stop, self._accept_moved, self._parameters)
+            self.witnesses = None if self._moved is None else self._moved.propose()
         check()
+
+    def _accept_moved(self, pattern: NDArray[np.bool_]) -> None:
+        self._heuristics.accept_extended(pattern, self.problem.cost)
 
     def propose_witnesses(self) -> ProposedWitnesses | None:
         """Return witnesses in whole numbers of the best pattern, by columns, for the audit; None for none."""
@@ -183,6 +190,27 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if self.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
         self._heuristics.move_jointly()
+        self._branch_while_quick()
+        self._improve_moved()
+
+    def _branch_while_quick(self) -> None:
+        """Branch before anything else where the problem is large, and its integer masters seem to be easy."""
+        others = self.separator.is_network or self.relaxation.separates_in_kernel  # are searched in other ways
+        if others or not self._has_many_subproblems:
+            return
+        self.relaxation.run_cutting_planes(deep=False)
+        if self.relaxation.fractional_share <= self._quick.most_fractional:
+            self._tree_search.run_while_quick()
+
+    def _improve_moved(self) -> None:
+        """Improve the pattern of moves by joint moves, unless a better one is known, or an oracle is to be asked."""
+        first, self._moved, found = self._moved, None, self.incumbent
+        close = self._stop.reached or found.is_closed_at(found.cost, self._quick.moved_gap)
+        if first is None or close or not self.requirements.complete:
+            return
+        random = np.random.default_rng(self._seed)
+        better = improve_by_joint_moves(first, self.separator, self._stop, self._accept_moved, random, self._parameters)
+        self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:
         self.relaxation.run_cutting_planes(deep=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 
 from celosia.protection.engine.integer_master import IntegerMaster
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.backend import Backend, Capability, Row
+from celosia.solve.deadline import DeadlineError, Until, before, check
 from celosia.solve.solution import Solution, Status
 from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 
@@ -33,6 +36,8 @@ class TreeSearch:
         Solves the master with integer variables.
     parameters
         How many masters are solved before a tree takes the rest.
+    quick
+        How long masters may take that are solved before anything else is tried.
     """
 
     def __init__(
@@ -44,10 +49,11 @@ class TreeSearch:
         heuristics: PrimalHeuristics,
         tree: Backend,
         parameters: EngineParameters = PARAMETERS,
+        quick: QuickParameters = QUICK,
     ) -> None:
         self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
         self._requirements, self._heuristics = requirements, heuristics
-        self._tree, self._parameters = tree, parameters
+        self._tree, self._parameters, self._quick = tree, parameters, quick
         self._longer = 0.0
 
     def run(self) -> None:
@@ -74,6 +80,58 @@ class TreeSearch:
                 return
             self._heuristics.repair(x)
             relaxation.run_cutting_planes(deep=False, zero_half=not relaxation.separator.is_network)
+
+    def run_while_quick(self) -> None:
+        """Solve integer masters, and complete their solutions to patterns, as long as that is quick.
+
+        Where integer masters are that easy, rounds of them close the gap long before heuristics and deep cuts do. None
+        is solved much more closely than the gap that is left.
+        """
+        found, relaxation, stop, q = self._incumbent, self._relaxation, self._stop, self._quick
+        quick, rounds, before_round = True, 0, None
+        while quick and not stop.reached and before_round != (known := (found.cost, found.bound, len(relaxation.pool))):
+            stop.check()
+            before_round, seconds = known, min(q.share * stop.left, q.seconds)
+            master = IntegerMaster.of(relaxation.master, np.inf)  # easier without the dense row of the cutoff
+            few = rounds < self._parameters.first_rounds and len(master.columns) <= q.small_master
+            solver, rounds = relaxation.separator.backend if few else self._tree, rounds + 1
+            gap = self._quick_gap()
+            solution = solver.open(master.problem).solve(
+                time_limit=seconds, absolute_gap=max(gap / master.scale, self._absolute_gap())
+            )
+            bound = master.bound(solution.bound)
+            if solution.status is Status.INFEASIBLE or found.step.raise_bound(bound) > found.cutoff:
+                found.conclude()
+                return
+            found.raise_bound(bound)
+            if solution.x is None:
+                return
+            x, quick = master.point(solution.x), solution.status is not Status.STOPPED
+            pattern = self._complete_in_time(x, seconds)
+            if pattern is None:
+                return
+            exact = quick and not gap and np.array_equal(pattern, x > HALF)
+            if exact and self._accept_optimum(x):
+                return
+            self._heuristics.accept_extended(pattern, found.problem.cost)
+            relaxation.run_cutting_planes(deep=False)
+
+    def _complete_in_time(self, x: NDArray[np.float64], seconds: float) -> NDArray[np.bool_] | None:
+        """Separate a solution of the integer master, and return a pattern made of it; None where that takes longer."""
+        clock, pattern = self._stop.clock, x > HALF
+        end = clock.seconds + seconds
+        with contextlib.suppress(DeadlineError), before(Until(lambda: end - clock.seconds)):
+            if not self._relaxation.add_violated_cuts(x, integer=True, thorough=True):
+                return pattern
+            return self._heuristics.complete(pattern)
+        check()
+        return None
+
+    def _quick_gap(self) -> float:
+        """Return to which gap integer masters are solved: a part of the one that is left, none where that is small."""
+        found, q = self._incumbent, self._quick
+        left = min(found.cost - found.bound, q.first_gap * found.bound)
+        return q.part * left if left > q.closing_gap * found.bound else 0.0
 
     def run_for(self, seconds: float) -> None:
         """Solve integer masters one after another for so many seconds; the last one is left where it stands.
@@ -148,8 +206,10 @@ class TreeSearch:
         pattern = x > HALF
         if self._requirements.cuts_from_oracle(pattern):
             return False
+        problem = self._incumbent.problem
         try:
-            self._heuristics.offer(pattern, self._incumbent.problem.cost)
+            if bool((pattern & ~problem.forced & (problem.cost <= 0)).any()):  # these may be hidden in vain
+                self._heuristics.offer(pattern, problem.cost)
         finally:  # there may be no time to attack it once more without what it hides in vain
             self._requirements.accept(pattern)
             self._incumbent.conclude()

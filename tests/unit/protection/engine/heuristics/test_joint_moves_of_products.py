@@ -16,7 +16,7 @@ from celosia.protection.engine.heuristics.moves.joint_parameters import JointMov
 from celosia.protection.engine.heuristics.moves.joint_program import JointTask, find_joint_move, make_whole
 from celosia.protection.engine.heuristics.moves.joint_search import JointMoveSearch, is_worth_joint_moves
 from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
-from celosia.protection.engine.heuristics.moves.start import begin_with_moves
+from celosia.protection.engine.heuristics.moves.start import begin_with_moves, improve_by_joint_moves
 from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.parameters import EngineParameters, MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
@@ -115,7 +115,10 @@ def test_a_search_begins_with_joint_moves_where_the_table_is_large(risk: Risk, p
         separator, patterns = Separator.of(problem, backends()[0]), list[NDArray[np.bool_]]()
         parameters = EngineParameters(moves=MoveParameters(least_columns=0))
         joint = JointMoveParameters(least_subproblems=least)
-        begin_with_moves(separator, stop, patterns.append, parameters, np.random.default_rng(0), joint)
+        first = begin_with_moves(separator, stop, patterns.append, parameters)
+        assert first is not None
+        random = np.random.default_rng(0)
+        improve_by_joint_moves(first, separator, stop, patterns.append, random, parameters, joint)
         hidden = np.zeros(len(risk), dtype=bool)
         hidden[problem.cells[patterns[-1] | problem.forced]] = True
         assert audit(Pattern.hide(risk.table, hidden), risk, integer=False).safe  # without proposals

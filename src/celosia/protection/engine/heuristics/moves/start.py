@@ -38,14 +38,9 @@ def may_begin_with_moves(separator: Separator, parameters: EngineParameters = PA
 
 
 def begin_with_moves(
-    separator: Separator,
-    stop: Stop,
-    accept: Accept,
-    parameters: EngineParameters = PARAMETERS,
-    random: np.random.Generator | None = None,
-    joint_moves: JointMoveParameters = JOINT_MOVES,
-) -> ProposedWitnesses | None:
-    """Find a first pattern by moves, improve it by pivots and swaps, then by joint moves, and have them accepted.
+    separator: Separator, stop: Stop, accept: Accept, parameters: EngineParameters = PARAMETERS
+) -> MoveSearch | None:
+    """Find a first pattern by moves, improve it by pivots and swaps, and have both accepted.
 
     Requirements that no move serves are left to least-cost programs.
 
@@ -59,15 +54,11 @@ def begin_with_moves(
         Takes the patterns.
     parameters
         How much effort moves are worth.
-    random
-        The random numbers of joint moves; None for no joint moves.
-    joint_moves
-        How much effort joint moves are worth.
 
     Returns
     -------
-    ProposedWitnesses or None
-        The witnesses of the last pattern, by columns; None where no pattern was found.
+    MoveSearch or None
+        The search with the witnesses of the last pattern; None where no pattern was found.
     """
     until, best = np.inf, None
 
@@ -85,11 +76,40 @@ def begin_with_moves(
             until = stop.clock.seconds + parameters.moves.share * stop.left
         search.clean_up()
         best = search if best is None or search.cost < best.cost else best
-    if best is None:
+    if best is not None:
+        accept(best.pattern)
+    return best
+
+
+def improve_by_joint_moves(
+    first: MoveSearch,
+    separator: Separator,
+    stop: Stop,
+    accept: Accept,
+    random: np.random.Generator,
+    parameters: EngineParameters = PARAMETERS,
+    joint_moves: JointMoveParameters = JOINT_MOVES,
+) -> ProposedWitnesses | None:
+    """Improve a first pattern by joint moves, and have better ones accepted.
+
+    Parameters
+    ----------
+    first
+        What found the first pattern.
+    separator, stop, accept, parameters
+        As in `begin_with_moves`.
+    random
+        The random numbers.
+    joint_moves
+        How much effort joint moves are worth.
+
+    Returns
+    -------
+    ProposedWitnesses or None
+        The witnesses of the last pattern, by columns; None where none is better than the first.
+    """
+    if not is_worth_joint_moves(separator.problem, joint_moves):
         return None
-    accept(best.pattern)
-    if random is None or not is_worth_joint_moves(separator.problem, joint_moves):
-        return best.propose()
     end = stop.clock.seconds + joint_moves.share * stop.left
 
     def left() -> float:
@@ -98,9 +118,9 @@ def begin_with_moves(
     def restart(price: float) -> MoveSearch:
         return MoveSearch(separator.problem, lambda: left() <= 0, parameters.moves, cell_price=price)
 
-    jointly = JointMoveSearch(separator.problem, best, restart, separator.backend, random, left, joint_moves)
+    jointly = JointMoveSearch(separator.problem, first, restart, separator.backend, random, left, joint_moves)
     found = _accept_last(jointly, stop, accept)
-    return best.propose() if found is None else found.propose(separator.problem.decimals)
+    return None if found is None else found.propose(separator.problem.decimals)
 
 
 def _accept_last(search: JointMoveSearch, stop: Stop, accept: Accept) -> JointMovePattern | None:
