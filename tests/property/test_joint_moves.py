@@ -16,14 +16,17 @@ from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.proposals import propose_witnesses
-from celosia.protection.engine.heuristics.joint.search import JointSearch
+from celosia.protection.engine.heuristics.joint.search import JointPattern, JointSearch
+from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
 from celosia.protection.engine.null_space.merge import MergedProblem, merge_columns
 from celosia.protection.engine.parameters import EngineParameters, HeuristicParameters
 from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.engine.stop import Stop
 from celosia.protection.run import Run
 from celosia.protection.suppression.presolve import presolve
 from celosia.protection.suppression.solve import solve as suppress
@@ -107,10 +110,38 @@ def test_joint_patterns_are_safe(seed: int, parameters: JointParameters) -> None
     patterns = list(search.first_pattern())
     if patterns:
         patterns += [one for one in itertools.islice(search.search(patterns[-1], lambda: 0.0), 6) if one is not None]
+        passed = iter((0.0, 0.5, 1.0))
+        patterns += [one for one in search.anneal(patterns[0], passed.__next__) if one is not None]
         patterns.append(search.finish(patterns[-1]))
     for found in patterns:
         hidden = problem.forced | np.append(found.hidden, np.False_)[merged.class_of] & (merged.class_of >= 0)
         assert is_safe(problem, hidden)
+
+
+@pytest.mark.parametrize(("start_seconds", "starts"), [(0.0, 3), (1e3, 1)], ids=["quick starts", "slow starts"])
+def test_annealing_restarts_from_first_moves_where_these_are_quick(start_seconds: float, starts: int) -> None:
+    merged = merged_of(problem_without_product(drawn(0)))
+    joint = JointParameters(annealings=3, most_tableaux=2, most_idle=1)
+    problem, costs = merged.problem, list[float]()
+    separator = Separator.of(problem, backends()[0])
+    stop = Stop(PatternIncumbent(problem), Clock(60.0))
+    heuristic = JointHeuristic(
+        *(separator, merged.coordinates, stop, lambda found: costs.append(float(problem.cost[found].sum()))),
+        *(np.random.default_rng(0), joint),
+    )
+    tried: list[JointPattern | None] = []
+    find = heuristic.start
+
+    def start() -> JointPattern | None:
+        tried.append(find())
+        return tried[-1]
+
+    heuristic.start = start  # type: ignore[method-assign]
+    heuristic.start()
+    heuristic._start_seconds = start_seconds  # what it measures
+    heuristic.run(100.0)
+    assert len(tried) == starts
+    assert costs == sorted(costs, reverse=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
