@@ -107,7 +107,7 @@ class TreeSearch:
             if solution.x is None:
                 return
             x, quick = master.point(solution.x), solution.status is not Status.STOPPED
-            pattern = self._complete_in_time(x, seconds)
+            pattern = self._complete_in_time(x, min(stop.left, q.seconds))
             if pattern is None:
                 return
             exact = quick and not gap and np.array_equal(pattern, x > HALF)
