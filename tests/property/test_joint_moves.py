@@ -16,6 +16,7 @@ from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.joint.groups import _group_rows
 from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.proposals import propose_witnesses
@@ -142,6 +143,30 @@ def test_annealing_restarts_from_first_moves_where_these_are_quick(start_seconds
     heuristic.run(100.0)
     assert len(tried) == starts
     assert costs == sorted(costs, reverse=True)
+
+
+def test_rows_that_only_look_proportional_are_no_group() -> None:
+    weights = np.random.default_rng(0).random((3, 2)) + 0.5  # those by which rows are told from each other
+    null = np.linalg.solve(weights[:2].T, -weights[2])
+    alike = np.array([[1.0, 2.0, 0.0], [*(np.array([1.0, 2.0]) + null), 1.0], [2.0, 4.0, 0.0]])
+    number, factor = _group_rows(alike)
+    assert number[0] == number[2] != number[1]
+    assert factor.tolist() == [1.0, 1.0, 2.0]
+
+
+def test_targets_of_both_sides_become_one_of_each() -> None:
+    problem = problem_without_product(drawn(0))
+    separator = Separator.of(problem, backends()[0])
+    targets = Targets.of(separator.sides, separator.builder)
+    both = np.flatnonzero(targets.signs == 0)
+    column = int(targets.columns[both[0]])
+    split = Targets.of(separator.sides, separator.builder, [column])
+    own = np.flatnonzero(split.columns == column)
+    assert len(split) == len(targets) + 1
+    assert split.signs[own].tolist() == [1, -1]
+    assert split.levels[own].tolist() == separator.sides.levels[separator.sides.columns == column].tolist()
+    assert np.array_equal(split.upper[split.boxes[own[1]]], separator.builder.up[0])
+    assert np.array_equal(split.lower[split.boxes[own[1]]], separator.builder.down[0])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tolerance import KERNEL_ZERO
+from celosia.tolerance import KERNEL_ZERO, TABLEAU_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.joint.contraction import PatternKernel
@@ -158,4 +158,8 @@ def _group_rows(basis: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
     np.minimum.at(first, number, np.arange(len(basis)))
     model = basis[first[number]]
     factor = np.einsum("ij,ij->i", basis, model) / np.einsum("ij,ij->i", model, model)
+    apart = np.flatnonzero(
+        np.abs(basis - factor[:, None] * model).max(axis=1) > TABLEAU_ZERO * np.abs(basis).max(axis=1)
+    )
+    number[apart], factor[apart] = len(first) + np.arange(len(apart)), 1.0  # equal in projection only
     return number, factor
