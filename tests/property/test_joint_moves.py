@@ -16,11 +16,14 @@ from celosia import Risk, Suppress, audit, protect
 from celosia.attack.findings import MET
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.construction import ConstructedPattern, Construction
 from celosia.protection.engine.heuristics.joint.groups import _group_rows
 from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS, JointParameters
 from celosia.protection.engine.heuristics.joint.proposals import propose_witnesses
 from celosia.protection.engine.heuristics.joint.search import JointPattern, JointSearch
+from celosia.protection.engine.heuristics.joint.targets import Targets
+from celosia.protection.engine.heuristics.kernel_reduction import KernelReduction
 from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.null_space.coordinates import KernelCoordinates, find_coordinates
 from celosia.protection.engine.null_space.merge import MergedProblem, merge_columns
@@ -145,6 +148,54 @@ def test_annealing_restarts_from_first_moves_where_these_are_quick(start_seconds
     assert costs == sorted(costs, reverse=True)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_constructed_patterns_that_are_reduced_in_their_kernel_are_safe_and_hide_no_group_in_vain(seed: int) -> None:
+    merged = merged_of(problem_without_product(drawn(seed, (FLAT_3, FLAT_3, FLAT_2))))
+    problem, everything = merged.problem, np.ones(len(merged.problem), dtype=bool)
+    separator = Separator.of(problem, backends()[0])
+    if not is_safe(problem, everything):
+        return
+    construction = Construction.of(separator.builder, separator.sides, np.arange(len(problem)), backends()[0])
+    order = np.random.default_rng(seed).permutation(len(separator.sides))
+    built = construction.construct(problem.forced, np.ones(len(problem)), order, lambda: False)
+    assert built is not None
+    reduction = KernelReduction(separator, separator.sides, merged.coordinates)
+    found = reduction.reduce(built, lambda: False)
+    assert found is not None
+    assert bool((built.pattern | ~found).all())
+    assert is_safe(problem, found)
+    again = reduction.reduce(ConstructedPattern(found, built.witnesses), lambda: True)
+    assert again is not None
+    assert np.array_equal(again, found)
+    none = KernelReduction(separator, separator.sides, merged.coordinates, JointParameters(most_reduced=0))
+    assert none.reduce(built, lambda: False) is None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_reduction_that_was_left_goes_on_where_it_was(seed: int) -> None:
+    problem = merged_of(problem_without_product(drawn(seed, (FLAT_3, FLAT_3, FLAT_2))))
+    everything = np.ones(len(problem.problem), dtype=bool)
+    if not is_safe(problem.problem, everything):
+        return
+    separator = Separator.of(problem.problem, backends()[0])
+    reduction, whole = (KernelReduction(separator, separator.sides, problem.coordinates) for _ in range(2))
+    found = reduction.resume(everything, lambda: True)
+    assert found is not None
+    assert reduction.is_unfinished
+    costs = [float(problem.problem.cost[found].sum())]
+    while reduction.is_unfinished:
+        asked = iter([False, True])
+        found = reduction.resume(everything, asked.__next__)
+        assert found is not None
+        costs.append(float(problem.problem.cost[found].sum()))
+    assert costs == sorted(costs, reverse=True)
+    assert is_safe(problem.problem, found)
+    at_once = whole.resume(everything, lambda: False)
+    assert at_once is not None
+    assert np.array_equal(found, at_once)
+    assert reduction.resume(found, lambda: False) is None
+
+
 def test_rows_that_only_look_proportional_are_no_group() -> None:
     weights = np.random.default_rng(0).random((3, 2)) + 0.5  # those by which rows are told from each other
     null = np.linalg.solve(weights[:2].T, -weights[2])
@@ -218,7 +269,7 @@ def test_turns_at_cutting_planes_integer_masters_and_joint_moves_end_at_the_opti
     ):  # with both, with cuts alone, with neither
         search = PatternSearch(
             *(merged.problem, backends()[0], backends()[0], Clock(60.0)),
-            parameters=EngineParameters(heuristics=hasty, most_required=most_required),
+            parameters=EngineParameters(heuristics=hasty, most_required=most_required, most_freedom=1.0),
             coordinates=merged.coordinates,
             joint=joint,
         )

@@ -125,6 +125,8 @@ class HeuristicParameters:
         A column whose reduced cost exceeds this part of the bound is left out of constructions.
     constructions, later_constructions
         Constructed patterns in a row that are no better, which end the construction, at the root and later.
+    small_gap
+        Relative gap, 0 to 1, from which on constructions at the root end as soon as later ones do: a tree closes it.
     construction_share
         Share of the time that is left for constructing patterns; 0 to 1.
     joint_share, later_joint_share
@@ -171,6 +173,7 @@ class HeuristicParameters:
     dear: float = 0.1
     constructions: int = 25
     later_constructions: int = 4
+    small_gap: float = 0.005
     construction_share: float = 0.2
     joint_share: float = 0.5
     later_joint_share: float = 0.1
@@ -194,7 +197,7 @@ class HeuristicParameters:
 
     def __post_init__(self) -> None:
         shares = ("dear", "construction_share", "cleaning_share", "least_rerouted", "trust", "least_part", "mostly")
-        _check_shares(self, *shares, "least_move", "forgotten", "tolerated")
+        _check_shares(self, *shares, "least_move", "forgotten", "tolerated", "small_gap")
         _check_least(self, restarts=1, later_restarts=1, constructions=1, later_constructions=1)
 
 
@@ -275,6 +278,9 @@ class EngineParameters:
     least_rise, rounds_without_rise
         Cutting planes end when the bound has risen by less than this part of itself (0 to 1) in so many rounds (1 or
         more): it is tailing off, and heuristics or a tree are worth more.
+    rounds_with_zero_half
+        The same number at the root where zero-half cuts are added beside separation in kernel coordinates: the bound
+        rests for some rounds there, and rises again. jjtabeltest3 of CSPLIB ended 5 % lower after 6.
     cutting_share, cutting_share_without_pattern
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
     cutting_share_beside_moves
@@ -282,6 +288,9 @@ class EngineParameters:
     most_required
         Sensitive columns for each degree of freedom up to which patterns come from joint moves, 0 to 1; with more, one
         move breaks the bounds of some of them, and patterns are constructed requirement by requirement.
+    most_freedom
+        Degrees of freedom for each column up to which patterns come from joint moves, 0 to 1: with more, relations are
+        sparse, and the least-cost moves of single requirements short. table3 of CSPLIB has 0.48, ninenew 0.27.
     turn_share, least_turns, turn_memory
         Where joint moves find patterns, cutting planes, integer masters and joint moves take turns: the share of the
         time that is left for one turn, the share of the time that each of them gets whatever it brings, and by how much
@@ -317,10 +326,12 @@ class EngineParameters:
     purge_every: int = 5
     least_rise: float = 1e-4
     rounds_without_rise: int = 6
+    rounds_with_zero_half: int = 15
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
     cutting_share_beside_moves: float = 0.25
     most_required: float = 0.5
+    most_freedom: float = 0.4
     turn_share: float = 0.1
     least_turns: float = 0.1
     turn_memory: float = 0.5
@@ -347,6 +358,7 @@ class EngineParameters:
             "cutting_share_without_pattern",
             "cutting_share_beside_moves",
             "most_required",
+            "most_freedom",
             "turn_share",
             "least_turns",
             "turn_memory",
@@ -354,7 +366,7 @@ class EngineParameters:
             "grace",
             "rounds_share",
         )
-        _check_least(self, purge_every=1, rounds_without_rise=1)
+        _check_least(self, purge_every=1, rounds_without_rise=1, rounds_with_zero_half=1)
 
 
 def _check_shares(parameters: object, *names: str) -> None:

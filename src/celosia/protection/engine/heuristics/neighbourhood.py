@@ -15,6 +15,7 @@ from celosia.solve.backend import Backend
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import CutBuilder
+    from celosia.protection.engine.heuristics.kernel_reduction import KernelReduction
     from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
     from celosia.protection.engine.master import Point
     from celosia.protection.engine.problem import ProtectionProblem
@@ -59,6 +60,8 @@ class NeighbourhoodSearch:
         One from columns that the point hides or nearly so, one from all that a good pattern may hide.
     reverse_delete
         Reduces the patterns.
+    kernel_reduction
+        Reduces them in kernel coordinates; None where these are not known.
     point
         The point: cells that it hides are cheaper.
     random
@@ -69,6 +72,7 @@ class NeighbourhoodSearch:
 
     constructions: tuple[Construction, Construction]
     reverse_delete: ReverseDelete
+    kernel_reduction: KernelReduction | None
     point: Point
     random: np.random.Generator
     parameters: HeuristicParameters
@@ -82,13 +86,14 @@ class NeighbourhoodSearch:
         backend: Backend,
         random: np.random.Generator,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
+        kernel_reduction: KernelReduction | None = None,
     ) -> NeighbourhoodSearch:
         """Return the search among some columns of a problem."""
         builder, sides = reverse_delete.separator.builder, reverse_delete.separator.sides
         split = split_sliding_levels(sides.take(builder.problem.forced[sides.columns]), builder)
         likely = _choose_likely(point, columns, parameters.likely)
         few, all_ = (Construction.of(builder, split, some, backend, parameters) for some in (likely, columns))
-        return cls((few, all_), reverse_delete, point, random, parameters)
+        return cls((few, all_), reverse_delete, kernel_reduction, point, random, parameters)
 
     def patterns(self, best: NDArray[np.bool_] | None) -> Iterator[NDArray[np.bool_] | None]:
         """Yield patterns without end, None where a construction fails; the first one before it is reduced, too.
@@ -159,6 +164,11 @@ class NeighbourhoodSearch:
     def _reduce(self, built: ConstructedPattern | None) -> NDArray[np.bool_] | None:
         if built is None:
             return None
+        reduced = (
+            None if self.kernel_reduction is None else self.kernel_reduction.reduce(built, self.reverse_delete.late)
+        )
+        if reduced is not None:
+            return reduced
         sides = self.constructions[0].sides
         same = (
             len(sides) == len(self.reverse_delete.separator.sides)

@@ -16,6 +16,7 @@ from celosia.protection.engine.heuristics.construction import Construction
 from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic, has_few_coordinates
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters
+from celosia.protection.engine.heuristics.kernel_reduction import KernelReduction
 from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.master import Point
@@ -55,6 +56,8 @@ class PrimalHeuristics:
         Kernel coordinates of the columns, where they are known.
     joint
         How much effort joint moves are worth.
+    jointly
+        Whether patterns come from joint moves where kernel coordinates are few, or requirement by requirement.
     """
 
     def __init__(
@@ -67,17 +70,25 @@ class PrimalHeuristics:
         parameters: HeuristicParameters = PARAMETERS.heuristics,
         coordinates: KernelCoordinates | None = None,
         joint: JointParameters = JOINT,
+        *,
+        jointly: bool = True,
     ) -> None:
         self._incumbent, self._stop = incumbent, stop
         self._relaxation, self._requirements = relaxation, requirements
         self._random = np.random.default_rng(seed)
         self._parameters = parameters
-        self._construct_until = np.inf
+        self._construct_until, self._first_seconds = np.inf, 0.0
         self._rough = False
         self._joint: JointHeuristic | None = None
+        self._kernel_reduction: KernelReduction | None = None
         separator = relaxation.separator
-        if coordinates is not None and requirements.complete and has_few_coordinates(separator, coordinates, joint):
+        if coordinates is None or not requirements.complete or not has_few_coordinates(separator, coordinates, joint):
+            return
+        if jointly:
             self._joint = JointHeuristic(separator, coordinates, stop, requirements.accept, self._random, joint)
+        else:
+            sides = split_sliding_levels(separator.sides, separator.builder)
+            self._kernel_reduction = KernelReduction(separator, sides, coordinates, joint)
 
     @property
     def _problem(self) -> ProtectionProblem:
@@ -112,12 +123,20 @@ class PrimalHeuristics:
         if self._joint is not None:
             self._joint.start()
 
-    def round_point(self) -> None:
-        """Make patterns of the point; one that was extended in haste is reduced first, for a while."""
+    def round_point(self, *, early: bool = False) -> None:
+        """Make patterns of the point; one that was extended in haste is reduced first, for a while.
+
+        Parameters
+        ----------
+        early
+            The point is one before the deepest cuts: a first pattern is constructed around it, and no others.
+        """
         if self._joint is not None:
             self._joint.run(self._stop.left * self._parameters.joint_share)
             return
         best = self._incumbent.pattern
+        if early and best is not None:
+            return
         if self._rough and best is not None and not self._stop.reached:
             self._rough = False
             self._construct_until = self._stop.clock.seconds + self._parameters.cleaning_share * self._stop.left
@@ -127,11 +146,19 @@ class PrimalHeuristics:
             return
         support = self._relaxation.point.x > HIDDEN_ZERO
         if not self._reduces_quickly(support):
-            self._construct(self._parameters.constructions)
+            self._construct(self._count_constructions(early=early), early=early)
             return
         self._reduce_support(support)
         if self._incumbent.pattern is None and not self._relaxation.separator.is_network:
             self._construct(self._parameters.later_constructions)
+
+    def _count_constructions(self, *, early: bool) -> int:
+        """Return how many constructions in a row may bring nothing: few where deep cuts or a tree bring more."""
+        p, found = self._parameters, self._incumbent
+        if early:
+            return 0
+        closed = found.pattern is not None and found.cost - found.bound <= p.small_gap * found.cost
+        return p.later_constructions if closed else p.constructions
 
     def repair(self, x: NDArray[np.float64]) -> None:
         """Make a pattern of a solution of the integer master, where that is quick."""
@@ -250,25 +277,52 @@ class PrimalHeuristics:
         cheap = point.reduced < self._parameters.dear * max(point.bound, 0.0)
         return np.flatnonzero(self._problem.forced | (cheap & (self._relaxation.master.upper > 0)))
 
-    def _construct(self, most: int) -> None:
-        """Construct patterns around the point for a while, until so many in a row are no better."""
+    def _construct(self, most: int, *, early: bool = False) -> None:
+        """Construct patterns around the point for a while, until so many in a row are no better.
+
+        An early point, like one around which nothing can be constructed, says little about which columns a pattern
+        needs: then all of them may be hidden.
+        """
         seconds = self._stop.left * self._parameters.construction_share
-        columns = self._candidates()
+        if self._reduces_further(seconds):
+            return
+        columns, everything = self._candidates(), np.flatnonzero(self._relaxation.master.upper > 0)
         if len(columns) > self._parameters.most_built:
             return
+        more = everything if len(everything) <= self._parameters.most_built else columns
+        columns = more if early else columns
         self._construct_until, idle = self._stop.clock.seconds + seconds, 0
         patterns = self._construct_around(columns)
         while True:
             before, separator = self._incumbent.cost, self._relaxation.separator
+            begin, first = self._stop.clock.seconds, self._incumbent.pattern is None
             found = next(patterns)
+            if first and found is not None:
+                self._first_seconds = self._stop.clock.seconds - begin
             if found is not None:
                 self.accept_extended(found, self._problem.cost)
+            elif self._incumbent.pattern is None and len(columns) < len(more):
+                columns = more
+                patterns = self._construct_around(columns)
+                continue
             idle = 0 if self._incumbent.cost < before else idle + 1
             if self._stop.reached or idle >= most or self._is_late():
                 break
             if self._relaxation.separator is not separator:  # requirements were added
                 patterns = self._construct_around(columns)
         self._construct_until = np.inf
+
+    def _reduces_further(self, seconds: float) -> bool:
+        """Reduce the best pattern further where that was left, or where there is no time to construct another."""
+        kernel, best = self._kernel_reduction, self._incumbent.pattern
+        if kernel is None or best is None or not (kernel.is_unfinished or seconds < 2 * self._first_seconds):
+            return False
+        self._construct_until = self._stop.clock.seconds + seconds
+        found = kernel.resume(best, self._is_late)
+        self._construct_until = np.inf
+        if found is not None:
+            self.accept_extended(found, self._problem.cost)
+        return found is not None
 
     def _construct_around(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.bool_] | None]:
         """Return patterns of some columns without end, each None where the construction fails."""
@@ -277,7 +331,8 @@ class PrimalHeuristics:
         wider = Point(wide(point.x), point.bound, wide(point.reduced))
         among = np.concatenate([columns, np.arange(n, len(wider.x))])
         search = NeighbourhoodSearch.of(
-            self._reverse_delete, wider, among, separator.backend, self._random, self._parameters
+            *(self._reverse_delete, wider, among, separator.backend, self._random, self._parameters),
+            kernel_reduction=self._kernel_reduction,
         )
         start = None if best is None else wide(best)
         return (None if found is None else found[:n] for found in search.patterns(start))

@@ -129,7 +129,8 @@ class Relaxation:
         """
         until = self._stop.clock.seconds + (self._share_of_time() * self._stop.left if seconds is None else seconds)
         history: list[float] = []
-        p = self._parameters.cuts
+        p, patient = self._parameters.cuts, zero_half and self.separates_in_kernel and seconds is None
+        rounds = self._parameters.rounds_with_zero_half if patient else self._parameters.rounds_without_rise
         while not self._stop.reached:
             self._stop.check()
             point = self.master.solve()
@@ -150,7 +151,7 @@ class Relaxation:
                 self.master.purge(p.patience_in_kernel)
             elif len(history) % self._parameters.purge_every == 0:
                 self.master.purge(p.patience)
-            if self._stop.clock.seconds > until or self._is_tailing_off(history):
+            if self._stop.clock.seconds > until or self._is_tailing_off(history, rounds):
                 return
 
     def _share_of_time(self) -> float:
@@ -162,8 +163,8 @@ class Relaxation:
         constructed = len(self._incumbent.problem) <= self._parameters.heuristics.most_built
         return self._parameters.cutting_share_without_pattern if constructed else 1.0
 
-    def _is_tailing_off(self, history: list[float]) -> bool:
-        rounds, least = self._parameters.rounds_without_rise, self._parameters.least_rise
+    def _is_tailing_off(self, history: list[float], rounds: int) -> bool:
+        least = self._parameters.least_rise
         return len(history) > rounds and (
             history[-1] - history[-rounds] <= least * (self._incumbent.base + abs(history[-1]))
         )

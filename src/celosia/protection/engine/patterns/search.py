@@ -117,9 +117,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
             relaxation.separate_in_kernel(coordinates)
-        moved = coordinates if self._is_sparsely_required(coordinates) else None
         self._heuristics = heuristics = PrimalHeuristics(
-            found, stop, relaxation, lazy, seed, parameters.heuristics, moved, joint
+            *(found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint),
+            jointly=self._is_sparsely_required(coordinates),
         )
         self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters, quick)
         self.witnesses: ProposedWitnesses | None = None
@@ -127,10 +127,15 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self._begun = False
 
     def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
-        """Return whether one joint move can serve the requirements: there are few of them for the freedom there is."""
-        required = len(np.unique(self.relaxation.separator.sides.columns))
-        most = self._parameters.most_required
-        return coordinates is not None and required <= most * coordinates.degrees_of_freedom
+        """Return whether one joint move can serve the requirements: there are few of them for the freedom there is.
+
+        Where nearly every second column is free, least-cost moves are short, and a joint one is no shorter.
+        """
+        if coordinates is None:
+            return False
+        n, d = coordinates.combinations.shape
+        required, p = len(np.unique(self.relaxation.separator.sides.columns)), self._parameters
+        return bool(required <= p.most_required * d and d <= p.most_freedom * n)
 
     @property
     def problem(self) -> ProtectionProblem:
@@ -190,6 +195,8 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if self.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
         self._heuristics.move_jointly()
+        if self._constructs_in_kernel and not self._has_many_subproblems:
+            self._round_point(early=True)
         self._branch_while_quick()
         self._improve_moved()
 
@@ -216,9 +223,18 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.relaxation.run_cutting_planes(deep=False)
         return True
 
+    @property
+    def _constructs_in_kernel(self) -> bool:
+        """Whether kernel coordinates are few, and patterns constructed requirement by requirement all the same."""
+        return self.relaxation.separates_in_kernel and not self._heuristics.moves_jointly
+
     def _round(self) -> None:
+        first = self.incumbent.pattern is None and not self.separator.is_network
+        self._round_point(early=first or self._constructs_in_kernel)
+
+    def _round_point(self, *, early: bool = False) -> None:
         if self._parameters.round_points:
-            self._heuristics.round_point()
+            self._heuristics.round_point(early=early)
 
     def _strengthen(self) -> None:
         if self._heuristics.moves_jointly:  # cutting and branching take turns
@@ -226,10 +242,10 @@ class PatternSearch(BranchAndCut[np.bool_]):
         is_network = self.separator.is_network
         if not self.incumbent.one_step_left or not is_network:
             self.relaxation.run_cutting_planes(deep=not is_network, zero_half=True)
-            self._round()
+            self._round_point()
 
     def _branch(self) -> None:
-        if self._heuristics.moves_jointly:
+        if self.relaxation.separates_in_kernel:
             self._take_turns()
         else:
             self._tree_search.run()

@@ -103,6 +103,9 @@ class JointParameters:
     most_extended
         Targets without a witness in the support of a joint move that get a least-cost program of their own in the
         search; with more the step is given up. A first pattern is extended for all.
+    most_reduced
+        Degrees of freedom of a constructed pattern up to which it is reduced in its kernel: programs there have dense
+        columns of that length, and beyond that relations are quicker.
     """
 
     least_columns: int = 250
@@ -158,6 +161,7 @@ class JointParameters:
     least_common: int = 4
     common_share: float = 0.7
     most_extended: int = 3
+    most_reduced: int = 600
 
 
 PARAMETERS = JointParameters()

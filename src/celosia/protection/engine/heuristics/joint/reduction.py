@@ -106,7 +106,7 @@ class PatternReduction:
             for sign in (1.0, -1.0):
                 room = np.where(sign * move > 0, groups.upper[one], groups.lower[one]) * self._levels[one]
                 moved = np.abs(move) > WITNESS_ZERO
-                used = float((np.abs(move[moved]) / np.maximum(room[moved], np.finfo(float).tiny)).max(initial=0.0))
+                used = float((np.abs(move[moved]) / np.maximum(room[moved], KERNEL_ZERO)).max(initial=0.0))
                 good |= here & (sign * own > 0) & (reached >= used * (1.0 - MOVE_ZERO))
         taken = np.array([self._take(number, move) for number in numbers[good].tolist()], dtype=bool)
         good[good] = taken
@@ -202,8 +202,8 @@ class PatternReduction:
         n = self._parameters.tight_groups * groups.basis.shape[1]
         return np.union1d(np.argsort(room, kind="stable")[:n], groups.place)
 
-    def reduce(self, least_share: float, late: Callable[[], bool]) -> None:
-        """Show groups again, the dearest first.
+    def reduce(self, least_share: float, late: Callable[[], bool]) -> bool:
+        """Show groups again, the dearest first; return whether all have been tried: if not, a later call goes on.
 
         Parameters
         ----------
@@ -217,11 +217,12 @@ class PatternReduction:
             cost = np.where(self._groups.locked, -1.0, self._groups.cost)
             group = int(np.argmax(cost)) if len(cost) else -1
             if group < 0 or cost[group] <= least:
-                return
+                return True
             if self._lead_round(group):
                 self._show(group)
             else:
                 self._groups = self._groups.lock(group)
+        return False
 
     def _lead_round(self, group: int) -> bool:
         """Find witnesses that do not move a group for all targets; return whether that is possible.

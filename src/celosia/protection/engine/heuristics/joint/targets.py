@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -46,8 +47,16 @@ class Targets:
         return len(self.columns)
 
     @classmethod
-    def of(cls, sides: SideRequirements, builder: CutBuilder) -> Targets:
-        """Return the targets of requirements, none of them sliding: one for both sides wherever bounds allow."""
+    def of(cls, sides: SideRequirements, builder: CutBuilder, apart: Sequence[int] | NDArray[np.int64] = ()) -> Targets:
+        """Return the targets of requirements, none of them sliding: one for both sides wherever bounds allow.
+
+        Parameters
+        ----------
+        sides, builder
+            The requirements, and the attackers' bounds.
+        apart
+            Columns whose sides are targets of their own.
+        """
         who = np.unique(sides.attackers)
         both = np.minimum(builder.up[who], builder.down[who])
         lower = np.concatenate([both, builder.down[who]])
@@ -56,7 +65,7 @@ class Targets:
         pairs, place = np.unique(np.stack([sides.columns, box]), axis=1, return_inverse=True)
         level = np.zeros(pairs.shape[1])
         np.maximum.at(level, place.ravel(), sides.levels)
-        fits = level <= both[pairs[1], pairs[0]]
+        fits = (level <= both[pairs[1], pairs[0]]) & ~np.isin(pairs[0], np.asarray(apart, dtype=np.int64))
         alone = ~fits[place.ravel()]
         return cls(
             np.concatenate([pairs[0][fits], sides.columns[alone]]),
