@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
@@ -38,16 +38,28 @@ class NewColumnsError(Exception):
     """The problem with violated requirements has other columns: a search must begin anew, with what is known."""
 
 
+Ask = Literal["exactly", "needed", "enough"]
+"""What an oracle asks for: exactly what protects, if need be with further cells; or, of cells of the table alone, what
+is needed, and may not be enough, or what is enough, and may be more than is needed."""
+
+
 class RequirementOracle(Protocol):
     """Knows requirements that are too many to be written down, such as those of respondents."""
 
-    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+    def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:
         """Return requirements that a pattern of the last problem violates, None where it is safe.
+
+        Parameters
+        ----------
+        pattern
+            The pattern.
+        ask
+            For what; see `Ask`.
 
         Raises
         ------
         celosia.protection.engine.stop.TimeUpError
-            There is no time to find out.
+            There is no time to find out, or nothing more is known that is needed.
         """
         ...
 

@@ -41,7 +41,9 @@ class _PairRequirement:
     levels: tuple[int, int]
 
 
-def add_requirements(risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: bool = True) -> Risk:
+def add_requirements(
+    risk: Risk, found: RespondentAudit, *, hide: bool = True, enough: bool = True, every_corner: bool = False
+) -> Risk:
     """Return the risk with requirements against the open pairs of an audit.
 
     Guarantee: a pattern meets the requirement of a pair with a target in one cell if and only if the pair is not open.
@@ -58,9 +60,13 @@ def add_requirements(risk: Risk, found: RespondentAudit, *, hide: bool = True, e
         Cells of targets that are not sensitive are to be hidden, too.
     enough
         Ask for enough, and perhaps for more than is needed; otherwise for no more than is needed.
+    every_corner
+        Ask for what is enough for all corners of a target's box at once, which are many, not only for the open one.
     """
     for part in found.parts:
-        risk = _add_requirements_of_rule(risk, part, _suffix(found, part), hide=hide, enough=enough)
+        pairs = [pair for pair in part.open if not pair.implied]
+        wanted = [one for pair in pairs for one in _pair_requirements(part, pair, enough=enough, every=every_corner)]
+        risk = _add_requirements_of_rule(risk, part, wanted, _suffix(found, part), hide=hide)
     return risk
 
 
@@ -69,12 +75,11 @@ def _suffix(found: RespondentAudit, part: RuleAudit) -> str:
     return f", {part.rule.words}" if len(found.parts) > 1 else ""
 
 
-def _add_requirements_of_rule(risk: Risk, found: RuleAudit, suffix: str, *, hide: bool, enough: bool) -> Risk:
+def _add_requirements_of_rule(
+    risk: Risk, found: RuleAudit, wanted: list[_PairRequirement], suffix: str, *, hide: bool
+) -> Risk:
     """Return the risk with requirements against the open pairs of one rule."""
-    pairs = (pair for pair in found.open if not pair.implied)
-    wanted = [
-        replace(one, name=one.name + suffix) for pair in pairs for one in _pair_requirements(found, pair, enough=enough)
-    ]
+    wanted = [replace(one, name=one.name + suffix) for one in wanted]
     if not wanted:
         return risk
     decimals = risk.table.decimals + found.knowledge.decimals
@@ -184,8 +189,10 @@ def _needs(found: RuleAudit, pair: OpenPair) -> dict[int, int]:
     return {leaf: level for leaf, level in needed.items() if level > 0}
 
 
-def _pair_requirements(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Iterator[_PairRequirement]:
-    """Yield the attackers by whom a pair is described."""
+def _pair_requirements(
+    found: RuleAudit, pair: OpenPair, *, enough: bool, every: bool = False
+) -> Iterator[_PairRequirement]:
+    """Yield the attackers by whom a pair is described; for every corner their boxes hold what all corners allow."""
     people, knowledge, sizes = found.respondents, found.knowledge, _Sizes.of(found, pair)
     needs = _needs(found, pair)
     if len(pair.cells) == 1:
@@ -194,6 +201,9 @@ def _pair_requirements(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Ite
             yield _PairRequirement(_who(found, pair), width, width, pair.cells[0], (level, level))
         return
     said, down, up = _box(found, pair)
+    if every:
+        said = f"{_who(found, pair)} against {people.name(pair.target)}"
+        down = up = np.minimum(down, up)
     leaves = np.searchsorted(people.leaves, pair.cells).tolist()
     together = sum(needs.values()) if enough else 0
     words = "alone in" if together and len(needs) > 1 else "in"
@@ -202,10 +212,11 @@ def _pair_requirements(found: RuleAudit, pair: OpenPair, *, enough: bool) -> Ite
         below, above = down.copy(), up.copy()
         for other in needs if enough else ():
             below[other] = above[other] = 0
-        side = above if sign > 0 else below
-        side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.error(int(sizes.own[leaf]))
+        for side in (above, below) if every else (above if sign > 0 else below,):
+            side[leaf] = far + knowledge.q * int(sizes.rest[leaf]) + knowledge.error(int(sizes.own[leaf]))
         cell, label = int(people.leaves[leaf]), found.table.label(int(people.leaves[leaf]))
-        yield _PairRequirement(f"{said} {words} {label}", below, above, cell, (0, far) if sign > 0 else (far, 0))
+        levels = (far, far) if every else (0, far) if sign > 0 else (far, 0)
+        yield _PairRequirement(f"{said} {words} {label}", below, above, cell, levels)
 
 
 def _who(found: RuleAudit, pair: OpenPair) -> str:

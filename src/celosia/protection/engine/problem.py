@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
+from celosia.risk.attacker import Attacker
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
@@ -189,7 +190,17 @@ It returns the problem with requirements that would have stopped the attack, Non
 """
 
 
-def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, integer: bool | None) -> ProtectionProblem:
+KnownSystems = dict[int, tuple[Attacker, System]]
+"""Systems of attackers of a table of which the same cells may be hidden, by their identity."""
+
+
+def problem_of(
+    risk: Risk,
+    *,
+    widths: Mapping[int, Fraction] | None = None,
+    integer: bool | None,
+    known: KnownSystems | None = None,
+) -> ProtectionProblem:
     """Return the problem of a risk.
 
     Cells that must be shown, and those that every attacker knows already, are constants.
@@ -202,25 +213,24 @@ def problem_of(risk: Risk, *, widths: Mapping[int, Fraction] | None = None, inte
         What cells that are not sensitive must keep if they are hidden.
     integer
         Which values attackers know to be whole numbers; see `celosia.table.table.whole_cells`.
+    known
+        Systems of attackers that were made for the same table with fewer of them; those of others are added.
 
     Raises
     ------
     DataError
         An attacker believes what is not true.
     """
+    known = {} if known is None else known
     table, whole = risk.table, whole_cells(risk.table, integer)
     hidden = Pattern.hide(table, risk.status != SHOW).bounds()
     redundant = find_implied_rows(table.relations.matrix)
-    systems = [
-        attacker_system(
-            table,
-            [hidden, (attacker.lower, attacker.upper)],
-            names=["release", f"attacker {attacker.name!r}"],
-            whole=whole,
-            redundant=redundant,
-        )
-        for attacker in risk.attackers
-    ]
+    for attacker in risk.attackers:
+        if id(attacker) not in known:
+            own = [hidden, (attacker.lower, attacker.upper)]
+            names = ["release", f"attacker {attacker.name!r}"]
+            known[id(attacker)] = attacker, attacker_system(table, own, names=names, whole=whole, redundant=redundant)
+    systems = [known[id(attacker)][1] for attacker in risk.attackers]
     required = _with_widths(risk, widths or {})
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
     decimals = _decimals(systems, required, whole)

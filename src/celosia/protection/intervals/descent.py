@@ -26,6 +26,7 @@ from celosia.protection.engine.subproblems.requirements import SideRequirements,
 from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
 from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.state.warm_start import LevelKey, RangeMoves
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.problem import LinearProgram, float_bounds
@@ -85,12 +86,10 @@ class RangeDescent:
         parameters: IntervalParameters = INTERVALS,
     ) -> None:
         n = len(problem)
-        self.problem, self.hiding, self.clock, self.parameters = problem, hiding, clock, parameters
-        sides = drop_implied_sides(split_sides(problem.requirements), problem.up, problem.down)
-        self.sides = _separate_sides(sides, problem)
-        self.moves = np.zeros((len(self.sides), n))
+        self.hiding, self.clock, self.parameters = hiding, clock, parameters
+        self._take(problem)
         self.hidden = np.zeros(n, dtype=bool) if hiding is None else hiding.forced.copy()
-        self._closed, self._bounds = closed, [float_bounds(bound) for bound in (problem.down, problem.up)]
+        self._closed = closed
         self._price = [price / 10.0**problem.decimals for price in (prices.down, prices.up)]
         matrix = sp.csr_array(problem.matrix[~problem.implied], dtype=np.float64)
         none, still = np.zeros(3 * n), np.zeros(matrix.shape[0])
@@ -98,10 +97,57 @@ class RangeDescent:
         self._model = backend.open(LinearProgram(rows, still, still, none, none, none.copy()))
         self._priced = np.full(2 * n, -1.0)
 
+    def _take(self, problem: ProtectionProblem) -> None:
+        """Take the levels of a problem, without moves."""
+        self.problem, self._bounds = problem, [float_bounds(bound) for bound in (problem.down, problem.up)]
+        sides = drop_implied_sides(split_sides(problem.requirements), problem.up, problem.down)
+        self.sides = _separate_sides(sides, problem)
+        self.moves = np.zeros((len(self.sides), len(problem)))
+        self._moved = np.zeros(len(self.sides), dtype=bool)
+        self._spare: dict[LevelKey, Floats] = {}  # moves of levels that others imply by now: ranges hold them still
+
+    def require(self, problem: ProtectionProblem) -> None:
+        """Take over a problem with the same columns and further levels or attackers, which have no moves yet."""
+        if problem is self.problem:
+            return
+        known = self.keep_moves()
+        self._take(problem)
+        self.take_over(known)
+
+    def keep_moves(self) -> RangeMoves:
+        """Return the moves so far, for a problem with further levels or attackers."""
+        own = (key for key, moved in zip(self._keys(), self._moved, strict=True) if moved)
+        moves = np.vstack([self.moves[self._moved], *self._spare.values()])
+        return RangeMoves(self.problem.cells, (*own, *self._spare), moves / 10.0**self.problem.decimals)
+
+    def take_over(self, known: RangeMoves | None) -> None:
+        """Take over moves of a problem with the same columns and fewer levels or attackers."""
+        if known is None or not np.array_equal(known.cells, self.problem.cells):
+            return
+        side_of, attackers = {key: side for side, key in enumerate(self._keys())}, set(self._knowledge())
+        for key, move in zip(known.keys, known.moves * 10.0**self.problem.decimals, strict=True):
+            side = side_of.get(key)
+            if side is not None:
+                self.moves[side], self._moved[side] = move, True
+            elif key[-1] in attackers:
+                self._spare[key] = move
+
+    def _knowledge(self) -> list[bytes]:
+        """Return what every attacker knows of all columns, in units of the table."""
+        unit, ends = 10.0**self.problem.decimals, zip(*self._bounds, strict=True)
+        return [np.concatenate([down / unit, up / unit]).tobytes() for down, up in ends]
+
+    def _keys(self) -> list[LevelKey]:
+        """Return what tells every level from others."""
+        sides, known = self.sides, self._knowledge()
+        levels = sides.levels / 10.0**self.problem.decimals
+        own = zip(self.problem.cells[sides.columns].tolist(), sides.upward.tolist(), levels.tolist(), strict=True)
+        return [(*key, known[who]) for key, who in zip(own, sides.attackers.tolist(), strict=True)]
+
     @property
     def slacks(self) -> RangeSlacks:
         """How far the ranges that hold all moves reach, in counts; hidden columns are none."""
-        down, up = (np.where(self.hidden, 0.0, side) for side in self._reach(self.moves))
+        down, up = (np.where(self.hidden, 0.0, side) for side in self._held)
         return RangeSlacks(down, up, None if self.hiding is None else self.hidden.copy())
 
     @staticmethod
@@ -110,9 +156,14 @@ class RangeDescent:
         return -moves.min(axis=0, initial=0.0), moves.max(axis=0, initial=0.0)
 
     @property
+    def _held(self) -> tuple[Floats, Floats]:
+        """How far ranges reach down and up to hold all moves, ``(n,)`` each."""
+        return self._reach(np.vstack([self.moves, *self._spare.values()]))
+
+    @property
     def _widths(self) -> Floats:
         """What every column costs as a range, ``(n,)``."""
-        down, up = self._reach(self.moves)
+        down, up = self._held
         return np.asarray(self._price[0] * down + self._price[1] * up)
 
     @property
@@ -122,7 +173,9 @@ class RangeDescent:
         return float(self._widths[~self.hidden].sum()) + hidden
 
     def run(self, start: RangeSlacks | None = None, enough: float = 0.0) -> bool:
-        """Find a move for every level, and descend until that gains little; return False where one has none in time.
+        """Find a move for every level without one, and descend until that gains little.
+
+        Return False where one has none, or there is no time for it; for few there is, however late it is.
 
         Parameters
         ----------
@@ -131,15 +184,17 @@ class RangeDescent:
         enough
             The cost at which nothing more is gained.
         """
-        opened = [np.zeros(len(self.problem)), np.zeros(len(self.problem))]
+        opened = list(self._held)
         if start is not None:
-            opened = [start.down.copy(), start.up.copy()]
+            opened = [np.maximum(own, other) for own, other in zip(opened, (start.down, start.up), strict=True)]
             self.hidden |= False if start.hidden is None or self.hiding is None else start.hidden
-        for side in np.argsort(-self.sides.levels, kind="stable").tolist():
-            move = None if self.clock.left <= 0 else self._move(side, *opened)
+        waiting = np.flatnonzero(~self._moved)
+        few = len(waiting) <= self.parameters.late_moves * len(self.sides)
+        for side in waiting[np.argsort(-self.sides.levels[waiting], kind="stable")].tolist():
+            move = self._move(side, *opened) if few or self.clock.left > 0 else None
             if move is None:
                 return False
-            self.moves[side] = move
+            self.moves[side], self._moved[side] = move, True
             opened = [np.maximum(opened[0], -move), np.maximum(opened[1], move)]
         self._choose_hidden()
         self.go_on(enough)
@@ -162,6 +217,7 @@ class RangeDescent:
 
     def _descend(self) -> None:
         """Choose the move of every level anew, the one that costs most by itself first."""
+        self._spare.clear()
         for side in np.argsort(-self._own_costs(), kind="stable").tolist():
             if self.clock.left <= 0:
                 return

@@ -18,8 +18,9 @@ class IntervalParameters:
     ----------
     search, splitting
         Those of branch and cut, and of the splitting method (ADMM).
-    search_share
-        Share of a time limit that goes into the search, 0 to 1; placing and auditing its ranges takes the rest.
+    search_share, attacked_search_share
+        Share of a time limit that goes into the search, 0 to 1; placing and auditing its ranges takes the rest. More
+        where respondents attack: ranges that they have not attacked are worth little.
     start_seconds, start_share
         A suppression pattern to start from is searched for in so many seconds, 0 or more, or in this share of the time
         that is left, 0 to 1, if that is less.
@@ -30,10 +31,17 @@ class IntervalParameters:
     widths_part, cuts_share
         There the width model has this part of the time that is left, 0 to 1, and cuts of both ends end after this share
         of the time of a search; the last descent has the rest.
+    first_cuts_share, attacked_share, attacked_cuts_share
+        Where respondents attack, cuts of the first ranges, for outsiders, end after the first of these shares of the
+        time, 0 to 1: the next search goes on with them. There a descent that meets what is needed against respondents
+        has the second share, and cuts, whose bound is better with that, end after the third: seconds are enough.
     hidden_share
         A descent begins with the columns hidden that a fractional point hides by more than this share, 0 to 1.
     descent_gain
         A descent ends after a round that gains less than this share of the cost, 0 to 1.
+    late_moves
+        Where no more than this share of the levels, 0 to 1, is without a move, these are found however late it is: the
+        moves of all others would be in vain.
     splitting_dimensions
         Splitting is tried in tables of more dimensions than this, 1 or more: in a plane cuts are faster.
     splitting_size
@@ -47,6 +55,9 @@ class IntervalParameters:
     placing_margin
         By this share, and by so many units, the attacker's bounds are narrowed in which ranges are placed, 0 to 1:
         published widths are a little wider.
+    many_attackers
+        Against more attackers than so many, 1 or more, ranges are audited before it is asked what can be concluded:
+        that takes several times as long, and there may be no time for it.
     single_step
         Ranges that are widened one by one grow by steps of so many counts, above 0.
     least_cost
@@ -73,19 +84,25 @@ class IntervalParameters:
     search: ModeSearchParameters = SEARCH
     splitting: SplittingParameters = SPLITTING
     search_share: float = 0.8
+    attacked_search_share: float = 0.9
     start_seconds: float = 10.0
     start_share: float = 0.25
     descent_columns: int = 250
     descent_entries: int = 20_000_000
     widths_part: float = 0.35
     cuts_share: float = 0.6
+    first_cuts_share: float = 0.4
+    attacked_share: float = 0.5
+    attacked_cuts_share: float = 0.6
     hidden_share: float = 0.3
     descent_gain: float = 0.002
+    late_moves: float = 0.1
     splitting_dimensions: int = 2
     splitting_size: int = 100_000
     splitting_widening: float = 1e-6
     widest_levels: float = 1000.0
     placing_margin: float = 1e-5
+    many_attackers: int = 8
     single_step: Fraction = Fraction(1, 1000)
     least_cost: float = 1e-6
     new_range: float = 8.0
@@ -99,6 +116,7 @@ class IntervalParameters:
     def __post_init__(self) -> None:
         shares = (
             "search_share",
+            "attacked_search_share",
             "splitting_widening",
             "placing_margin",
             "least_cost",
@@ -106,6 +124,10 @@ class IntervalParameters:
             "rounding_loss",
             "start_share",
             "descent_gain",
+            "late_moves",
+            "first_cuts_share",
+            "attacked_share",
+            "attacked_cuts_share",
             "widths_part",
             "cuts_share",
             "hidden_share",
@@ -118,6 +140,7 @@ class IntervalParameters:
             "widest_levels",
             "new_range",
             "descent_columns",
+            "many_attackers",
             "descent_entries",
         )
         check_ranges(

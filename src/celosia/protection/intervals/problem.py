@@ -6,7 +6,7 @@ may be published, what it costs, and how a point of the master is read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, list_items
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
+from celosia.protection.engine.problem import Extension, KnownSystems, ProtectionProblem, problem_of
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.intervals.descent import Hiding
 from celosia.protection.intervals.formulation import Prices, formulate_by_ends, offer_range_ends
@@ -51,11 +51,12 @@ class RangeProblem:
     integer: bool | None
     parameters: IntervalParameters = INTERVALS
     necessary: bool = True
+    _systems: KnownSystems = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> ProtectionProblem:
         """The cells that may be ranges, and the requirements."""
-        return problem_of(self.required, integer=self.integer)
+        return problem_of(self.required, integer=self.integer, known=self._systems)
 
     @cached_property
     def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -157,7 +158,9 @@ class RangeProblem:
         if len(told.risk) > len(self.risk):
             raise NewColumnsError
         required = self.method.require_widths(told.risk)
-        problem = problem_of(required, integer=self.integer)
+        if required.table is not self.required.table or not np.array_equal(required.status, self.required.status):
+            self._systems = {}
+        problem = problem_of(required, integer=self.integer, known=self._systems)
         if len(problem.requirements) == len(self.problem.requirements):
             return None
         if problem.decimals != self.problem.decimals or not np.array_equal(

@@ -25,8 +25,9 @@ from celosia.protection.intervals.descent import RangeDescent
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.warm_start import keep_end_cuts, known_end_cuts
 from celosia.protection.intervals.widen import widen_ranges
-from celosia.protection.run import Run, ViolatedRequirements
+from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.solve.deadline import DeadlineError
@@ -57,6 +58,7 @@ class RangeSearches(Generic[RangesT]):
     run: Run
     told: ViolatedRequirements | None = None
     _descents: dict[bool, RangeDescent] = field(default_factory=dict)
+    _ask: Ask = "exactly"
 
     def open(
         self, modes: Modes, run: Run | None = None, hear: Callable[[ModeSearch], None] | None = None
@@ -64,14 +66,21 @@ class RangeSearches(Generic[RangesT]):
         """Return a search whose points are both ends of every range; respondents, if they attack, are its oracle."""
         oracle = None if self.run.oracle is None else partial(self._ask_respondents, modes)
         problem, parameters, run = self.ranges.problem, self.ranges.parameters, run or self.run
+        how = parameters.search
         if self.descends:
-            run = replace(run, clock=run.clock.share(parameters.cuts_share))
-        return ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, parameters.search)
+            share = parameters.cuts_share if oracle is None else parameters.attacked_cuts_share
+            run = replace(run, clock=run.clock.share(parameters.first_cuts_share if self.is_first else share))
+            if oracle is not None or self.is_first:  # a descent follows
+                how = replace(how, hasty_widenings=(), opens_everything=False)
+        search = ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, how)
+        if self.descends and run.warm_start is not None and _has_ends(modes) and not len(modes.integers):
+            search.learn(known_end_cuts(run.warm_start, problem, modes), search.bound, search.best)
+        return search
 
     @property
     def descends(self) -> bool:
-        """Whether ranges are found by a descent over moves; not where respondents add levels while a search runs."""
-        return self.run.oracle is None and self.ranges.descends
+        """Whether ranges are found by a descent over moves."""
+        return self.ranges.descends
 
     def can_descend(self, search: ModeSearch) -> bool:
         """Return whether a descent can offer its ranges to a search, whose variables are both ends of every range."""
@@ -83,13 +92,40 @@ class RangeSearches(Generic[RangesT]):
         by_ends = self.can_descend(search)
         clock = search.run.clock.whole
         try:
-            if by_ends and search.best is None:
+            if by_ends and self.run.oracle is not None:
+                self._search_attacked(search, clock)
+                return
+            if by_ends and search.best is None and (self._knows_moves or not self.is_first):
                 self.descend(search, clock, once=True)
             search.solve()
             if by_ends:
                 self.descend(search, clock)
         except KeyboardInterrupt:
             self.run.clock.stop()
+        finally:
+            self._keep_cuts(search)
+
+    def _keep_cuts(self, search: ModeSearch) -> None:
+        """Keep the cuts of a search for ranges alone, for one with further requirements."""
+        if self.run.warm_start is None or not self.ranges.necessary or not self.descends:
+            return
+        if _has_ends(search.modes) and not len(search.modes.integers):
+            keep_end_cuts(self.run.warm_start, search.separator.problem, search.modes, search.pool.cuts)
+
+    def _search_attacked(self, search: ModeSearch, clock: Clock) -> None:
+        """Run a search between descents whose ranges respondents attack.
+
+        At first they ask for what is needed, so that the bound may use it, and then for what is enough.
+        """
+        self._ask = "needed"
+        self.descend(search, clock.share_of_rest(self.ranges.parameters.attacked_share), once=True)
+        search.solve()
+        self._ask = "enough"
+        if not search.confirmed:
+            search.learn([], search.bound, None)
+        self.descend(search, clock, once=True)
+        self.descend(search, clock)
+        self._ask = "exactly"
 
     def descend(
         self, search: ModeSearch, clock: Clock, among: NDArray[np.bool_] | None = None, *, once: bool = False
@@ -111,33 +147,64 @@ class RangeSearches(Generic[RangesT]):
         """
         hides = bool((search.modes.hiding >= 0).any())
         with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError):
-            if search.is_done or clock.left <= 0:
+            if search.is_done or (clock.left <= 0 and (search.best is not None or not self._knows_moves)):
                 return
             enough = np.inf if once or search.run.gap >= 1 else search.bound / (1 - search.run.gap)
             known = self._descents.get(hides)
-            if among is not None or known is None:
+            near = None if once or among is not None else self._begin_nearby(search, clock, enough, hides=hides)
+            if near is not None and (known is None or near.cost < known.cost):
+                known = near
+            elif among is not None or known is None:
                 known = self._begin_descent(clock, enough, among=among, hides=hides)
             else:
                 known.clock = clock
-                known.go_on(enough)
-            if known is not None and among is None:
-                self._descents[hides] = known = known if once else self._begin_nearby(search, clock, enough, known)
+                known.require(self.ranges.problem)
+                known = known if known.run(enough=enough) else None
             if known is not None:
-                search.offer(_point_of(search.modes, known.slacks))
+                if among is None:
+                    self._descents[hides] = known
+                self._offer(search, known, enough)
 
-    def _begin_nearby(self, search: ModeSearch, clock: Clock, enough: float, known: RangeDescent) -> RangeDescent:
-        """Return a descent from what a search has reached without fixing anything, if that is cheaper than a known one.
+    @property
+    def is_first(self) -> bool:
+        """Whether a search with further requirements follows this one, and begins with its moves and cuts."""
+        known = self.run.warm_start
+        return known is not None and known.grows and self.run.oracle is None and self.descends
+
+    @property
+    def _knows_moves(self) -> bool:
+        """Whether moves of an earlier search are known, so that a descent has little to do."""
+        return self.run.warm_start is not None and self.run.warm_start.moves is not None
+
+    def _offer(self, search: ModeSearch, descent: RangeDescent, enough: float) -> None:
+        """Offer the ranges of a descent to a search; what respondents require beside is met by further moves."""
+        while True:
+            if self.run.warm_start is not None:
+                self.run.warm_start.moves = descent.keep_moves()
+            point = _point_of(search.modes, descent.slacks)
+            late = self.run.oracle is not None and descent.clock.left <= 0
+            if not late and search.offer(point):
+                return
+            if late or descent.problem is self.ranges.problem:  # no time for respondents: they attack what is published
+                if search.best is None:
+                    search.learn([], search.bound, point)
+                return
+            descent.require(self.ranges.problem)
+            if not descent.run(enough=enough):
+                return
+
+    def _begin_nearby(self, search: ModeSearch, clock: Clock, enough: float, *, hides: bool) -> RangeDescent | None:
+        """Return a descent from what a search has reached without fixing anything; None where there is no time for it.
 
         Of columns that may be hidden, those are that a fractional point hides by more than a share.
         """
         modes = search.modes
         point = search.relaxation.last if search.root is None else search.root
         if point is None:
-            return known
+            return None
         hidden = modes.hidden_shares(point) >= self.ranges.parameters.hidden_share
         start = replace(self.ranges.read(modes, point), hidden=hidden)
-        other = self._begin_descent(clock, enough, start, hides=known.hiding is not None)
-        return other if other is not None and other.cost < known.cost else known
+        return self._begin_descent(clock, enough, start, hides=hides)
 
     def descend_alone(self, start: RangeSlacks | None, enough: float) -> tuple[RangeSlacks, float] | None:
         """Return ranges of a descent over moves, and their cost; None where there are none in time."""
@@ -160,6 +227,8 @@ class RangeSearches(Generic[RangesT]):
         closed = ranges.most <= 0 if among is None else (ranges.most <= 0) | ~among
         hiding = ranges.hiding if hides else None
         descent = RangeDescent(ranges.problem, ranges.prices, closed, hiding, backends()[0], clock, ranges.parameters)
+        if start is None and among is None and self.run.warm_start is not None:
+            descent.take_over(self.run.warm_start.moves)
         return descent if descent.run(start, enough) else None
 
     def read(self, search: ModeSearch) -> tuple[RangeSlacks, float]:
@@ -176,10 +245,13 @@ class RangeSearches(Generic[RangesT]):
             The new problem has other columns or counts, or ranges may be wider.
         InfeasibleError
             No ranges would have stopped the attack.
+        TimeUpError
+            There is no time to find out, or no more is known that is needed.
         """
         if self.run.oracle is None:
             return None
-        told = self.run.oracle.violated(self.publisher.draft(self.ranges.read(modes, v)))
+        draft = self.publisher.draft(self.ranges.read(modes, v))
+        told = self.run.oracle.violated(draft, self._ask)
         if told is None:
             return None
         self.told = told

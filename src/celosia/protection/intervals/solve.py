@@ -73,7 +73,8 @@ def solve_ranges(
     refuse_widths(required, method)
     refuse_unreachable_levels(required)
     refuse_hidden(required, method)
-    searching = replace(run, clock=run.clock.share(parameters.search_share))
+    share = parameters.search_share if run.oracle is None else parameters.attacked_search_share
+    searching = replace(run, clock=run.clock.share(share))
     ranges = formulate(risk, required, method, run.integer, parameters)
     searches = RangeSearches(ranges, RangePublisher(ranges, searching), searching)
     try:
@@ -82,7 +83,11 @@ def solve_ranges(
         told = searches.told
         assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
         again = replace(told.method, secret=method.secret)
-        return solve_ranges(told.risk, again, run, formulate, search, parameters)
+        anew = solve_ranges(told.risk, again, run, formulate, search, parameters)
+        if told.necessary:
+            return anew
+        known = searches.publisher.trace[-1][2] if searches.publisher.trace else 0.0  # it uses what is necessary only
+        return replace(anew, bound=min(known, anew.cost))
     except (InfeasibleError, SolverError, ArithmeticError):
         found = protect_as_suppression(searches)
         if found is None:
@@ -120,6 +125,8 @@ def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks
 
     The cuts of the width model are valid by both ends, where its ranges are mostly the cheapest ones, too.
     """
+    if searches.is_first:  # widths take long, and their bound is none
+        return solve_by_ends(searches)
     ranges, parameters = searches.ranges, searches.ranges.parameters
     n, bound, sliding = len(ranges.problem), ranges.least_cost, ranges.sliding
     modes = ranges.formulate_by_ends()

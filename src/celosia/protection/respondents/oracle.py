@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
 from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
 from celosia.attack.subproblems.proposals import ProposedWitnesses
-from celosia.pattern.entries import SHOWN
+from celosia.pattern.arithmetic import align_decimals
+from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN, of_status
 from celosia.pattern.pattern import Pattern
 from celosia.presses import shield_from_presses
 from celosia.protection.engine.parameters import PARAMETERS
@@ -23,7 +21,7 @@ from celosia.protection.method import Method
 from celosia.protection.respondents.corners import CornerProblem, can_take_corners, drop_corner_cells
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Protection
-from celosia.protection.run import Run, ViolatedRequirements
+from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 
@@ -68,7 +66,7 @@ class RespondentOracle:
     judged: int = 0
     _without_corners: bool = False
     _safe: set[bytes] = field(default_factory=set)
-    _last: tuple[NDArray[np.bool_], RespondentAudit] | None = None
+    _last: tuple[Pattern, RespondentAudit] | None = None
 
     def __post_init__(self) -> None:
         self.required = self.risk
@@ -97,7 +95,7 @@ class RespondentOracle:
                 self.risk.table,
                 rule=self.rules,
                 again=again,
-                most=self.parameters.coalitions if self.judged else None,
+                most=self._most_coalitions(again) if self.judged else None,
                 clock=clock,
                 progress=self.run.progress,
             )
@@ -105,11 +103,18 @@ class RespondentOracle:
         if clock.stopped:
             raise StoppedError
         self.judged += 1
-        hidden = pattern.status != SHOWN
-        self._last = hidden, audit
+        self._last = pattern, audit
         if audit.safe:
-            self._safe.add(hidden.tobytes())
+            self._safe.add((pattern.status != SHOWN).tobytes())
         return audit
+
+    def _most_coalitions(self, again: RespondentAudit | None) -> int:
+        """Return how many coalitions against one target are enough to go on: the more, the fewer targets are left."""
+        few = self.parameters.coalitions
+        if again is None or self.method.only_hides:
+            return few
+        exposed = sum(len(part.exposed) for part in again.parts)
+        return max(few, self.parameters.all_coalitions // max(exposed, 1))
 
     def is_safe(self, pattern: Pattern, proposed: ProposedWitnesses) -> bool:
         """Return whether attacks on a pattern show that nobody comes too close; proposed moves are tried first.
@@ -135,21 +140,26 @@ class RespondentOracle:
         them, or there is no time, sufficient requirements come last: until then bounds hold.
         """
         before = self.required
-        self.required = self._with_requirements(audit, enough=False)
-        self.stricter |= self._attackers_know_more and self.required is not before
+        self._require_cells(audit, enough=False)
         new, exact = {}, can_take_corners(self.method, self.run) and not self._without_corners
         if exact and (self.corners or self.required is before):
             new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
             self.corners |= new
         if new or self.required is not before or exact:
             return bool(new) or self.required is not before
-        self.required = self._with_requirements(audit, enough=True)
-        self.stricter |= self.required is not before
+        self._require_cells(audit, enough=True)
         return self.required is not before
 
-    def _with_requirements(self, audit: RespondentAudit, *, enough: bool) -> Risk:
+    def _require_cells(self, audit: RespondentAudit, *, enough: bool, every_corner: bool = False) -> None:
+        """Add requirements about cells of the table: no more than is needed, or enough."""
+        before = self.required
+        self.required = self._with_requirements(audit, enough=enough, every_corner=every_corner)
+        self.stricter |= self.required is not before and (enough or self._attackers_know_more)
+
+    def _with_requirements(self, audit: RespondentAudit, *, enough: bool, every_corner: bool = False) -> Risk:
         """Return the problem with the requirements of an audit; the wishes of the method hold for new attackers."""
-        risk = add_requirements(self.required, audit, hide=self.method.only_hides, enough=enough)
+        hide = self.method.only_hides
+        risk = add_requirements(self.required, audit, hide=hide, enough=enough, every_corner=every_corner)
         return risk if risk is self.required else self.method.apply_to(risk)
 
     @property
@@ -178,31 +188,52 @@ class RespondentOracle:
             return found
         return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, run)
 
-    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+    def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:
         """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
+        if ask != "exactly":
+            self.leave_corners_out()
         if len(pattern.table) > len(self.risk):
             pattern = drop_corner_cells(pattern, self.risk.table)
-        hidden, shown = pattern.status != SHOWN, self.method.only_hides
-        if shown and hidden.tobytes() in self._safe:
+        if self.method.only_hides and (pattern.status != SHOWN).tobytes() in self._safe:
             return None
         try:
-            audit = self.attack(pattern, self._find_exposed(hidden) if shown else None)
+            known = self.method.only_hides or ask != "exactly"
+            audit = self.attack(pattern, self.find_exposed(pattern) if known else None)
         except StoppedError:
             raise TimeUpError from None
         if audit.safe:
             return None
         if not audit.open:
             raise TimeUpError
-        self.require(audit)
+        before = self.required
+        if ask == "exactly":
+            self.require(audit)
+        else:
+            few = sum(len(part.exposed) for part in audit.parts) <= self.parameters.last_targets
+            self._require_cells(audit, enough=ask == "enough", every_corner=few and ask == "enough")
+        if ask == "needed" and self.required is before:
+            raise TimeUpError
         risk, method = self.extend_problem(self.required, self.run)
         return ViolatedRequirements(risk, method, necessary=not self.stricter)
 
-    def _find_exposed(self, hidden: NDArray[np.bool_]) -> RespondentAudit | None:
-        """Return the audit that found all respondents who may be exposed in a pattern that hides cells or shows them.
+    def find_exposed(self, pattern: Pattern) -> RespondentAudit | None:
+        """Return the audit that found all respondents who may be exposed in a pattern of hidden cells and ranges.
 
-        Whoever is protected stays so when more is hidden, by the same tables: only the others are attacked again. None
-        where anybody may be exposed.
+        Whoever is protected stays so when more is hidden, and ranges are wider, by the same tables: only the others are
+        attacked again. None where anybody may be exposed.
         """
-        if self._last is None or self._last[1].unjudged or bool((self._last[0] & ~hidden).any()):
+        if self._last is None or self._last[1].unjudged or not _gives_away_no_more(pattern, self._last[0]):
             return None
         return self._last[1]
+
+
+def _gives_away_no_more(pattern: Pattern, other: Pattern) -> bool:
+    """Return whether everything that agrees with another pattern agrees with this one; both change no numbers."""
+    statuses = [one.status for one in (pattern, other)]
+    if not all(bool(of_status(status, (SHOWN, HIDDEN, INTERVAL)).all()) for status in statuses):
+        return False
+    if not any(bool((status == INTERVAL).any()) for status in statuses):
+        return not bool(((statuses[0] == SHOWN) & (statuses[1] != SHOWN)).any())
+    ends = (align_decimals(*pair) for pair in zip(pattern.bounds(), other.bounds(), strict=True))
+    (lower, lower_of_other), (upper, upper_of_other) = ends
+    return bool((lower.counts <= lower_of_other.counts).all() and (upper.counts >= upper_of_other.counts).all())

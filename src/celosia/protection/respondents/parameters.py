@@ -34,6 +34,12 @@ class RespondentParameters:
     coalitions
         Coalitions that come too close to a target become requirements, so many of them, once a first pattern has been
         attacked in full: what keeps these away mostly keeps the others away. 1 or more.
+    all_coalitions
+        Of ranges so many in all, where only targets are attacked again that were exposed: the last few of these, who
+        contribute to many cells, would take many rounds. 1 or more.
+    last_targets
+        Where no more targets than these are exposed, what is enough is asked of ranges for all corners of their boxes
+        at once: with many cells they would take a round for every one. 1 or more.
     colours
         Colours of leaf cells of product tables; every target gets one move a colour, which is free in cells of all
         others. 1 or more: with eight a survey hides 4 percent of the cells less than with one, with more nothing else.
@@ -57,6 +63,8 @@ class RespondentParameters:
     last_grace: float = 0.9
     most_rounds: int = 60
     coalitions: int = 4
+    all_coalitions: int = 64
+    last_targets: int = 3
     colours: int = 8
     restarts: int = 16
     clearance_share: float = 0.6
@@ -68,7 +76,13 @@ class RespondentParameters:
         ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
             (*shares, "clearance_share", "nearly"), (0.0, 1.0)
         )
-        check_ranges(self, **ranges, **dict.fromkeys(("most_rounds", "coalitions", "colours", "restarts"), (1, None)))
+        check_ranges(
+            self,
+            **ranges,
+            **dict.fromkeys(
+                ("most_rounds", "coalitions", "all_coalitions", "last_targets", "colours", "restarts"), (1, None)
+            ),
+        )
 
 
 RESPONDENTS = RespondentParameters()

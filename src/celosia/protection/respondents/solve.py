@@ -127,7 +127,7 @@ class _RespondentSearch:
     rounds: int = 0
     closing: Closing | None = None
     _last_steps: float = 0.0
-    warm_start: WarmStart = field(default_factory=WarmStart)
+    warm_start: WarmStart = field(default_factory=lambda: WarmStart(grows=True))
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
 
     def protection(self) -> Protection:
@@ -256,7 +256,8 @@ class _RespondentSearch:
             if self.method.only_hides:
                 status[(last.pattern.status != SHOWN) & (status == SAFE)] = HIDE
             try:
-                last = self._find_pattern(replace(risk, status=status), 1.0, 1.0)
+                known = None if self.method.only_hides else self.warm_start
+                last = self._find_pattern(replace(risk, status=status), 1.0, 1.0, known)
             except OutOfTimeError:
                 return
             except (InfeasibleError, SpecError):
@@ -264,7 +265,7 @@ class _RespondentSearch:
                     raise
                 self._hide_everything()
                 return
-            audit = self.oracle.attack(last.pattern)
+            audit = self.oracle.attack(last.pattern, self.oracle.find_exposed(last.pattern))
         self._keep(last)
 
     def _hide_everything(self) -> None:

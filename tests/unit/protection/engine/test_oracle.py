@@ -16,7 +16,7 @@ from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import Extension, problem_of
 from celosia.protection.engine.stop import TimeUpError
-from celosia.protection.run import Run, ViolatedRequirements
+from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.protection.state.warm_start import WarmStart
 from celosia.protection.suppression.solve import solve as suppress
 from celosia.risk.risk import SAFE
@@ -71,7 +71,7 @@ class Reluctant:
             self.everything, status=status, levels=replace(levels, **{name: Fixed(own) for name, own in counts.items()})
         )
 
-    def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+    def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:  # noqa: ARG002
         """Attack a pattern."""
         hidden = pattern.status != SHOWN
         cells = np.union1d(np.flatnonzero(hidden), np.flatnonzero(self.everything.sensitive))
@@ -147,7 +147,7 @@ def test_a_task_that_gets_other_columns_begins_anew() -> None:
     told = []
 
     class Oracle:
-        def violated(self, pattern: Pattern) -> ViolatedRequirements | None:
+        def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:  # noqa: ARG002
             told.append(not audit(pattern, both).safe)
             return ViolatedRequirements(both, Suppress(), necessary=True) if told[-1] else None
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from benchmarks.instances import drawn
 from scipy.optimize import linprog
 
 from celosia import Intervals, Risk, protect
-from celosia.protection.engine.problem import problem_of
+from celosia.protection.engine.problem import ColumnRequirements, problem_of
 from celosia.protection.intervals.descent import Hiding, RangeDescent
 from celosia.protection.intervals.formulation import Prices
 from celosia.protection.intervals.parameters import IntervalParameters
@@ -19,6 +21,7 @@ from celosia.solve.registry import backends
 from celosia.tolerance import ENDLESS
 
 CUBE = ((3,), (3,), (2,))
+COLUMNS = [one.name for one in fields(ColumnRequirements)]
 
 
 def descent_of(risk: Risk, *, hide: float | None = None) -> RangeDescent:
@@ -94,3 +97,31 @@ def test_cells_that_cost_less_hidden_are_hidden() -> None:
     assert not dear.hidden.any()
     assert cheap.hidden.any()
     assert cheap.cost < dear.cost
+
+
+def test_moves_are_taken_over_where_levels_are_added_and_only_the_others_are_searched_for() -> None:
+    risk = drawn(CUBE, 1)
+    problem = problem_of(risk, integer=None)
+    asked = problem.requirements
+    some = replace(problem, requirements=ColumnRequirements(*(getattr(asked, name)[:-2] for name in COLUMNS)))
+    costs = risk.cost[problem.cells]
+    none = np.zeros(len(problem), dtype=bool)
+    descent = RangeDescent(some, Prices(costs, costs), none, None, backends()[0], Clock(None))
+    assert descent.run(enough=np.inf)
+    first = descent.slacks
+    known = descent.keep_moves()
+    assert len(known.keys) == len(descent.sides)
+
+    descent.require(problem)
+    assert descent.run(enough=np.inf)
+    assert not missed(descent)
+    assert (descent.slacks.up >= first.up).all()
+    assert (descent.slacks.down >= first.down).all()
+
+    other = RangeDescent(problem, Prices(costs, costs), none, None, backends()[0], Clock(0.0))
+    assert not other.run(enough=np.inf)  # there is no time for all levels
+    late = IntervalParameters(late_moves=1.0)
+    other = RangeDescent(problem, Prices(costs, costs), none, None, backends()[0], Clock(0.0), late)
+    other.take_over(known)
+    assert other.run(enough=np.inf)
+    assert not missed(other)

@@ -95,7 +95,7 @@ class Widening:
                     self._offer_witnesses(last)
                 else:
                     self._offer_scaled(last, least, LEVEL_REACHED)
-        if self._incumbent.best is None:
+        if self._incumbent.best is None and self._parameters.opens_everything:
             self._offer_widest()
 
     def _offer_widest(self) -> None:

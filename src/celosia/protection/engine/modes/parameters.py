@@ -81,6 +81,8 @@ class ModeSearchParameters:
         where other slacks are constants.
     hasty_widenings
         How much wider the ranges of the last point are taken where time is up, in units of slacks, 0 or more.
+    opens_everything
+        Where time is up without a safe point, the one that opens everything is tried.
     widest
         The point that opens everything opens slacks as far as so many times the largest level, 1 or more.
     fractional
@@ -122,6 +124,7 @@ class ModeSearchParameters:
     stall_rounds: int = 15
     raisings: tuple[float, ...] = (1.0, 10.0, 100.0)
     hasty_widenings: tuple[float, ...] = (0.0, 0.3, 3.0, 30.0, 300.0)
+    opens_everything: bool = True
     widest: float = 4.0
     fractional: float = 0.1
     dived: float = 0.5

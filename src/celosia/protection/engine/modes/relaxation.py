@@ -265,24 +265,27 @@ class PointRequirements:
         self, extend: Extend | None, incumbent: Incumbent[np.float64], relaxation: ModeRelaxation, stop: Stop
     ) -> None:
         self.extend, self._incumbent, self._relaxation, self._stop = extend, incumbent, relaxation, stop
+        self._asked: NDArray[np.float64] | None = None
 
     @property
     def confirmed(self) -> bool:
         """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
-        return self._incumbent.best is not None and (self.extend is None or self._is_asked(self._incumbent.cost))
+        best = self._incumbent.best
+        return best is not None and (self.extend is None or best is self._asked or self._is_asked(self._incumbent.cost))
 
     def accept(self, v: NDArray[np.float64]) -> None:
         """Make a safe point the incumbent if it is cheaper, unless the oracle refuses it.
 
-        Without whole numbers such points are many, and the oracle is asked about the last only.
+        Without whole numbers such points are many, and the oracle is asked about the last only; none takes the place of
+        one that was offered, and that the oracle has nothing against.
         """
         found = self._incumbent
         cost = found.cost_of(v)
-        if cost >= found.cost:
+        if cost >= found.cost or (not self._is_asked(cost) and found.best is self._asked is not None):
             return
         if self._is_asked(cost) and self._is_refused(v):
-            if not len(self._relaxation.modes.integers):  # nobody was asked about the one before
-                found.best = None
+            if not len(self._relaxation.modes.integers) and found.best is not self._asked:
+                found.best = None  # nobody was asked about it
             return
         found.improve(v.copy())
 
@@ -294,6 +297,7 @@ class PointRequirements:
         if self._is_refused(v):
             return False
         found.improve(v.copy())
+        self._asked = None if self.extend is None else found.best
         return True
 
     def _is_asked(self, cost: float) -> bool:

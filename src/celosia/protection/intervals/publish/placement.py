@@ -104,6 +104,7 @@ class RangePlacement:
         """
         grid, down, up = self._put_on_grid(slacks)
         limited = quickly or self.run.clock.left < self.run.clock.seconds  # less is left than the search took
+        limited |= self.problem.n_attackers > self.parameters.many_attackers
         began = self.run.clock.seconds
         down, up, checked = self._widen_until_safe(grid, down, up, intervals=not limited)
         hurried = quickly or (limited and self._lacks_time(self.run.clock.seconds - began, down, up))
