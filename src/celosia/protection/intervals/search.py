@@ -71,7 +71,7 @@ class RangeSearches(Generic[RangesT]):
             share = parameters.cuts_share if oracle is None else parameters.attacked_cuts_share
             run = replace(run, clock=run.clock.share(parameters.first_cuts_share if self.is_first else share))
             if oracle is not None or self.is_first:  # a descent follows
-                how = replace(how, hasty_widenings=(), opens_everything=False)
+                how = replace(how, hasty_widenings=(), opens_everything=oracle is None)
         search = ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, how)
         if self.descends and run.warm_start is not None and _has_ends(modes) and not len(modes.integers):
             search.learn(known_end_cuts(run.warm_start, problem, modes), search.bound, search.best)

@@ -34,6 +34,9 @@ class RespondentParameters:
     coalitions
         Coalitions that come too close to a target become requirements, so many of them, once a first pattern has been
         attacked in full: what keeps these away mostly keeps the others away. 1 or more.
+    opening_seconds
+        Seconds of the search that opens every range as wide as it may be, in case time runs out; above 0. Without time
+        for anything else it does just that.
     all_coalitions
         Of ranges so many in all, where only targets are attacked again that were exposed: the last few of these, who
         contribute to many cells, would take many rounds. 1 or more.
@@ -63,6 +66,7 @@ class RespondentParameters:
     last_grace: float = 0.9
     most_rounds: int = 60
     coalitions: int = 4
+    opening_seconds: float = 0.01
     all_coalitions: int = 64
     last_targets: int = 3
     colours: int = 8

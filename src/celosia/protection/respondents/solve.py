@@ -11,6 +11,7 @@ or not published.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ import numpy as np
 from celosia.attack.audit import audit as audit_cells
 from celosia.attack.respondents.audit import RespondentAudit
 from celosia.attack.subproblems.proposals import ProposedWitnesses
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, pluralise
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.fallback import Fallback
@@ -134,11 +135,16 @@ class _RespondentSearch:
         """Return the best pattern in which no respondent comes too close to another."""
         try:
             self._search()
-        except (KeyboardInterrupt, OutOfTimeError, DeadlineError):
+        except OutOfTimeError:
+            self._open_everything()
+            if self.best is None:
+                raise
+        except (KeyboardInterrupt, DeadlineError):
             if self.best is None:
                 raise
         except StoppedError:
             pass
+        self._open_everything()
         if self.best is None:
             raise self._out_of_time()
         self.bound = min(self.bound, self.best.cost)
@@ -219,6 +225,20 @@ class _RespondentSearch:
                 break
         if self.best is None:
             self._hide_more(last, audit)
+
+    def _open_everything(self) -> None:
+        """Keep ranges as wide as the method allows where time is up, they are safe, and nothing else is known.
+
+        They are nearly useless, and better than nothing. A search without time finds them.
+        """
+        if self.best is not None or self.method.hides or self.run.clock.stopped:
+            return
+        clock = _PartOfClock(self.run.clock, self.parameters.opening_seconds)
+        run = replace(self.run, gap=1.0, clock=clock, warm_start=None, oracle=None, fallback=None, keeper=None)
+        with contextlib.suppress(CelosiaError):
+            widest = self.engine(self.risk, self.method, run)
+            if self.oracle.attack(widest.pattern, grace=self.parameters.last_grace).safe:
+                self._keep(widest)
 
     def _try_pattern(self, gap: float, share: float, oracle: RequirementOracle | None = None) -> Protection | None:
         """Return the next pattern, None where there is no time for it, or where it asks for more than there is."""

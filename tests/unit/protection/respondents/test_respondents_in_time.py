@@ -69,6 +69,18 @@ def test_a_limit_that_is_over_at_once_leaves_time_to_judge_what_there_is() -> No
     assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
 
 
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_ranges_for_which_there_is_no_time_are_opened_as_wide_as_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(_: object) -> None:
+        raise OutOfTimeError.one("time_limit", "was reached.")
+
+    monkeypatch.setattr("celosia.protection.respondents.solve._RespondentSearch._search", give_up)
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Intervals(secret=1), respondents=TWENTY)
+    assert found.safe
+    assert found.bound == 0.0
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
 def test_without_time_for_the_first_pattern_everything_is_hidden_and_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     found = protected(monkeypatch, late(lambda call: call == 1))
     assert (found.pattern.status != SHOWN).all()
