@@ -46,7 +46,7 @@ class JointMoveParameters:
 
     least_subproblems: int = 1_000_000
     most_columns: int = 25_000
-    share: float = 0.6
+    share: float = 0.85
     few_targets: int = 60
     damping: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03, 0.01)
     kept_price: float = 1e-5
