@@ -133,7 +133,7 @@ def protect(
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
     compile_kernels(
-        progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, how, whole)
+        progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, how, integer=whole)
     )
     clock = Clock(time_limit)
     run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
@@ -145,7 +145,7 @@ def protect(
             progress.done()
 
 
-def _list_unused_kernels(table: Table, method: Method, integer: bool | None) -> tuple[str, ...]:  # noqa: FBT001
+def _list_unused_kernels(table: Table, method: Method, *, integer: bool | None) -> tuple[str, ...]:
     """Return the packages whose kernels a run has no use for: nobody waits until they are compiled."""
     product = may_be_product(table)
     few_coordinates = not product and len(table) >= JOINT.least_columns
