@@ -27,7 +27,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.np.numpy_support import from_dtype
 
-from celosia.compiler import compile_once
+from celosia.compiler import Pipeline, compile_once
 from celosia.progress import SILENT, Progress
 
 COMPILING = "compiling, once per installation"
@@ -75,7 +75,7 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
     """
 
     def decorate(function: FunctionT) -> FunctionT:
-        dispatcher = njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True)(function)
+        dispatcher = njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True, pipeline_class=Pipeline)(function)
         try:
             shelf = _Shelf(function)
         except RuntimeError:  # no folder is ours to write to: every process compiles for itself
@@ -101,7 +101,7 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "inline": "always" if inline else "never"}
 
     def decorate(function: FunctionT) -> FunctionT:
-        return njit(nogil=True, fastmath=fastmath, **options)(function)  # type: ignore[no-any-return]
+        return njit(nogil=True, fastmath=fastmath, pipeline_class=Pipeline, **options)(function)  # type: ignore[no-any-return]
 
     return decorate
 
@@ -124,11 +124,11 @@ def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, 
     _WAITING[:] = [one for one in _WAITING if one not in asked or one in missing]
     if missing:
         progress.start(COMPILING, len(missing))
-        for one in missing:
-            with compile_once():
+        with compile_once():
+            for one in missing:
                 one.dispatcher.compile(one.signature)
-            _WAITING.remove(one)
-            progress.advance()
+                _WAITING.remove(one)
+                progress.advance()
         progress.done()
     return len(missing)
 
