@@ -48,6 +48,11 @@ class _Kernel:
     shelf: _Shelf | None
 
     @property
+    def home(self) -> str:
+        """The module in which it is."""
+        return str(self.dispatcher.py_func.__module__)
+
+    @property
     def signature(self) -> tuple[types.Type, ...]:
         """What it is called with."""
         hints = get_type_hints(self.dispatcher.py_func, include_extras=True)
@@ -106,7 +111,7 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
     return decorate
 
 
-def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, ...] = ()) -> int:
+def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: Callable[[], tuple[str, ...]] = tuple) -> int:
     """Compile the kernels of all modules that are loaded, as far as this installation has not; return how many.
 
     Parameters
@@ -116,12 +121,13 @@ def compile_kernels(progress: Progress = SILENT, *rooms: str, spare: tuple[str, 
     *rooms
         Only those of these packages, such as ``celosia.source``.
     spare
-        Packages whose kernels are not needed now.
+        Returns packages whose kernels are not needed now; called only where some have not been compiled.
     """
-    homes = [(one, one.dispatcher.py_func.__module__) for one in _WAITING]
-    asked = [one for one, home in homes if (not rooms or home.startswith(rooms)) and not home.startswith(spare)]
+    asked = [one for one in _WAITING if not rooms or one.home.startswith(rooms)]
     missing = [one for one in asked if one.missing]
     _WAITING[:] = [one for one in _WAITING if one not in asked or one in missing]
+    idle = spare() if missing else ()
+    missing = [one for one in missing if one in _WAITING and not one.home.startswith(idle)]
     if missing:
         progress.start(COMPILING, len(missing))
         with compile_once():

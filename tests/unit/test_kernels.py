@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 import celosia as cz
 from celosia import CelosiaError, Risk, kernels
 from celosia.arrays import argsort, longer, take
+from celosia.attack.subproblems.dispatch import PROGRAM_KERNELS, list_unused_kernels
+from celosia.attack.system.decomposition import is_network
 from celosia.kernels import COMPILING, compile_kernels, inner, kernel
 from celosia.progress import Silent
 from celosia.protection.protect import MOVE_KERNELS, load_engines
@@ -235,6 +237,61 @@ def _dispatchers() -> Iterator[Any]:
     for name, module in sys.modules.items():
         if name.startswith("celosia."):
             yield from (one for one in vars(module).values() if isinstance(one, Dispatcher))
+
+
+UNUSED = """
+import sys
+import celosia as cz
+from benchmarks import fingerprints
+from benchmarks.instances import instance
+from celosia.attack.subproblems.dispatch import PROGRAM_KERNELS, RESPONDENT_KERNELS
+from celosia.protection.protect import load_engines
+from numba.core.dispatcher import Dispatcher
+
+load_engines()
+respondents = sys.argv[1] == "records"
+risk = fingerprints.firms_of_groups() if respondents else instance("t20x10")
+spare = PROGRAM_KERNELS if respondents else (*PROGRAM_KERNELS, RESPONDENT_KERNELS)
+for method in (cz.Suppress(), cz.Intervals(secret=1), cz.Combined(secret=1), cz.Mixed(secret=1), cz.Round(1000)):
+    try:
+        cz.audit(cz.publish(cz.protect(risk, method, time_limit=3)), risk)
+    except cz.CelosiaError:
+        pass
+modules = [module for name, module in sys.modules.items() if name.startswith(spare)]
+everything = [one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)]
+functions = [one for one in everything if one.py_func.__module__.startswith(spare)]
+print(len(functions), [one.py_func.__name__ for one in functions if one.overloads])
+"""
+
+
+@pytest.mark.parametrize("case", ["problem", "records"])
+def test_networks_need_none_of_the_kernels_that_are_not_compiled_for_them(case: str) -> None:
+    """Nor do attackers who are no respondents."""
+    command = [sys.executable, "-W", "ignore", "-c", UNUSED, case]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=PROJECT)
+    many, called = done.stdout.split(maxsplit=1)
+    assert int(many) > 0
+    assert called.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("case", "spared"),
+    [("a network", True), ("three dimensions, two attackers", False), ("linked tables with contributors", False)],
+)
+def test_what_only_programs_need_is_not_compiled_for_networks(case: str, *, spared: bool) -> None:
+    table = CASES[case]().table
+    unused = list_unused_kernels(table, np.zeros(len(table), dtype=bool), respondents=True, progress=Steps())
+    assert set(PROGRAM_KERNELS).issubset(unused) == spared
+    some = np.arange(len(table)) % 2 == 0  # then coefficients are powers of ten
+    assert set(PROGRAM_KERNELS).isdisjoint(list_unused_kernels(table, some, respondents=True, progress=Steps()))
+
+
+def test_relations_that_turn_in_an_odd_circle_are_no_network() -> None:
+    """Every cell stands in two relations, but no turning of these gives it opposite signs."""
+    circle = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    assert not is_network(Relations(sp.csr_array(np.hstack([circle, circle])), np.zeros(3, dtype=np.int64)).matrix)
+    signed = np.array([[1, -1, 0], [0, 1, -1], [-1, 0, 1]])
+    assert is_network(Relations(sp.csr_array(np.hstack([signed, signed])), np.zeros(3, dtype=np.int64)).matrix)
 
 
 WITHOUT_NUMBAS_MODULES = """

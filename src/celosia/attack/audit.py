@@ -22,7 +22,7 @@ from celosia.attack.protected import Protected
 from celosia.attack.respondents.audit import audit_respondents
 from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.result import Audit
-from celosia.attack.subproblems.dispatch import INTEGER_KERNELS, solve_questions
+from celosia.attack.subproblems.dispatch import list_unused_kernels, solve_questions
 from celosia.attack.subproblems.proposals import ProposedWitnesses, answer_by_proposals
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.system.decomposition import Parts, decompose_into_networks
@@ -105,7 +105,12 @@ def audit(
         release = publish(release)
     release.check(risk.table)
     whole = whole_cells(risk.table, integer)
-    compile_kernels(progress, "celosia.attack", spare=() if whole.any() else (INTEGER_KERNELS,))
+    table, respondents = risk.table, bool(risk.respondents)
+    compile_kernels(
+        progress,
+        "celosia.attack",
+        spare=lambda: list_unused_kernels(table, whole, respondents=respondents, progress=progress),
+    )
     risk, unjudged = _choose_attackers(release, risk, attackers, solver, progress)
     _check(risk, whole)
     backend = backend_named(solver) if solver else backends()[0]

@@ -9,8 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.arguments import kind_error, takes
-from celosia.attack.subproblems.dispatch import INTEGER_KERNELS
+from celosia.attack.subproblems.dispatch import list_unused_kernels
 from celosia.errors import OutOfTimeError, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
@@ -36,7 +39,7 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.product import may_be_product, may_have_more_dimensions
-from celosia.table.table import Table, simplify_integer
+from celosia.table.table import simplify_integer, whole_cells
 
 Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
@@ -133,7 +136,10 @@ def protect(
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
     compile_kernels(
-        progress, "celosia.attack", "celosia.protection", spare=_list_unused_kernels(risk.table, how, integer=whole)
+        progress,
+        "celosia.attack",
+        "celosia.protection",
+        spare=lambda: _list_unused_kernels(risk, how, whole_cells(risk.table, whole), progress),
     )
     clock = Clock(time_limit)
     run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
@@ -145,8 +151,9 @@ def protect(
             progress.done()
 
 
-def _list_unused_kernels(table: Table, method: Method, *, integer: bool | None) -> tuple[str, ...]:
+def _list_unused_kernels(risk: Risk, method: Method, whole: NDArray[np.bool_], progress: Progress) -> tuple[str, ...]:
     """Return the packages whose kernels a run has no use for: nobody waits until they are compiled."""
+    table = risk.table
     product = may_be_product(table)
     few_coordinates = not product and len(table) >= JOINT.least_columns
     used = {
@@ -154,9 +161,9 @@ def _list_unused_kernels(table: Table, method: Method, *, integer: bool | None) 
         JOINT_KERNELS: few_coordinates,
         TABLEAU_KERNELS: few_coordinates,
         SPLITTING_KERNELS: method.wants_splitting or may_have_more_dimensions(table, INTERVALS.splitting_dimensions),
-        INTEGER_KERNELS: integer is not False,
     }
-    return tuple(package for package, needed in used.items() if not needed)
+    attacks = list_unused_kernels(table, whole, respondents=bool(risk.respondents), progress=progress)
+    return (*attacks, *(package for package, needed in used.items() if not needed))
 
 
 def engine_of(kind: type[Any]) -> Engine:

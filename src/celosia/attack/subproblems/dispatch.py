@@ -13,14 +13,48 @@ from celosia.attack.subproblems.integer.integer import solve_in_whole_numbers
 from celosia.attack.subproblems.lp import solve_by_programs
 from celosia.attack.subproblems.questions import Answers, Questions
 from celosia.attack.subproblems.verification import check_claims, verify_witnesses
-from celosia.attack.system.decomposition import Parts, decompose
+from celosia.attack.system.decomposition import Parts, decompose, is_network
 from celosia.attack.system.system import System
+from celosia.kernels import compile_kernels
 from celosia.progress import Progress
 from celosia.solve.backend import Backend
 from celosia.solve.deadline import DeadlineError
+from celosia.table.table import Table
 
 INTEGER_KERNELS = "celosia.attack.subproblems.integer"
 """Where the kernels are that only attackers need who know that some values are whole numbers."""
+
+RESPONDENT_KERNELS = "celosia.attack.respondents"
+PROGRAM_KERNELS = ("celosia.attack.system.redundancy", "celosia.attack.subproblems.propagation")
+"""Where those are that only respondents need as attackers, and only tables that are no networks."""
+
+_DECOMPOSITION_KERNELS = "celosia.attack.system.decomposition"
+
+
+def list_unused_kernels(
+    table: Table, whole: NDArray[np.bool_], *, respondents: bool, progress: Progress
+) -> tuple[str, ...]:
+    """Return the packages whose kernels attacks on a table have no use for: nobody waits until they are compiled.
+
+    Parameters
+    ----------
+    table
+        The table.
+    whole
+        Which cells attackers know to be whole numbers, ``(n_cells,)``.
+    respondents
+        Whether contributors are among the attackers.
+    progress
+        Hears of what is compiled to find out.
+    """
+    alike = bool(whole.all()) or not bool(whole.any())  # otherwise relations have other coefficients
+    compile_kernels(progress, _DECOMPOSITION_KERNELS)
+    unused = {
+        INTEGER_KERNELS: not bool(whole.any()),
+        RESPONDENT_KERNELS: not respondents,
+        **dict.fromkeys(PROGRAM_KERNELS, alike and is_network(table.relations.matrix)),
+    }
+    return tuple(package for package, idle in unused.items() if idle)
 
 
 def solve_questions(

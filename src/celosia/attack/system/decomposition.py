@@ -15,6 +15,8 @@ from celosia.kernels import kernel
 if TYPE_CHECKING:
     from celosia.attack.system.system import System
 
+_ENDS = 2  # of an arc
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
@@ -58,13 +60,32 @@ def decompose(system: System) -> Parts:
     has been checked to be one as far as its kept rows go. Rows that are dropped because the others imply them are
     checked on every witness (`celosia.attack.subproblems.flows.network`).
     """
-    rows, columns = system.matrix, sp.csc_array(system.matrix)
-    peeled = _peel(rows.indptr, rows.indices, columns.indptr, columns.indices, len(system))
-    component, n_components = _components(rows.indptr, rows.indices, columns.indptr, columns.indices, peeled < 0)
+    columns = sp.csc_array(system.matrix)
+    peeled, component, n_components = _split(system.matrix, columns)
     order = np.argsort(component, kind="stable")
     starts = np.searchsorted(component[order], np.arange(n_components + 1))
     network, tail, head = _networks(columns, component, n_components, system.implied)
     return Parts(component, order[starts[0] :], (starts - starts[0]).astype(np.int64), network, tail, head, peeled)
+
+
+def is_network(matrix: sp.csr_array) -> bool:
+    """Return whether all components of relations are networks, no relation left out.
+
+    Then those of every part of their columns are, too: whatever cells are hidden, flows answer all questions.
+    """
+    m, n = matrix.shape
+    if int(np.bincount(matrix.indices, minlength=n).max(initial=0)) > _ENDS:
+        return False
+    columns = sp.csc_array(matrix)
+    _, component, n_components = _split(matrix, columns)
+    network, _, _ = _networks(columns, component, n_components, np.zeros(m, dtype=bool))
+    return bool(network.all())
+
+
+def _split(rows: sp.csr_array, columns: sp.csc_array) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """Return what `_peel` finds, the component of every column, -1 for those that were peeled, and their number."""
+    peeled = _peel(rows.indptr, rows.indices, columns.indptr, columns.indices, rows.shape[1])
+    return peeled, *_components(rows.indptr, rows.indices, columns.indptr, columns.indices, peeled < 0)
 
 
 def decompose_into_networks(system: System, redundant: Callable[[], NDArray[np.bool_]]) -> tuple[System, Parts]:
