@@ -63,7 +63,7 @@ class _Kernel:
         """Whether it has to be compiled."""
         if self.dispatcher.overloads:
             return False
-        return self.shelf is None or not self.shelf.holds(self.signature)
+        return self.shelf is None or not self.shelf.holds_any()
 
 
 _WAITING: list[_Kernel] = []
@@ -204,11 +204,14 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
         self._stamp()
         super().save_overload(sig, data)
 
-    def holds(self, signature: tuple[types.Type, ...]) -> bool:
-        """Return whether a function has been compiled for a signature."""
+    def holds_any(self) -> bool:
+        """Return whether a function has been compiled for this processor: mostly for its own signature.
+
+        What that is takes longer to find out than everything else here, and another one is compiled on the spot.
+        """
         self._stamp()
-        key = self._index_key(signature, cpu_target.target_context.codegen())
-        return key in self._cache_file._load_index()  # noqa: SLF001
+        _, processor, code = self._index_key((), cpu_target.target_context.codegen())
+        return any(key[1:] == (processor, code) for key in self._cache_file._load_index())  # noqa: SLF001
 
     def _stamp(self) -> None:
         """Say what belongs to the function; only now are all functions of its module there."""
