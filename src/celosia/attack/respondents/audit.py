@@ -49,6 +49,7 @@ def audit_respondents(
     risk: Risk | Table | None = None,
     *,
     rule: RespondentRule | Sequence[RespondentRule] | None = None,
+    criteria: tuple[Criterion, ...] | None = None,
     ties: Ties = "safe",
     again: RespondentAudit | None = None,
     most: int | None = None,
@@ -74,6 +75,8 @@ def audit_respondents(
         What respondents know, how close they may come, how many work together, and whether respondents or holdings do:
         `PPercent` or `PriorPosterior`; by `MinFrequency` and `Dominance` no respondent may compute another's
         contribution exactly. Of several all hold. By default the rules of the risk.
+    criteria
+        What these rules ask of the contributors of the table, where that is known from another audit.
     ties
         ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
         as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
@@ -99,7 +102,7 @@ def audit_respondents(
     """
     rules = as_rules(rule) or _own_rules(release, risk)
     table, release = check_release(release, risk)
-    criteria = criteria_of(table, rules)
+    criteria = criteria or criteria_of(table, rules)
     backend = backend_named(solver) if solver else backends()[0]
     when = clock or Clock(None)
     parts = []

@@ -95,39 +95,19 @@ class RespondentProblem:
         out[self.column[unknown]] = unknown
         return out
 
-    @cached_property
+    @property
     def contributors(self) -> list[list[tuple[int, int]]]:
         """The contributors to every leaf, as (size, place), the largest first."""
-        sizes = self.respondents.sizes
-        out = []
-        for leaf in range(len(self.respondents.leaves)):
-            part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
-            own, places = sizes.data[part], sizes.indices[part]
-            order = np.lexsort((places, -own))
-            out.append(list(zip(own[order].tolist(), places[order].tolist(), strict=True)))
-        return out
+        return self.respondents.contributors
 
-    @cached_property
+    @property
     def holdings(self) -> list[dict[int, int]]:
         """What each respondent contributes, by leaf."""
-        out: list[dict[int, int]] = [{} for _ in range(len(self.respondents))]
-        for leaf, own in enumerate(self.contributors):
-            for size, place in own:
-                out[place][leaf] = size
-        return out
-
-    @cached_property
-    def claims(self) -> list[set[int]]:
-        """In which leaves each respondent is to be protected."""
-        protected = self.respondents.protected.tocsc()
-        return [
-            set(protected.indices[protected.indptr[place] : protected.indptr[place + 1]].tolist())
-            for place in range(len(self.respondents))
-        ]
+        return self.respondents.holdings
 
     def protected_leaves(self, place: int, component: int) -> list[int]:
         """Return the leaves of one component in which a respondent is to be protected."""
-        return [leaf for leaf in self.leaves_of(place, component) if leaf in self.claims[place]]
+        return [leaf for leaf in self.leaves_of(place, component) if leaf in self.respondents.claims[place]]
 
     def leaves_of(self, place: int, component: int) -> list[int]:
         """Return the leaves of one component to which a respondent contributes."""

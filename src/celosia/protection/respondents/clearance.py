@@ -26,7 +26,6 @@ from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, MoveW
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters, MoveParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
-from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW
 from celosia.solve.registry import backends
 from celosia.table.relations import label_components
@@ -39,13 +38,13 @@ if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.run import Run
     from celosia.risk.respondents.knowledge import Respondents
+    from celosia.risk.respondents.rules import Criterion
     from celosia.risk.risk import Risk
-    from celosia.risk.rules.contributor_rules import RespondentRule
 
 
 def find_clear_patterns(
     risk: Risk,
-    rules: tuple[RespondentRule, ...],
+    criteria: tuple[Criterion, ...],
     run: Run,
     parameters: EngineParameters = PARAMETERS,
     clearance: RespondentParameters = RESPONDENTS,
@@ -61,7 +60,8 @@ def find_clear_patterns(
         return
     if bool(decompose(problem.system(np.arange(len(problem)))).network.all()):
         return
-    search = _ClearSearch(risk, rules, run, problem, parameters.moves, clearance)
+    asked = tuple(Clearance.of(one, risk, problem, run) for one in criteria)
+    search = _ClearSearch(risk, asked, run, problem, parameters.moves, clearance)
     first = search.find(0, parameters.moves.share)
     if first is None:
         return
@@ -77,7 +77,7 @@ class _ClearSearch:
     """Finds patterns of one problem that clear all respondents."""
 
     risk: Risk
-    rules: tuple[RespondentRule, ...]
+    asked: tuple[Clearance, ...]
     run: Run
     problem: ProtectionProblem
     moves: MoveParameters
@@ -87,7 +87,7 @@ class _ClearSearch:
         """Return a pattern with other colours for every number, improved in a share of the time; None for none."""
         clock, prices, end = self.run.clock, self.clearance.cell_prices, np.inf
         seed, colours = self.run.seed + number, self.clearance.colours
-        wishes = list(wish_for_clearance(self.risk, self.rules, self.problem, self.run, colours, seed))
+        wishes = [wish for one in self.asked for wish in one.wish(len(self.problem), colours, seed)]
         search = MoveSearch(
             self.problem,
             lambda: clock.left <= 0 or clock.seconds > end,
@@ -129,36 +129,64 @@ def _is_better(one: MoveSearch, other: MoveSearch, nearly: float) -> bool:
     return (int(one.pattern.sum()), one.cost) < (int(other.pattern.sum()), other.cost)
 
 
-def wish_for_clearance(
-    risk: Risk, rules: tuple[RespondentRule, ...], problem: ProtectionProblem, run: Run, colours: int, seed: int
-) -> Iterator[MoveWishes]:
-    """Yield the moves that clear the worst target of every leaf of all coalitions, by rules and colours."""
-    everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
-    place_of = np.full(len(risk), -1, dtype=np.int64)
-    place_of[problem.cells] = np.arange(len(problem))
-    for one in criteria_of(risk.table, rules):
+@dataclass(frozen=True, slots=True, eq=False)
+class Clearance:
+    """What clears the worst target of every leaf of all coalitions by one rule.
+
+    Parameters
+    ----------
+    attacked
+        The respondents, where everything is hidden that may be.
+    coalition
+        How many of them work together.
+    columns, levels
+        The targets' columns, and how far they must move, in counts of the problem, ``(w,)`` each.
+    place_of
+        The column of every cell of the table, -1 for those without, ``(n_cells,)``.
+    decimals
+        The decimal of the problem.
+    """
+
+    attacked: RespondentProblem
+    coalition: int
+    columns: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    place_of: NDArray[np.int64]
+    decimals: int
+
+    @classmethod
+    def of(cls, one: Criterion, risk: Risk, problem: ProtectionProblem, run: Run) -> Clearance:
+        """Return what a criterion asks of a problem."""
+        everything = publish(Pattern.hide(risk.table, risk.status != SHOW))
+        place_of = np.full(len(risk), -1, dtype=np.int64)
+        place_of[problem.cells] = np.arange(len(problem))
         attacked = respondent_problem(risk.table, everything, one.respondents, one.knowledge, backends()[0], run.clock)
         coalition = min(one.knowledge.coalition, len(one.respondents) - 1)
-        colour = _colour_leaves(one.respondents, colours if coalition == 1 else 1, seed)
+        levels = _levels_of_cells(attacked, coalition)
+        cells = np.array([cell for cell in levels if place_of[cell] >= 0], dtype=np.int64)
+        counts = np.array([levels[cell] for cell in cells.tolist()], dtype=np.int64)
+        wanted = -_in_counts(-counts, attacked.system.decimals, problem.decimals)
+        return cls(attacked, coalition, place_of[cells], wanted, place_of, problem.decimals)
+
+    def wish(self, n: int, colours: int, seed: int) -> Iterator[MoveWishes]:
+        """Yield the moves that clear all targets, one wish a colour, for a problem of n columns."""
+        colour = _colour_leaves(self.attacked.respondents, colours if self.coalition == 1 else 1, seed)
         for own in np.unique(colour).tolist():
-            yield _wish(attacked, coalition, colour == own, problem, place_of)
+            yield MoveWishes(self.columns, self.levels, *self._bounds(colour == own, n))
+
+    def _bounds(self, spared: NDArray[np.bool_], n: int) -> Iterator[NDArray[np.int64]]:
+        """Yield how far columns go up, and down, without what the largest contribute to some leaves, ``(k,)``."""
+        system, largest = self.attacked.system, self.attacked.largest_sums(self.coalition)
+        taken = {leaf: int(largest[leaf]) for leaf in np.flatnonzero(spared).tolist()}
+        known = self.place_of[system.cells] >= 0
+        for own in self.attacked.bounds(taken):
+            bound = np.zeros(n, dtype=np.int64)
+            bound[self.place_of[system.cells[known]]] = _in_counts(own[known], system.decimals, self.decimals)
+            yield bound
 
 
-def _colour_leaves(respondents: Respondents, colours: int, seed: int) -> NDArray[np.int64]:
-    """Return a colour for every leaf, drawn at random, the same for all leaves of a respondent, ``(k,)``."""
-    part, _ = label_components(sp.csr_array(respondents.sizes))
-    return np.random.default_rng(seed).integers(0, colours, int(part.max(initial=0)) + 1)[part]
-
-
-def _wish(
-    attacked: RespondentProblem,
-    coalition: int,
-    spared: NDArray[np.bool_],
-    problem: ProtectionProblem,
-    place_of: NDArray[np.int64],
-) -> MoveWishes:
-    """Return the moves of all targets that leave untouched what the largest contribute to some leaves, ``(k,)``."""
-    system = attacked.system
+def _levels_of_cells(attacked: RespondentProblem, coalition: int) -> dict[int, int]:
+    """Return how far cells must move to clear their worst targets of all coalitions, by cell of the table."""
     levels: dict[int, int] = {}
     for group in find_targets(attacked, coalition):
         target = group[0]
@@ -166,19 +194,15 @@ def _wish(
             others = [size for size, place in attacked.contributors[target.leaf] if place != target.place]
             level = target.level_of(sum(others[:coalition]))
             cell = int(attacked.respondents.leaves[target.leaf])
-            if level > 0 and place_of[cell] >= 0:
+            if level > 0:
                 levels[cell] = max(level, levels.get(cell, 0))
-    largest = attacked.largest_sums(coalition)
-    taken = {leaf: int(largest[leaf]) for leaf in np.flatnonzero(spared).tolist()}
-    bounds = []
-    for own in attacked.bounds(taken):
-        bound = np.zeros(len(problem), dtype=np.int64)
-        known = place_of[system.cells] >= 0
-        bound[place_of[system.cells[known]]] = _in_counts(own[known], system.decimals, problem.decimals)
-        bounds.append(bound)
-    cells = np.array(list(levels), dtype=np.int64)
-    wanted = -_in_counts(-np.array(list(levels.values()), dtype=np.int64), system.decimals, problem.decimals)
-    return MoveWishes(place_of[cells], wanted, *bounds)
+    return levels
+
+
+def _colour_leaves(respondents: Respondents, colours: int, seed: int) -> NDArray[np.int64]:
+    """Return a colour for every leaf, drawn at random, the same for all leaves of a respondent, ``(k,)``."""
+    part, _ = label_components(sp.csr_array(respondents.sizes))
+    return np.random.default_rng(seed).integers(0, colours, int(part.max(initial=0)) + 1)[part]
 
 
 def _in_counts(numbers: NDArray[np.int64], decimals: int, wanted: int) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ from celosia.protection.respondents.corners import CornerProblem, can_take_corne
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Protection
 from celosia.protection.run import Ask, Run, ViolatedRequirements
+from celosia.risk.respondents.rules import Criterion
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 
@@ -40,6 +41,8 @@ class RespondentOracle:
         The problem, with the wishes of the method.
     rules
         What respondents know, and how close they may come; all of these hold.
+    criteria
+        What the rules ask of the contributors of the table.
     parameters
         How many coalitions become requirements.
 
@@ -59,6 +62,7 @@ class RespondentOracle:
     method: Method
     run: Run
     rules: tuple[RespondentRule, ...]
+    criteria: tuple[Criterion, ...]
     parameters: RespondentParameters = RESPONDENTS
     required: Risk = field(init=False)
     corners: dict[str, Corner] = field(default_factory=dict)
@@ -70,6 +74,11 @@ class RespondentOracle:
 
     def __post_init__(self) -> None:
         self.required = self.risk
+
+    @property
+    def has_several_leaves(self) -> bool:
+        """Whether some respondents contribute to several leaf cells."""
+        return any(len(own) > 1 for one in self.criteria for own in one.respondents.holdings)
 
     def attack(
         self,
@@ -94,6 +103,7 @@ class RespondentOracle:
                 pattern,
                 self.risk.table,
                 rule=self.rules,
+                criteria=self.criteria,
                 again=again,
                 most=self._most_coalitions(again) if self.judged else None,
                 clock=clock,
@@ -126,7 +136,14 @@ class RespondentOracle:
         """
         clock = self.run.clock.share(1.0)
         with shield_from_presses():
-            audit = audit_respondents(pattern, self.risk.table, rule=self.rules, most=1, clock=clock, proposed=proposed)
+            audit = audit_respondents(
+                *(pattern, self.risk.table),
+                rule=self.rules,
+                criteria=self.criteria,
+                most=1,
+                clock=clock,
+                proposed=proposed,
+            )
         if clock.stopped:
             raise StoppedError
         if audit.safe:

@@ -15,6 +15,9 @@ class RespondentParameters:
     ----------
     first_gap
         Gap of the first pattern, which only shows open pairs: 0 to 1.
+    easy_gap
+        Gap of the first pattern up to which cells alone are taken to be easy: then the search with the oracle finds
+        better patterns than moves that clear all respondents do, and these are not improved. 0 to 1.
     first_share
         Share of the limit by which the first pattern is found; 0 to 1.
     oracle_share
@@ -58,6 +61,7 @@ class RespondentParameters:
     """
 
     first_gap: float = 0.02
+    easy_gap: float = 0.1
     first_share: float = 0.3
     oracle_share: float = 0.9
     least_share: float = 0.1
@@ -76,7 +80,7 @@ class RespondentParameters:
     nearly: float = 0.05
 
     def __post_init__(self) -> None:
-        shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace")
+        shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace", "easy_gap")
         ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
             (*shares, "clearance_share", "nearly"), (0.0, 1.0)
         )

@@ -12,8 +12,9 @@ or not published.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -76,10 +77,10 @@ def protect_respondents(
     OutOfTimeError
         Time was up, or Ctrl-C pressed, before a pattern was shown to be safe.
     """
-    criteria_of(risk.table, rules)  # what is wrong with them is said before the search
+    criteria = criteria_of(risk.table, rules)  # what is wrong with them is said before the search
     # Rounds know who came too close so far; an audit of their patterns is not to ask again.
     cells = replace(risk, respondents=())
-    oracle = RespondentOracle(cells, method, run, rules, parameters)
+    oracle = RespondentOracle(cells, method, run, rules, criteria, parameters)
     found = _RespondentSearch(cells, method, run, engine, oracle, parameters).protection()
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
@@ -154,10 +155,14 @@ class _RespondentSearch:
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        self._begin_with_moves()
-        first = self._find_pattern(
-            self.risk, max(self.run.gap, self.parameters.first_gap), self.parameters.first_share, self.warm_start
-        )
+        clear = self._find_clear_patterns()
+        if not self.oracle.has_several_leaves:  # otherwise moves hardly ever clear everybody
+            self._keep_all(itertools.islice(clear, 1))
+        time_for_cells = self.parameters.first_share if self.best is None else self.parameters.least_share
+        gap = max(self.run.gap, self.parameters.first_gap)
+        first = self._find_pattern(self.risk, gap, time_for_cells, self.warm_start)
+        if first.gap > max(gap, self.parameters.easy_gap):
+            self._keep_all(clear)
         self.bound, began = first.bound, self.run.clock.seconds
         # Where all may be hidden in the end, time is left for that.
         share = self.parameters.judged_share if self.method.hides else None
@@ -174,20 +179,22 @@ class _RespondentSearch:
         else:
             self._repeat_with_oracle(first, audit)
 
-    def _begin_with_moves(self) -> None:
-        """Keep a pattern of a product table in which moves of few cells clear all respondents, where there is one."""
+    def _find_clear_patterns(self) -> Iterator[Protection]:
+        """Yield patterns of a product table in which moves of few cells clear all respondents, the first before others.
+
+        There are none after one that is not safe.
+        """
         if not (self.method.only_hides and self.method.hides_everything):
             return
-        safe = None
-        try:
-            for hidden, proposed in find_clear_patterns(self.risk, self.oracle.rules, self.run):
-                checked = self._check_clear_pattern(Pattern.hide(self.risk.table, hidden), proposed)
-                if checked is None:
-                    break
-                safe = checked
-        finally:  # also where Ctrl-C ends the search for a better one
-            if safe is not None:
-                self._keep(safe)
+        for hidden, proposed in find_clear_patterns(self.risk, self.oracle.criteria, self.run):
+            checked = self._check_clear_pattern(Pattern.hide(self.risk.table, hidden), proposed)
+            if checked is None:
+                return
+            yield checked
+
+    def _keep_all(self, patterns: Iterable[Protection]) -> None:
+        for found in patterns:
+            self._keep(found)
 
     def _check_clear_pattern(self, pattern: Pattern, proposed: ProposedWitnesses) -> Protection | None:
         """Return a pattern as a protection where audit and attacks, with moves that are proposed, find it safe."""

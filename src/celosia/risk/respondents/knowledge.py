@@ -7,7 +7,9 @@ contribution in a cell and again in its total would take two things for independ
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -97,7 +99,7 @@ class Knowledge:
         return len(str(self.unit)) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Respondents:
     """Absolute contributions to leaf cells by anonymous numbers. Confidential.
 
@@ -133,7 +135,31 @@ class Respondents:
         protected.sort_indices()
         return replace(self, protected=protected)
 
-    @property
+    @cached_property
+    def contributors(self) -> list[list[tuple[int, int]]]:
+        """The contributors to every leaf cell, as (size, place), the largest first."""
+        row = np.repeat(np.arange(len(self.leaves)), np.diff(self.sizes.indptr))
+        order = np.lexsort((self.sizes.indices, -self.sizes.data, row))
+        pairs = list(zip(self.sizes.data[order].tolist(), self.sizes.indices[order].tolist(), strict=True))
+        return [pairs[start:end] for start, end in itertools.pairwise(self.sizes.indptr.tolist())]
+
+    @cached_property
+    def holdings(self) -> list[dict[int, int]]:
+        """What each of them contributes, by leaf cell."""
+        found: list[dict[int, int]] = [{} for _ in range(len(self))]
+        for leaf, own in enumerate(self.contributors):
+            for size, place in own:
+                found[place][leaf] = size
+        return found
+
+    @cached_property
+    def claims(self) -> list[set[int]]:
+        """In which leaf cells each of them is to be protected."""
+        protected = self.protected.tocsc()
+        leaves = protected.indices.tolist()
+        return [set(leaves[start:end]) for start, end in itertools.pairwise(protected.indptr.tolist())]
+
+    @cached_property
     def totals(self) -> NDArray[np.int64]:
         """The sum of absolute contributions to every leaf cell, ``(k,)``."""
         return np.asarray(self.sizes.sum(axis=1), dtype=np.int64)

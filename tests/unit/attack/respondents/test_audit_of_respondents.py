@@ -24,6 +24,7 @@ from celosia import (
 )
 from celosia.pattern.modes.interval import Interval
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.respondents.rules import criteria_of
 from celosia.table.fixed import Fixed
 
 RULE = PPercent(20)
@@ -71,6 +72,16 @@ def test_an_open_pair_names_cells_and_numbers_and_how_close() -> None:
     assert frame.rows() == [("p% rule (p = 25)", "respondent 1", "A x II", "respondent 0", "A x I", 20.0, 25.0)]
     assert repr(found) == "RespondentAudit(not safe: 1 open pair, 1 respondent exposed; 12 respondents, 2 targets)"
     assert "safe: no respondent" in repr(audit_respondents(leaves(table), table, rule=RULE))
+
+
+def test_criteria_that_are_known_are_those_of_the_rules() -> None:
+    table, rules = told(), (PPercent(25), MinFrequency(3))
+    known, found = (
+        audit_respondents(leaves(table), table, rule=rules, criteria=criteria)
+        for criteria in (criteria_of(table, rules), None)
+    )
+    assert known.open == found.open
+    assert not known.safe
 
 
 def test_a_shown_cell_of_one_contributor_is_open_to_anybody() -> None:

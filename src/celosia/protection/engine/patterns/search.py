@@ -213,7 +213,7 @@ class PatternSearch(BranchAndCut[np.bool_]):
         """Improve the pattern of moves by joint moves, unless a better one is known, or an oracle is to be asked."""
         first, self._moved, found = self._moved, None, self.incumbent
         close = self._stop.reached or found.is_closed_at(found.cost, self._quick.moved_gap)
-        if first is None or close or not self.requirements.complete:
+        if first is None or close or not self.requirements.complete or not self._has_many_subproblems:
             return
         random = np.random.default_rng(self._seed)
         better = improve_by_joint_moves(first, self.separator, self._stop, self._accept_moved, random, self._parameters)

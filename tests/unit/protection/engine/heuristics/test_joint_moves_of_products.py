@@ -19,6 +19,9 @@ from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
 from celosia.protection.engine.heuristics.moves.start import begin_with_moves, improve_by_joint_moves
 from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.parameters import EngineParameters, MoveParameters
+from celosia.protection.engine.patterns import search as searching
+from celosia.protection.engine.patterns.parameters import QuickParameters
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.protection.engine.stop import Stop
 from celosia.solve.clock import Clock
@@ -132,3 +135,16 @@ def test_conditional_levels_and_small_tables_do_without(problem: ProtectionProbl
     assert is_worth_joint_moves(problem, small)
     assert not is_worth_joint_moves(replace(problem, forced=np.zeros(len(problem), dtype=bool)), small)
     assert not is_worth_joint_moves(problem, JointMoveParameters(least_subproblems=0, most_columns=100))
+
+
+@pytest.mark.parametrize(("many", "jointly"), [(0, True), (10**12, False)])
+def test_joint_moves_wait_where_few_subproblems_are_left(
+    problem: ProtectionProblem, monkeypatch: pytest.MonkeyPatch, many: int, *, jointly: bool
+) -> None:
+    """Requirements that forced cells meet by themselves do not make cutting planes slow."""
+    calls: list[int] = []
+    monkeypatch.setattr(searching, "improve_by_joint_moves", lambda *_: calls.append(1))
+    parameters = EngineParameters(many_subproblems=many, moves=MoveParameters(least_columns=0))
+    quick, solver = QuickParameters(most_fractional=0.0), backends()[0]
+    PatternSearch(problem, solver, solver, Clock(1.0), parameters=parameters, quick=quick).run(0.0)
+    assert bool(calls) == jointly
