@@ -10,15 +10,22 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from benchmarks.instances import OPTIMA, instance
 
-from celosia import InfeasibleError, OutOfTimeError, Suppress, protect
+from celosia import InfeasibleError, OutOfTimeError, Pattern, Suppress, audit, protect
 from celosia.presses import answer_presses
 from celosia.progress import Silent
+from celosia.protection.fallback import Fallback
+from celosia.protection.run import Run
+from celosia.protection.suppression.components import ComponentSearches
+from celosia.protection.suppression.solve import _Suppression
+from celosia.solve.clock import Clock
+from celosia.solve.registry import backends
 
 ROOT = Path(__file__).parents[3]
 SOLVERS = [
@@ -80,6 +87,31 @@ def test_a_time_limit(name: str, limit: float, solver: str) -> None:
     assert found.bound <= found.cost
     best = OPTIMA[name].value if name in OPTIMA else None
     assert best is None or found.bound <= best <= found.cost
+
+
+def test_a_pattern_that_was_audited_during_the_search_is_not_audited_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[bytes] = []
+
+    def watch(pattern: Pattern, *said: object, **more: object) -> object:
+        judged.append((pattern.status != "shown").tobytes())
+        return audit(pattern, *said, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("celosia.protection.suppression.solve.audit", watch)
+    monkeypatch.setattr(Fallback, "due", True)
+    clock = Clock(None)
+    run = Run(clock, 0.01, backends()[0], 0, integer=False, fallback=Fallback(clock))
+    suppression, search = _Suppression(instance("hh1"), Suppress(), run), ComponentSearches.solve
+
+    def search_and_audit(searches: ComponentSearches, begin: Callable[[], None]) -> None:
+        search(searches, begin)
+        suppression._audit_if_due()
+
+    monkeypatch.setattr(ComponentSearches, "solve", search_and_audit)
+    found = suppression.solve()
+    assert found.safe
+    assert found.bound <= found.cost
+    assert (found.pattern.status != "shown").tobytes() == judged[-1]
+    assert len(set(judged)) == len(judged)
 
 
 class Pressing(Silent):

@@ -101,6 +101,11 @@ class _PartOfClock(Clock):
             self.stop()
         return super().left
 
+    def take_everything(self) -> None:
+        """Take all that is left of the other clock: nothing needs to come afterwards."""
+        if not self.stopped:
+            self._limit, self._last = (self.seconds + left for left in (self._whole.left, self._whole.left_at_most))
+
 
 @dataclass(eq=False)
 class _AttackedFallback(Fallback):
@@ -357,7 +362,7 @@ class _RespondentSearch:
         run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None, keeper=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
             run = replace(
-                run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, run)))
+                run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep_meanwhile(one, run, clock))
             )
         try:
             found = self.engine(*self.oracle.extend_problem(risk, run), run)
@@ -373,8 +378,16 @@ class _RespondentSearch:
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
 
+    def _keep_meanwhile(self, found: Protection, run: Run, clock: _PartOfClock) -> None:
+        """Keep what a search with the oracle has found so far: it need not leave time for hiding more any longer."""
+        self._keep(self._drop_corners(found, run))
+        clock.take_everything()
+
     def _drop_corners(self, found: Protection, run: Run) -> Protection:
-        """Return what a search with the oracle found, without the cells of corners."""
+        """Return what a search with the oracle found, without the cells of corners; audited once."""
+        best = self.best
+        if best is not None and np.array_equal(found.pattern.status[: len(self.risk)], best.pattern.status):
+            return replace(best, bound=found.bound, trace=found.trace)
         return self.oracle.drop_corners(found, self.oracle.required, run)
 
     @property

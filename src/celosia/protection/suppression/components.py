@@ -129,7 +129,9 @@ class ComponentSearches:
                 search.begin_with_moves()
             for k, (search, _) in enumerate(todo):
                 left = sum(len(other.problem) for other, _ in todo[k:])
-                search.run(self.run.gap, self.run.clock.left * len(search.problem) / left)
+                last = k == len(todo) - 1  # it has what the clock leaves, also where that is more in the end
+                share = self.run.clock.left * len(search.problem) / left
+                search.run(self.run.gap, np.inf if last else share)
         except KeyboardInterrupt:
             self._finish_first_patterns([search for search, _ in todo])
 

@@ -7,7 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,7 @@ class _Suppression:
     _before: Collection[RequirementKey] = ()
     _refused: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _last_audited: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    _offered: Protection | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -129,6 +130,8 @@ class _Suppression:
             if found is None:
                 raise self._failure()
             self._keep(self._cells_of(found), self._requirement_keys())
+            if self._offered is not None and np.array_equal(found, self._last_audited):
+                return self._renew(self._offered)
             checked = self._audit(found)
             if checked.safe:
                 return self._result(checked)
@@ -274,8 +277,9 @@ class _Suppression:
     def _audit_as_fallback(self, fallback: Fallback, hidden: NDArray[np.bool_]) -> None:
         with fallback.measure_audit():
             checked = self._audit(hidden)
-        if checked.safe:
-            fallback.offer(self._result(checked))
+        self._offered = self._result(checked) if checked.safe else None
+        if self._offered is not None:
+            fallback.offer(self._offered)
 
     @property
     def _large(self) -> bool:
@@ -299,16 +303,25 @@ class _Suppression:
         if self.run.keeper is not None:
             self.run.keeper.withdraw_pattern()
 
-    def _result(self, checked: Audit) -> Protection:
-        cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
+    def _renew(self, found: Protection) -> Protection:
+        """Return a result that was audited before, with what is known of it by now."""
+        seconds, trace = self.run.clock.seconds, tuple(self.trace)
+        return replace(found, bound=self._bound_below(found.cost), seconds=seconds, trace=trace)
+
+    def _bound_below(self, cost: float) -> float:
+        """Return the bound of all searches together, at most some cost; that where all of them are done."""
         bound = self._outside + math.fsum(search.incumbent.bound for search in self.searches)
         done = all(search.incumbent.done for search in self.searches)
+        return cost if done and self._necessary else min(bound, cost)
+
+    def _result(self, checked: Audit) -> Protection:
+        cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
         return Protection(
             risk=self.risk,
             method=self.method,
             pattern=Pattern.hide(self.risk.table, checked.release.status != "shown"),
             cost=cost,
-            bound=cost if done and self._necessary else min(bound, cost),
+            bound=self._bound_below(cost),
             found=checked,
             seconds=self.run.clock.seconds,
             solver=self.run.solver_name,

@@ -62,3 +62,18 @@ def test_a_master_that_takes_too_long_leaves_the_rest_to_the_others() -> None:
     found = searched(3, replace(EASY, seconds=0.0)).incumbent
     assert found.done
     assert np.isclose(found.cost, searched(3, EASY).incumbent.cost)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_points_may_be_more_fractional_where_an_oracle_adds_requirements(
+    monkeypatch: pytest.MonkeyPatch, *, complete: bool
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(
+        "celosia.protection.engine.patterns.tree_search.TreeSearch.run_while_quick", lambda _: calls.append(1)
+    )
+    monkeypatch.setattr("celosia.protection.engine.patterns.relaxation.Relaxation.fractional_share", 0.6)
+    problem, solver = problem_of(drawn(2, cube=True), integer=False), backends()[0]
+    extend = None if complete else lambda _: None
+    PatternSearch(problem, solver, solver, Clock(None), parameters=EARLY, extend=extend).run(0.0)
+    assert len(calls) == (0 if complete else 1)

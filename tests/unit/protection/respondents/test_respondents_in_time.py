@@ -22,6 +22,7 @@ from celosia import (
 )
 from celosia.pattern.entries import SHOWN
 from celosia.protection.respondents import oracle as watching
+from celosia.protection.respondents.solve import _PartOfClock
 from celosia.solve.clock import Clock
 
 Attacks = Callable[..., RespondentAudit]
@@ -123,3 +124,15 @@ def test_a_first_pattern_that_is_safe_is_not_lost(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(watching, "audit_respondents", pressing(2))
     found = protect(assess(TABLE_6, rule, cost="unity"), Suppress(), respondents=rule)
     assert open_attacks(found.pattern, TABLE_6, rule) == []
+
+
+def test_a_search_that_has_kept_a_pattern_need_not_leave_time_for_hiding_more() -> None:
+    whole = Clock(100.0)
+    part = _PartOfClock(whole, 1.0)
+    assert part.left <= 1.0
+    part.take_everything()
+    assert part.left == pytest.approx(whole.left, abs=1.0)
+    assert part.left_at_most == pytest.approx(whole.left_at_most, abs=1.0)
+    whole.stop()
+    part.take_everything()
+    assert part.left == 0

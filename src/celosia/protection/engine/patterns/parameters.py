@@ -16,6 +16,9 @@ class QuickParameters:
     most_fractional
         Share of the columns hidden at all that a point hides in part, up to which integer masters are taken to be easy;
         0 to 1. Tables in two dimensions have up to 0.4, in three more than 0.55.
+    most_fractional_with_oracle
+        The same where an oracle adds requirements, for which points are more fractional; 0 to 1. The demo's table has
+        0.6 then, and its masters are solved in a second or two.
     share, seconds
         Integer masters that are solved within this share of the time that is left (0 to 1), and so many seconds, go on
         one after another; the first that takes longer ends them.
@@ -29,6 +32,7 @@ class QuickParameters:
     """
 
     most_fractional: float = 0.5
+    most_fractional_with_oracle: float = 0.7
     share: float = 0.3
     seconds: float = 3.0
     part: float = 0.1
@@ -38,7 +42,15 @@ class QuickParameters:
     moved_gap: float = 0.05
 
     def __post_init__(self) -> None:
-        shares = ("most_fractional", "share", "part", "first_gap", "closing_gap", "moved_gap")
+        shares = (
+            "most_fractional",
+            "most_fractional_with_oracle",
+            "share",
+            "part",
+            "first_gap",
+            "closing_gap",
+            "moved_gap",
+        )
         check_ranges(self, **dict.fromkeys(shares, (0.0, 1.0)), seconds=(0.0, None), small_master=(0, None))
 
 

@@ -206,7 +206,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if others or not self._has_many_subproblems:
             return
         self.relaxation.run_cutting_planes(deep=False)
-        if self.relaxation.fractional_share <= self._quick.most_fractional:
+        q = self._quick
+        most = q.most_fractional if self.requirements.complete else q.most_fractional_with_oracle
+        if self.relaxation.fractional_share <= most:
             self._tree_search.run_while_quick()
 
     def _improve_moved(self) -> None:
