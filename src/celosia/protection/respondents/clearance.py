@@ -52,8 +52,8 @@ def find_clear_patterns(
     """Yield cells to hide so that moves clear all respondents, and these moves; nothing where that is not to be had.
 
     Tables that are no products, small, or networks have quicker ways. Where a table is too large for cutting planes the
-    best of several further patterns follows, if it is better than the first: whoever takes the first for unsafe need
-    not wait for it.
+    best of several further patterns follows, and then a still better one: whoever takes the first for unsafe, or has
+    other use for the time, need not wait for them.
     """
     problem = problem_of(risk, integer=run.integer)
     if not is_worth_moves(problem, parameters.moves):
@@ -66,10 +66,14 @@ def find_clear_patterns(
     if first is None:
         return
     yield search.describe(first)
-    if 2 * len(problem) * len(problem.requirements) >= parameters.many_subproblems:
-        best = search.find_better(first)
-        if best is not first:
+    if 2 * len(problem) * len(problem.requirements) < parameters.many_subproblems:
+        return
+    best, cost = first, first.cost
+    for share, restarts in ((clearance.clearance_share, clearance.restarts), (clearance.last_share, 1)):
+        best = search.find_better(best, share, restarts)
+        if best is not first or best.cost < cost:
             yield search.describe(best)
+        cost = best.cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,17 +107,33 @@ class _ClearSearch:
         search.clean_up()
         return search
 
-    def find_better(self, first: MoveSearch) -> MoveSearch:
-        """Return the best of several patterns, the first among them."""
-        clock, best = self.run.clock, first
-        end = clock.seconds + self.clearance.clearance_share * clock.left
-        for number in range(1, self.clearance.restarts):
-            if clock.seconds >= end or clock.left <= 0:
+    def find_better(self, best: MoveSearch, share: float, restarts: int) -> MoveSearch:
+        """Return the best of several patterns, a known one among them, shaken until a share of the time is up."""
+        clock, began, p = self.run.clock, self.run.clock.seconds, self.clearance
+        seconds = share * clock.left
+        for number in range(1, restarts):
+            if clock.seconds >= began + p.restart_share * seconds or clock.left <= 0:
                 break
-            found = self.find(number, min(1.0, (end - clock.seconds) / clock.left))
-            if found is not None and _is_better(found, best, self.clearance.nearly):
+            found = self.find(number, min(1.0, (began + seconds - clock.seconds) / clock.left))
+            if found is not None and _is_better(found, best, p.nearly):
                 best = found
+        self._shake(best, began + seconds)
         return best
+
+    def _shake(self, best: MoveSearch, end: float) -> None:
+        """Shake a pattern until the time is up, or nothing has come loose for long."""
+        clock, random, idle = self.run.clock, np.random.default_rng(self.run.seed), 0
+        known, cost = best.copied_witnesses, best.cost
+
+        def late() -> bool:
+            return clock.left <= 0 or clock.seconds > end
+
+        while idle < self.clearance.most_idle and not late():
+            best.shake(random, self.clearance.spread, late)
+            idle += 1
+            if best.cost < cost:
+                known, cost, idle = best.copied_witnesses, best.cost, 0
+        best.go_back(known)
 
     def describe(self, search: MoveSearch) -> tuple[NDArray[np.bool_], ProposedWitnesses]:
         """Return the cells of the table that a pattern hides, and its moves of them."""

@@ -53,6 +53,14 @@ class RespondentParameters:
         Patterns that clear all respondents by moves, each with other colours, of which the best is kept: the cost of
         two of them may differ by a fifth. Share of the time that is left for all but the first, which must be safe;
         0 to 1.
+    restart_share
+        Share of that time in which further patterns are begun; in the rest the best of them is shaken. 0 to 1.
+    spread, most_idle
+        Standard deviation of the logarithm of prices when a pattern is shaken, and how often nothing comes of it before
+        that ends, 1 or more. A survey costs 313 million after half a minute of it, with more restarts 320.
+    last_share
+        Share of the time that is left for shaking it further, where there is no time for attacks; the rest is for a
+        last audit. 0 to 1.
     cell_prices
         What hiding any cell costs beside its own cost in these patterns, as parts of the median cost, in turns.
     nearly
@@ -76,19 +84,24 @@ class RespondentParameters:
     colours: int = 8
     restarts: int = 16
     clearance_share: float = 0.6
+    restart_share: float = 0.5
+    spread: float = 0.3
+    most_idle: int = 10
+    last_share: float = 0.8
     cell_prices: tuple[float, ...] = (4.0, 16.0, 1.0)
     nearly: float = 0.05
 
     def __post_init__(self) -> None:
         shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace", "easy_gap")
         ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
-            (*shares, "clearance_share", "nearly"), (0.0, 1.0)
+            (*shares, "clearance_share", "restart_share", "last_share", "nearly"), (0.0, 1.0)
         )
         check_ranges(
             self,
             **ranges,
             **dict.fromkeys(
-                ("most_rounds", "coalitions", "all_coalitions", "last_targets", "colours", "restarts"), (1, None)
+                ("most_rounds", "coalitions", "all_coalitions", "last_targets", "colours", "restarts", "most_idle"),
+                (1, None),
             ),
         )
 

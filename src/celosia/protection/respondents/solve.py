@@ -166,8 +166,9 @@ class _RespondentSearch:
         time_for_cells = self.parameters.first_share if self.best is None else self.parameters.least_share
         gap = max(self.run.gap, self.parameters.first_gap)
         first = self._find_pattern(self.risk, gap, time_for_cells, self.warm_start)
-        if first.gap > max(gap, self.parameters.easy_gap):
-            self._keep_all(clear)
+        hard = first.gap > max(gap, self.parameters.easy_gap)
+        if hard:
+            self._keep_all(itertools.islice(clear, 1 if self.best is not None else 2))
         self.bound, began = first.bound, self.run.clock.seconds
         # Where all may be hidden in the end, time is left for that.
         share = self.parameters.judged_share if self.method.hides else None
@@ -181,6 +182,8 @@ class _RespondentSearch:
                 return
         if self.method.only_hides:
             self._search_with_oracle(first, audit)
+            if hard and audit.unjudged:
+                self._keep_all(clear)
         else:
             self._repeat_with_oracle(first, audit)
 

@@ -137,6 +137,25 @@ def test_conditional_levels_and_small_tables_do_without(problem: ProtectionProbl
     assert not is_worth_joint_moves(problem, JointMoveParameters(least_subproblems=0, most_columns=100))
 
 
+def test_a_pattern_that_is_shaken_keeps_all_witnesses_and_can_be_had_back(
+    risk: Risk, problem: ProtectionProblem
+) -> None:
+    search, random = MoveSearch(problem, lambda: False), np.random.default_rng(3)
+    search.find_first()
+    search.clean_up()
+    known, cost, prices = search.copied_witnesses, search.cost, search.witnesses.own_price.copy()
+    costs = []
+    for _ in range(8):
+        search.shake(random, 0.5, lambda: False)
+        costs.append(search.cost)
+        case, hidden = case_of(risk), frozenset(problem.cells[np.flatnonzero(search.pattern)].tolist())
+        assert not find_unmet(case, reach_of_witnesses(case, hidden, search.propose().of_cells(problem.cells)))
+    assert min(costs) < cost
+    assert np.array_equal(search.witnesses.own_price, prices)
+    search.go_back(known)
+    assert search.cost == cost
+
+
 @pytest.mark.parametrize(("many", "jointly"), [(0, True), (10**12, False)])
 def test_joint_moves_wait_where_few_subproblems_are_left(
     problem: ProtectionProblem, monkeypatch: pytest.MonkeyPatch, many: int, *, jointly: bool

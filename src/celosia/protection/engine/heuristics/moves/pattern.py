@@ -177,17 +177,57 @@ class MoveSearch:
         """Show cells again by cheaper moves, pivots and swaps."""
         parameters = self._parameters
         self._forbid_conditional_cells()
-        ground = self._ground(self._narrow, parameters.width)
-        order = np.flatnonzero(self._witnesses.lengths > 0)
-        for chunk in np.array_split(order, -(-len(order) // parameters.chunk) or 1):
-            if self._late():
-                return
-            reroute_moves(chunk, parameters.tries, self._wanted, self._witnesses, ground)
+        self._reroute(np.flatnonzero(self._witnesses.lengths > 0))
         for number in range(parameters.rounds):
             self._show_cells(swaps=False)
             self._show_cells(swaps=True)
             if number == 0 and not self._late():  # apart, the sides have room for more combinations
                 self._split(np.flatnonzero(self._witnesses.lengths > 0))
+
+    def _reroute(self, order: NDArray[np.int64]) -> None:
+        """Replace moves by cheaper ones, in an order."""
+        parameters = self._parameters
+        ground = self._ground(self._narrow, parameters.width)
+        for chunk in np.array_split(order, -(-len(order) // parameters.chunk) or 1):
+            if self._late():
+                return
+            reroute_moves(chunk, parameters.tries, self._wanted, self._witnesses, ground)
+
+    def shake(self, random: np.random.Generator, spread: float, late: Callable[[], bool]) -> None:
+        """Show cells again by prices that are drawn around the own ones, then by these: what was stuck may come loose.
+
+        Parameters
+        ----------
+        random, spread
+            The random numbers, and the standard deviation of the logarithm of prices.
+        late
+            Returns whether the time is up, from now on.
+        """
+        self._late, own = late, self._witnesses.own_price.copy()
+        for prices in (own * np.exp(spread * random.standard_normal(len(own))), own):
+            self._witnesses.own_price[:] = prices
+            self._witnesses.price[:] = np.where(self.pattern, self._witnesses.hidden_price, prices)
+            self._reroute(random.permutation(np.flatnonzero(self._witnesses.lengths > 0)))
+            self._show_cells(swaps=False)
+            self._show_cells(swaps=True)
+
+    @property
+    def copied_witnesses(self) -> Witnesses:
+        """The witnesses so far, which stay as they are when the search goes on."""
+        now = self._witnesses
+        return now._replace(
+            lengths=now.lengths.copy(),
+            cells=now.cells.copy(),
+            values=now.values.copy(),
+            uses=now.uses.copy(),
+            price=now.price.copy(),
+            own_price=now.own_price.copy(),
+            fixed=now.fixed.copy(),
+        )
+
+    def go_back(self, witnesses: Witnesses) -> None:
+        """Go back to witnesses that were copied."""
+        self._witnesses = witnesses
 
     def _forbid_conditional_cells(self) -> None:
         """Let nothing else hide cells that have requirements of their own if they are hidden."""
