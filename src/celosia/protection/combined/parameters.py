@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from celosia.arguments import check_ranges
 from celosia.protection.intervals.parameters import IntervalParameters
+from celosia.tolerance import TREE_BOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class CombinedParameters(IntervalParameters):
     least_seconds
         Seconds that a first search gets at least, 0 or more: with little time one good release is worth more than an
         improved bad one.
+    thinning_loss, thinning_share
+        Share of the cost, 0 to 1, by which fewer ranges may cost more: a search takes no smaller gap for one. And share
+        of the time that is left after a search, 0 to 1, in which they are looked for.
+    charges
+        What every range is charged then, one after the other, in parts of that loss by the number of ranges, above 0:
+        most of what is charged is never paid.
     """
 
     first_share: float = 0.25
@@ -37,11 +44,21 @@ class CombinedParameters(IntervalParameters):
     widths_share: float = 0.85
     start_columns: int = 250
     least_seconds: float = 2.0
+    thinning_loss: float = 2 * TREE_BOUND
+    thinning_share: float = 0.5
+    charges: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
 
     def __post_init__(self) -> None:
         IntervalParameters.__post_init__(self)
-        shares = "first_share", "first_share_with_oracle", "widths_share", "splitting_share"
-        check_ranges(self, start_columns=(1, None), **dict.fromkeys(shares, (0.0, 1.0)))
+        shares = (
+            "first_share",
+            "first_share_with_oracle",
+            "widths_share",
+            "splitting_share",
+            "thinning_loss",
+            "thinning_share",
+        )
+        check_ranges(self, start_columns=(1, None), charges=(0.0, None), **dict.fromkeys(shares, (0.0, 1.0)))
 
 
 COMBINED = CombinedParameters()

@@ -14,6 +14,7 @@ from celosia.protection.combined.parameters import COMBINED, CombinedParameters
 from celosia.protection.combined.pattern import PatternStart, find_start, place_open_ranges
 from celosia.protection.combined.problem import CombinedProblem
 from celosia.protection.combined.start import failure_of, shorten, solve_by_ends
+from celosia.protection.combined.thinning import thin_ranges
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem
@@ -47,14 +48,15 @@ def _solve_by_widths(searches: Searches, start: PatternStart | None) -> tuple[Ra
     widest = ranges.parameters.widest_levels
     widths, modes = formulate_by_widths(ranges.problem, ranges.prices, ranges.most, widest)
     search = _finish(searches, widths, modes) if start is None else _finish_from(searches, start, widths, modes)
-    if search.best is None:
+    best = thin_ranges(searches, search, ranges.parameters)
+    if best is None:
         raise failure_of(searches)
     n = len(ranges.problem)
-    half = search.best[:n] * (search.modes.unit / 2)
+    half = best[:n] * (search.modes.unit / 2)
     placed = searches.publisher.shift(RangeSlacks(half, half))
     if placed is None and start is not None:
-        placed = place_open_ranges(searches, np.flatnonzero(np.rint(search.best[n:])))
-    return _solve_with_open(searches, search.best[n:], search.bound) if placed is None else (placed, search.bound)
+        placed = place_open_ranges(searches, np.flatnonzero(np.rint(best[n:])))
+    return _solve_with_open(searches, best[n:], search.bound) if placed is None else (placed, search.bound)
 
 
 def _finish_from(searches: Searches, start: PatternStart, widths: ProtectionProblem, modes: Modes) -> ModeSearch:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError
 from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.combined.thinning import thin_ranges
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.search import ModeSearch
@@ -35,9 +36,10 @@ def solve_by_ends(
     """Return slacks by the model whose variables are both ends of every range, and a bound."""
     search = searches.open(searches.ranges.formulate_by_ends())
     finish_from_ranges(searches, search, parameters, begin)
-    if search.best is None:
+    best = thin_ranges(searches, search, parameters)
+    if best is None:
         raise failure_of(searches)
-    return searches.read(search)
+    return searches.ranges.read(search.modes, best), search.bound
 
 
 def finish_from_ranges(

@@ -1,0 +1,114 @@
+r"""Fewer ranges at the same cost: a range that hardly counts beside widths is closed where others make up for it.
+
+Where a range costs 1, or nothing, beside widths of millions, a search has no reason to save ranges, and ends with many
+narrow ones. Here every range is charged, by slope scaling (Kim and Pardalos 1999): with the whole numbers of the
+incumbent and its ranges alone,
+
+.. math:: \min\ w z + \sum_i \frac{\lambda}{W_i} (z_i^+ + z_i^-)
+
+is solved again and again, :math:`W_i` being the widths of the last solution, so that ranges that stay as they are
+are charged :math:`\lambda` and narrower ones are closed. Charges grow as long as the cost stays below a limit.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from celosia.errors import SolverError
+from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.engine.modes.search import ModeSearch
+from celosia.protection.intervals.search import RangeSearches, RangesT
+from celosia.solve.clock import Clock
+from celosia.solve.deadline import DeadlineError
+from celosia.solve.registry import backends
+
+Floats = NDArray[np.float64]
+
+
+def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters: CombinedParameters) -> Floats | None:
+    """Return the incumbent of a search, or a safe point with fewer ranges that costs hardly more; None for none.
+
+    Not in small tables, which are solved to the optimum, nor where cells form no networks, which takes too long, nor
+    where respondents attack: they would have to attack it again.
+    """
+    best, whole = search.best, searches.run.clock.whole
+    small = len(searches.ranges.problem) < parameters.start_columns
+    if best is None or small or searches.run.oracle is not None or search.separator.has_programs:
+        return best
+    thinning = _Thinning(search, best, whole.share_of_rest(parameters.thinning_share), parameters)
+    try:
+        with suppress(DeadlineError, SolverError, ArithmeticError):
+            thinning.run()
+    except KeyboardInterrupt:
+        searches.run.clock.stop()
+    return thinning.best
+
+
+@dataclass(eq=False)
+class _Thinning:
+    """The point of a search with the fewest ranges so far."""
+
+    search: ModeSearch
+    best: Floats
+    clock: Clock
+    parameters: CombinedParameters
+
+    @cached_property
+    def _opens(self) -> sp.csr_array:
+        """How far every variable that is no whole number opens every column, both sides together."""
+        modes = self.search.modes
+        continuous = np.ones(len(modes.program.cost))
+        continuous[modes.integers] = 0.0
+        return sp.csr_array((abs(modes.up) + abs(modes.down)) @ sp.diags_array(continuous))
+
+    def _count(self, v: Floats) -> int:
+        return int(np.count_nonzero(self._opens @ v))
+
+    def run(self) -> None:
+        """Charge ranges more and more, as long as the cost allows it and there is time."""
+        parameters, modes = self.parameters, self.search.modes
+        cost = modes.cost(self.best)
+        limit = cost + parameters.thinning_loss * abs(cost)
+        charge = (limit - cost) / max(self._count(self.best), 1)
+        cuts = self.search.pool
+        for times in parameters.charges:
+            known, at = np.inf, self.best
+            while self.clock.left > 0 and self._count(at) < known:
+                known = self._count(at)
+                step = self._open(at, times * charge)
+                step.pool.add(cuts.cuts)
+                step.solve()
+                if step.best is None:
+                    return
+                cuts, at = step.pool, self._close(step.best)
+                if modes.cost(at) > limit:
+                    return
+                if self._count(at) < self._count(self.best):
+                    self.best = at
+
+    def _open(self, at: Floats, charge: float) -> ModeSearch:
+        """Return a search among the ranges of a point whose widths are charged by slopes."""
+        search, modes = self.search, self.search.modes
+        program, integers, width = modes.program, modes.integers, np.asarray(self._opens @ at)
+        slope = np.divide(charge, width, out=np.zeros_like(width), where=width > 0)
+        closed = np.asarray(self._opens.T @ (width <= 0).astype(np.float64) > 0)
+        lower, upper = program.lower.copy(), np.where(closed, program.lower, program.upper)
+        lower[integers] = upper[integers] = np.rint(at[integers])
+        priced = replace(program, cost=program.cost + self._opens.T @ slope, lower=lower, upper=upper, integer=None)
+        how = replace(search.parameters, hasty_widenings=(), opens_everything=False)
+        run = replace(search.run, clock=self.clock, warm_start=None, keeper=None, fallback=None, executor=None)
+        problem = search.separator.problem
+        return ModeSearch(problem, replace(modes, program=priced), backends()[0], run, lambda _: None, parameters=how)
+
+    def _close(self, v: Floats) -> Floats:
+        """Return a point that pays for no range of no width."""
+        modes, out = self.search.modes, v.copy()
+        shut = (np.asarray(self._opens @ v) <= 0) & (modes.opening >= 0)
+        out[modes.opening[shut]] = modes.program.lower[modes.opening[shut]]
+        return out
