@@ -20,13 +20,16 @@ class CombinedParameters(IntervalParameters):
         starts; more where respondents attack, because the first release that they cannot attack is worth waiting for.
     splitting_share
         Share of the time that is left, 0 to 1, for a bound by the splitting method, where cells form a product of three
-        or more trees.
+        or more trees, and a search from a pattern follows.
     widths_share
         Share of the time, 0 to 1, for the search over widths that start from a pattern: those that cannot be placed
         need the rest.
     start_columns
         Tables of so many columns, 1 or more, start from a suppression pattern at the fixed costs; smaller ones are
         solved to the optimum without it.
+    counting_share
+        Where all fixed costs together are no more than this share of what widths cost at least, 0 to 1, they hardly
+        count, and no pattern is searched for.
     least_seconds
         Seconds that a first search gets at least, 0 or more: with little time one good release is worth more than an
         improved bad one.
@@ -43,6 +46,7 @@ class CombinedParameters(IntervalParameters):
     splitting_share: float = 0.7
     widths_share: float = 0.85
     start_columns: int = 250
+    counting_share: float = 1e-4
     least_seconds: float = 2.0
     thinning_loss: float = 2 * TREE_BOUND
     thinning_share: float = 0.5
@@ -55,6 +59,7 @@ class CombinedParameters(IntervalParameters):
             "first_share_with_oracle",
             "widths_share",
             "splitting_share",
+            "counting_share",
             "thinning_loss",
             "thinning_share",
         )

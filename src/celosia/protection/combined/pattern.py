@@ -33,16 +33,19 @@ class PatternStart:
     Parameters
     ----------
     hidden
-        Which columns of the problem, ``(n,)``.
+        Which columns of the problem, ``(n,)``; None where that is of no use, and not known.
     bound
         What any suppression pattern costs at least.
     """
 
-    hidden: NDArray[np.bool_]
+    hidden: NDArray[np.bool_] | None
     bound: float
 
     def begin(self, searches: Searches, search: ModeSearch, bound: float) -> None:
         """Start a search from ranges of these cells; `bound` is what any widths cost at least."""
+        if self.hidden is None:
+            search.learn([], bound + self.bound, search.best)
+            return
         n, program = len(self.hidden), search.modes.program
         start = np.zeros(len(program.cost))
         start[-n:] = np.maximum(self.hidden, program.lower[-n:])
@@ -59,12 +62,16 @@ class PatternStart:
 def find_start(searches: Searches, parameters: CombinedParameters) -> PatternStart | None:
     """Return the pattern from which a search starts, None where there is no need or none is found.
 
-    Small tables are solved to the optimum without it.
+    Small tables are solved to the optimum without it. Where fixed costs hardly count, the cheapest ranges by widths are
+    nearly the best, and no pattern is searched for.
     """
     ranges, run = searches.ranges, searches.run
     limited = ranges.method.at_most is not None or bool(np.isfinite(ranges.most).any())
     if len(ranges.problem) < parameters.start_columns or run.oracle is not None or limited:
         return None
+    fixed = ranges.prices.fixed
+    if not ranges.by_width and float(fixed.sum()) <= parameters.counting_share * ranges.least_cost:
+        return PatternStart(None, float(fixed[np.unique(ranges.problem.requirements.columns)].sum()))
     pattern = search_pattern(replace(ranges.required, cost=ranges.fixed_costs), run, parameters)
     if pattern is None:
         return None

@@ -37,7 +37,9 @@ def solve(risk: Risk, method: Combined, run: Run, parameters: CombinedParameters
         start = find_start(searches, parameters)
         begin = None if start is None else partial(start.begin, searches)
         by_widths = partial(_solve_by_widths, start=start)
-        return publish_ranges(searches, by_widths, lambda same: solve_by_ends(same, parameters, begin))
+        no_pattern = start is not None and start.hidden is None
+        how = replace(parameters, splitting_share=1.0) if no_pattern else parameters
+        return publish_ranges(searches, by_widths, lambda same: solve_by_ends(same, how, begin))
 
     return solve_ranges(risk, method, run, CombinedProblem, search, parameters)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +58,7 @@ def split_ranges(searches: RangeSearches[RangesT], product: Product, clock: Cloc
             ends = search.ends
             searches.insure(lambda: _wider(ends, parameters.splitting_widening), search.bound)
 
-    splitting = parameters.splitting
+    splitting = replace(parameters.splitting, polishes_late=not searches.descends)
     search = SplittingSearch(ranges.problem, ranges.prices, product, backends()[0], clock, hear, splitting)
     try:
         search.run(run.gap)

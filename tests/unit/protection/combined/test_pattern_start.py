@@ -42,6 +42,20 @@ def test_a_start_from_a_pattern_ends_at_the_same_optimum(*, sliding: bool) -> No
     assert costs[0] == pytest.approx(costs[1], rel=1e-3)
 
 
+def test_no_pattern_is_searched_for_where_fixed_costs_hardly_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search_none(*_: object) -> None:
+        pytest.fail("a pattern is searched for")
+
+    monkeypatch.setattr("celosia.protection.combined.pattern.search_pattern", search_none)
+    risk = risk_of(sliding=False)
+    method = cz.Combined("unity", cell_cost=np.full(len(risk), 1e-9), secret=1)
+    run = Run(Clock(None), 0.0, backends()[0], 0, None)
+    found = solve(method.apply_to(risk), method, run, CombinedParameters(start_columns=1))
+    assert found.safe
+    assert found.cost == pytest.approx(cz.protect(risk, cz.Intervals("unity", secret=1)).cost, rel=1e-4)
+    assert found.bound >= found.cost * (1 - 1e-3)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_mixed_release_that_begins_with_the_cuts_of_ranges_ends_at_the_same_optimum(seed: int) -> None:
     risk, costs = drawn(((2, 3), (4,)), seed=seed), []

@@ -219,6 +219,14 @@ def test_without_time_there_are_ranges_all_the_same() -> None:
     assert run.bound > 0.5 * run.cost
 
 
+def test_where_others_find_ranges_none_are_polished_without_time() -> None:
+    how = SplittingParameters(polishes_late=False)
+    run = SplittingRun(cube(slides=False), CUBE, backends()[0], Clock(0.0), parameters=how)
+    run.run(1e-3)
+    assert run.ends is None
+    assert run.bound > 0
+
+
 def test_ctrl_c_while_ranges_are_moved_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     presses = iter([KeyboardInterrupt])
 

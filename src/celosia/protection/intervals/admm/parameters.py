@@ -37,6 +37,8 @@ class SplittingParameters:
         nothing else is as quick.
     polishing_steps
         Steps that make ranges zero in cells that do not matter, 1 or more.
+    polishes_late
+        They are taken even without time, until ranges are safe: not where others find safe ranges.
     approach_share
         Share of the gap that is left to the first run, 0 to 1; the rest is for polishing.
     program_factor
@@ -66,6 +68,7 @@ class SplittingParameters:
     fewest_steps: int = 100
     most_steps: int = 4000
     polishing_steps: int = 250
+    polishes_late: bool = True
     approach_share: float = 0.9
     program_factor: float = 1.6
     stall: float = 0.97

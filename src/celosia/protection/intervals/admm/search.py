@@ -242,7 +242,9 @@ class SplittingRun:
                 return
         else:
             return
-        while final.steps < parameters.polishing_steps and (self.clock.left > 0 or final.ends is None):
+        while final.steps < parameters.polishing_steps and (
+            self.clock.left > 0 or (final.ends is None and parameters.polishes_late)
+        ):
             final.advance(parameters.steps_per_look)
             if final.ends is None:
                 final.tighten()
