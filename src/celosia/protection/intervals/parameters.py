@@ -34,7 +34,8 @@ class IntervalParameters:
     first_cuts_share, attacked_share, attacked_cuts_share
         Where respondents attack, cuts of the first ranges, for outsiders, end after the first of these shares of the
         time, 0 to 1: the next search goes on with them. There a descent that meets what is needed against respondents
-        has the second share, and cuts, whose bound is better with that, end after the third: seconds are enough.
+        has the second share of what is left, and cuts, whose bound is better with that, have the third of what is left
+        then: seconds are enough.
     hidden_share
         A descent begins with the columns hidden that a fractional point hides by more than this share, 0 to 1.
     descent_gain
@@ -93,7 +94,7 @@ class IntervalParameters:
     cuts_share: float = 0.6
     first_cuts_share: float = 0.4
     attacked_share: float = 0.5
-    attacked_cuts_share: float = 0.6
+    attacked_cuts_share: float = 0.2
     hidden_share: float = 0.3
     descent_gain: float = 0.002
     late_moves: float = 0.1

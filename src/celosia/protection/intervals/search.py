@@ -68,8 +68,8 @@ class RangeSearches(Generic[RangesT]):
         problem, parameters, run = self.ranges.problem, self.ranges.parameters, run or self.run
         how = parameters.search
         if self.descends:
-            share = parameters.cuts_share if oracle is None else parameters.attacked_cuts_share
-            run = replace(run, clock=run.clock.share(parameters.first_cuts_share if self.is_first else share))
+            share = parameters.first_cuts_share if self.is_first else parameters.cuts_share
+            run = replace(run, clock=run.clock.share(share))
             if oracle is not None or self.is_first:  # a descent follows
                 how = replace(how, hasty_widenings=(), opens_everything=oracle is None)
         search = ModeSearch(problem, modes, backends()[0], run, hear or self.hear, oracle, how)
@@ -100,6 +100,8 @@ class RangeSearches(Generic[RangesT]):
             search.solve()
             if by_ends:
                 self.descend(search, clock)
+                if search.best is not None and not self.is_first:  # the descent gains little, and there may be time
+                    search.go_on(clock)
         except KeyboardInterrupt:
             self.run.clock.stop()
         finally:
@@ -118,8 +120,9 @@ class RangeSearches(Generic[RangesT]):
         At first they ask for what is needed, so that the bound may use it, and then for what is enough.
         """
         self._ask = "needed"
-        self.descend(search, clock.share_of_rest(self.ranges.parameters.attacked_share), once=True)
-        search.solve()
+        parameters = self.ranges.parameters
+        self.descend(search, clock.share_of_rest(parameters.attacked_share), once=True)
+        search.go_on(clock.share_of_rest(parameters.attacked_cuts_share))
         self._ask = "enough"
         if not search.confirmed:
             search.learn([], search.bound, None)

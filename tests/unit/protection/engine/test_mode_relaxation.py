@@ -24,12 +24,12 @@ CHEAP, DEAR = [4, 5, 7, 8], [0, 1, 2, 3, 6]
 """The inner cells, which protect each other, and the totals."""
 
 
-def search_hiding(risk: Risk) -> ModeSearch:
+def search_hiding(risk: Risk, limit: float | None = None) -> ModeSearch:
     """Return a search over cells to hide; totals cost a hundred times as much as others."""
     problem = problem_of(risk, integer=False)
     cost = np.where(np.isin(np.arange(len(problem)), DEAR), 100.0, 1.0)
     modes = Modes.of(problem, [offer_hiding(np.arange(len(problem)), cost, problem.forced)], 1.0)
-    run = Run(Clock(None), 0.0, backends()[0], 0, integer=False)
+    run = Run(Clock(limit), 0.0, backends()[0], 0, integer=False)
     return ModeSearch(problem, modes, backends()[0], run, lambda _: None)
 
 
@@ -48,6 +48,15 @@ def test_whole_numbers_that_cost_more_than_the_gap_are_fixed_until_the_incumbent
     assert not master.is_restricted
     assert search.forbid(hide(CHEAP))
     assert (search.best, master.upper.min()) == (None, 1.0)
+
+
+def test_a_search_that_had_no_time_goes_on_where_there_is_some(make: MakeRisk) -> None:
+    search = search_hiding(make(SQUARE, CELLS, {8: (3, 3, 0)}), limit=0.0)
+    search.suggest(hide([*CHEAP, 0]))
+    search.solve()
+    assert not search.is_done
+    search.go_on(Clock(None))
+    assert (search.cost, search.bound) == (4.0, 4.0)
 
 
 def test_a_search_with_fixed_variables_proves_the_optimum(make: MakeRisk) -> None:

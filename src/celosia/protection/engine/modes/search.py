@@ -230,6 +230,11 @@ class ModeSearch(BranchAndCut[np.float64]):
             if self.best is None:
                 raise
 
+    def go_on(self, clock: Clock) -> None:
+        """Search on, where a search has ended, until another clock leaves no time."""
+        self.run, self._stop.clock = replace(self.run, clock=clock), clock
+        self.solve()
+
     def _begin(self) -> None:
         self._is_first = True
         if self.separator.is_hopeless:
