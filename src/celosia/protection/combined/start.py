@@ -56,7 +56,8 @@ def finish_from_ranges(
     share = parameters.first_share if searches.run.oracle is None else parameters.first_share_with_oracle
     product = find_product(searches) if searches.descends and ranges.hiding is None else None
     if product is not None and begin is not None:
-        split = split_ranges(searches, product, search.run.clock.share_of_rest(parameters.splitting_share))
+        clock = search.run.clock.share_of_rest(parameters.splitting_share)
+        split = split_ranges(searches, product, clock, polishes_late=False)  # its bound is all that is needed
         begin(search, split.bound)
         searches.finish(search)
         return

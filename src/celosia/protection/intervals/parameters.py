@@ -93,7 +93,7 @@ class IntervalParameters:
     widths_part: float = 0.35
     cuts_share: float = 0.6
     first_cuts_share: float = 0.4
-    attacked_share: float = 0.5
+    attacked_share: float = 0.35
     attacked_cuts_share: float = 0.2
     hidden_share: float = 0.3
     descent_gain: float = 0.002

@@ -48,8 +48,10 @@ def solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tu
     return searches.widen_one_by_one(start), search.bound
 
 
-def split_ranges(searches: RangeSearches[RangesT], product: Product, clock: Clock) -> SplittingSearch:
-    """Return a search by the splitting method at its end."""
+def split_ranges(
+    searches: RangeSearches[RangesT], product: Product, clock: Clock, *, polishes_late: bool = True
+) -> SplittingSearch:
+    """Return a search by the splitting method at its end; its ranges are not polished late where none are needed."""
     ranges, run, parameters = searches.ranges, searches.run, searches.ranges.parameters
 
     def hear(search: SplittingSearch) -> None:
@@ -58,7 +60,7 @@ def split_ranges(searches: RangeSearches[RangesT], product: Product, clock: Cloc
             ends = search.ends
             searches.insure(lambda: _wider(ends, parameters.splitting_widening), search.bound)
 
-    splitting = replace(parameters.splitting, polishes_late=not searches.descends)
+    splitting = replace(parameters.splitting, polishes_late=polishes_late)
     search = SplittingSearch(ranges.problem, ranges.prices, product, backends()[0], clock, hear, splitting)
     try:
         search.run(run.gap)

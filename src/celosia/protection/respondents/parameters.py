@@ -61,6 +61,12 @@ class RespondentParameters:
     last_share
         Share of the time that is left for shaking it further, where there is no time for attacks; the rest is for a
         last audit. 0 to 1.
+    poor_gap, clear_share
+        Where the first ranges leave a gap of more than this, 0 to 1, there was no time for better ones, and ranges of
+        moves that clear all respondents have this share of the time that is left, 0 to 1.
+    raisings
+        Cells of ranges that stay exposed, and their totals, can move by so many times what is required, one after the
+        other, until no attack succeeds; 0 or more. Less than once was no use: attacks that nearly succeed take long.
     cell_prices
         What hiding any cell costs beside its own cost in these patterns, as parts of the median cost, in turns.
     nearly
@@ -88,13 +94,16 @@ class RespondentParameters:
     spread: float = 0.3
     most_idle: int = 10
     last_share: float = 0.8
+    poor_gap: float = 0.9
+    clear_share: float = 0.8
+    raisings: tuple[float, ...] = (1.0, 2.0, 4.0)
     cell_prices: tuple[float, ...] = (4.0, 16.0, 1.0)
     nearly: float = 0.05
 
     def __post_init__(self) -> None:
         shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace", "easy_gap")
         ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
-            (*shares, "clearance_share", "restart_share", "last_share", "nearly"), (0.0, 1.0)
+            (*shares, "clearance_share", "restart_share", "last_share", "clear_share", "poor_gap", "nearly"), (0.0, 1.0)
         )
         check_ranges(
             self,

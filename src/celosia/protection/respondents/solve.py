@@ -24,9 +24,11 @@ from celosia.attack.respondents.audit import RespondentAudit
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
+from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
+from celosia.protection.respondents.clear_ranges import close_by_totals, find_clear_ranges
 from celosia.protection.respondents.clearance import find_clear_patterns
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
@@ -130,6 +132,7 @@ class _RespondentSearch:
     oracle: RespondentOracle
     parameters: RespondentParameters
     best: Protection | None = None
+    clear: Protection | None = None
     bound: float = 0.0
     rounds: int = 0
     closing: Closing | None = None
@@ -156,6 +159,8 @@ class _RespondentSearch:
         self.bound = min(self.bound, self.best.cost)
         closing = None if self.closing is None else replace(self.closing, rounds=self.oracle.judged)
         self._trace_progress()
+        if self.best is self.clear:  # nobody has warned of these
+            warn_of_midpoints(self.best.pattern)
         seconds, trace = self.run.clock.seconds, tuple(self.trace)
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
@@ -169,7 +174,12 @@ class _RespondentSearch:
         hard = first.gap > max(gap, self.parameters.easy_gap)
         if hard:
             self._keep_all(itertools.islice(clear, 1 if self.best is not None else 2))
-        self.bound, began = first.bound, self.run.clock.seconds
+        self.bound = first.bound
+        if first.gap > self.parameters.poor_gap and not self.method.hides:
+            self._begin_with_ranges()
+            if self.best is not None and self.run.clock.left == 0:
+                return
+        began = self.run.clock.seconds
         # Where all may be hidden in the end, time is left for that.
         share = self.parameters.judged_share if self.method.hides else None
         audit = self.oracle.attack(first.pattern, share=share)
@@ -203,6 +213,13 @@ class _RespondentSearch:
     def _keep_all(self, patterns: Iterable[Protection]) -> None:
         for found in patterns:
             self._keep(found)
+
+    def _begin_with_ranges(self) -> None:
+        """Keep ranges of moves that clear all respondents, where there are some: time is short."""
+        self.clear = find_clear_ranges(self.method, self.run, self.oracle)
+        if self.clear is not None:
+            self.bound = max(self.bound, self.clear.bound)
+            self._keep(self.clear)
 
     def _check_clear_pattern(self, pattern: Pattern, proposed: ProposedWitnesses) -> Protection | None:
         """Return a pattern as a protection where audit and attacks, with moves that are proposed, find it safe."""
@@ -238,7 +255,11 @@ class _RespondentSearch:
                 return
             if self._share_used() > self._oracle_share:
                 break
-        if self.best is None:
+        if self.best is None or self.best is self.clear:
+            closed = close_by_totals(last, audit, self.method, self.run, self.oracle)
+            if closed is not None and (self.best is None or closed.cost < self.best.cost):
+                self._keep(closed)
+                self.clear = closed
             self._hide_more(last, audit)
 
     def _open_everything(self) -> None:
@@ -280,6 +301,8 @@ class _RespondentSearch:
         self.oracle.leave_corners_out()
         asked = False
         while not audit.safe:
+            if self.best is not None and self.run.clock.left == 0:
+                return
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
             late = audit.unjudged > 0 or (self.run.clock.left == 0 and self.method.hides_everything)
             if late or (not self.oracle.require(audit) and asked):
@@ -304,7 +327,7 @@ class _RespondentSearch:
         self._keep(last)
 
     def _hide_everything(self) -> None:
-        """Hide all that may be hidden: what asked for more than is needed cannot be met, or time is up.
+        """Hide all that may be hidden, unless something safe is known: what is asked cannot be met, or time is up.
 
         Raises
         ------
@@ -313,6 +336,8 @@ class _RespondentSearch:
         OutOfTimeError
             There is no time for that.
         """
+        if self.best is not None:
+            return
         late = self.run.clock.left == 0
         limited = not self.method.hides or (self.method.only_hides and not self.method.hides_everything)
         if self.run.clock.stopped or (late and limited):
