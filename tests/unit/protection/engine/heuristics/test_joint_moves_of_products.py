@@ -73,7 +73,7 @@ def task_of(problem: ProtectionProblem) -> JointTask:
 def test_a_joint_move_satisfies_relations_bounds_and_levels_in_whole_numbers(problem: ProtectionProblem) -> None:
     task = task_of(problem)
     signs, price = np.ones(len(task.columns)), problem.cost / np.median(problem.cost)
-    found = find_joint_move(problem, task, price, problem.forced, signs, backends()[0], np.inf)
+    found = find_joint_move(problem, task, price, problem.forced, signs, 1e7, backends()[0], np.inf)
     assert found is not None
     move = np.zeros(len(problem), dtype=np.int64)
     move[found.columns] = found.moves
@@ -82,6 +82,19 @@ def test_a_joint_move_satisfies_relations_bounds_and_levels_in_whole_numbers(pro
     served = np.isin(task.columns, found.served)
     assert served.mean() > 0.5
     assert (np.abs(move[task.columns[served]]) >= task.levels[served] * found.denominator).all()
+
+
+def test_what_is_dear_to_serve_is_left_to_other_moves(problem: ProtectionProblem) -> None:
+    task = task_of(problem)
+    signs, price = np.ones(len(task.columns)), problem.cost / np.median(problem.cost)
+    spent = []
+    for missed_price in (1e-3, 1e7):
+        found = find_joint_move(problem, task, price, problem.forced, signs, missed_price, backends()[0], np.inf)
+        hidden = problem.forced.copy()
+        hidden[[] if found is None else found.columns] = True
+        spent.append((0 if found is None else len(found.served), problem.cost[hidden].sum()))
+    assert spent[0] < spent[1]
+    assert spent[0][1] < spent[1][1]
 
 
 def test_a_solution_that_is_no_vertex_is_no_move(problem: ProtectionProblem) -> None:

@@ -82,6 +82,7 @@ def find_joint_move(
     price: NDArray[np.float64],
     kept: NDArray[np.bool_],
     signs: NDArray[np.float64],
+    missed_price: float,
     backend: Backend,
     seconds: float,
     parameters: JointMoveParameters = JOINT_MOVES,
@@ -98,10 +99,12 @@ def find_joint_move(
         Which columns are hidden in any case, ``(n,)``.
     signs
         In which direction each column of the task shall move, 1 or -1, ``(t,)``.
+    missed_price
+        What missing the median level costs, in parts of the median: what is dearer to serve is left to other moves.
     backend, seconds, parameters
         Solves programs; how long; how.
     """
-    program = _Program.of(problem, task, signs, backend, parameters)
+    program = _Program.of(problem, task, signs, missed_price, backend, parameters)
     method: Method = "barrier" if len(task.columns) > parameters.few_targets else "afresh"
     move = program.solve(np.where(kept, parameters.kept_price, price), method, seconds)
     for damping in parameters.damping:
@@ -152,6 +155,7 @@ class _Program:
         problem: ProtectionProblem,
         task: JointTask,
         signs: NDArray[np.float64],
+        missed_price: float,
         backend: Backend,
         parameters: JointMoveParameters,
     ) -> _Program:
@@ -161,7 +165,7 @@ class _Program:
         chosen = sp.csr_array((signs, (np.arange(t), task.columns)), shape=(t, n))
         rows = sp.block_array([[relations, -relations, None], [chosen, -chosen, sp.eye_array(t)]], format="csr")
         level, room = task.levels / unit, np.where(task.room >= ENDLESS, np.inf, task.room / unit)
-        missed = np.full(t, parameters.missed_price * parameters.highest_price)
+        missed = np.full(t, missed_price)
         ends = np.concatenate([np.zeros(m), level]), np.concatenate([np.zeros(m), np.full(t, np.inf)])
         upper, cost = np.concatenate([room, room, level]), np.concatenate([np.zeros(2 * n), missed])
         program = LinearProgram(sp.csr_array(rows), *ends, np.zeros(2 * n + t), upper, cost)

@@ -166,18 +166,21 @@ class JointMoveSearch:
     ) -> tuple[list[JointMove], list[JointTask]]:
         """Return joint moves for some tasks, and what these do not serve."""
         kept, moves, left = kept.copy(), [], []
+        p = self._parameters
+        hurried = current is None and len(self._problem) > p.columns_a_second * self._left()
+        missed_prices = p.hurried_missed_prices if hurried else p.missed_prices
         for one in tasks:
             alone = one.levels > one.room[one.columns]  # a move of such a column leaves bounds that others' moves keep
             task, rest = one.take(~alone), one.take(alone)
-            for number in range(self._parameters.programs):
+            for number, missed_price in enumerate(missed_prices):
                 if not len(task.columns) or self._left() <= 0:
                     break
                 signs = self._choose_signs(task, current if number == 0 else None)
                 found = find_joint_move(
-                    *(self._problem, task, price, kept, signs, self._backend, self._left()), self._parameters
+                    *(self._problem, task, price, kept, signs, missed_price, self._backend, self._left()), p
                 )
                 if found is None:
-                    break
+                    continue
                 moves.append(found)
                 kept[found.columns] = True
                 task = task.without(found.served)
