@@ -172,3 +172,23 @@ class _Extended(Clock):
     def left_at_most(self) -> float:
         """Seconds until the last moment of the other."""
         return self._whole.left_at_most
+
+
+class PartOfClock(Clock):
+    """Some of the time of another clock, and none when that is stopped before its end."""
+
+    def __init__(self, whole: Clock, limit: float | None) -> None:
+        super().__init__(limit)
+        self._whole, self._before = whole, whole.stopped
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never negative."""
+        if self._whole.stopped and not self._before:
+            self.stop()
+        return super().left
+
+    def take_everything(self) -> None:
+        """Take all that is left of the other clock: nothing needs to come afterwards."""
+        if not self.stopped:
+            self._limit, self._last = (self.seconds + left for left in (self._whole.left, self._whole.left_at_most))

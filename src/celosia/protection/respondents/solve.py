@@ -13,23 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from celosia.attack.audit import audit as audit_cells
 from celosia.attack.respondents.audit import RespondentAudit
-from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.midpoint import warn_of_midpoints
-from celosia.pattern.pattern import Pattern
 from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
+from celosia.protection.respondents.clear_patterns import find_safe_patterns
 from celosia.protection.respondents.clear_ranges import close_by_totals, find_clear_ranges
-from celosia.protection.respondents.clearance import find_clear_patterns
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
@@ -38,7 +34,7 @@ from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
-from celosia.solve.clock import Clock
+from celosia.solve.clock import PartOfClock
 from celosia.solve.deadline import DeadlineError
 
 Engine = Callable[[Risk, Method, Run], Protection]
@@ -87,26 +83,6 @@ def protect_respondents(
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
     return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
-
-
-class _PartOfClock(Clock):
-    """Some of the time of another clock, and none when that is stopped before its end."""
-
-    def __init__(self, whole: Clock, limit: float | None) -> None:
-        super().__init__(limit)
-        self._whole, self._before = whole, whole.stopped
-
-    @property
-    def left(self) -> float:
-        """Seconds that remain, never negative."""
-        if self._whole.stopped and not self._before:
-            self.stop()
-        return super().left
-
-    def take_everything(self) -> None:
-        """Take all that is left of the other clock: nothing needs to come afterwards."""
-        if not self.stopped:
-            self._limit, self._last = (self.seconds + left for left in (self._whole.left, self._whole.left_at_most))
 
 
 @dataclass(eq=False)
@@ -165,7 +141,7 @@ class _RespondentSearch:
         return replace(self.best, bound=self.bound, seconds=seconds, trace=trace, closing=closing)
 
     def _search(self) -> None:
-        clear = self._find_clear_patterns()
+        clear = find_safe_patterns(self.risk, self.method, self.run, self.oracle)
         if not self.oracle.has_several_leaves:  # otherwise moves hardly ever clear everybody
             self._keep_all(itertools.islice(clear, 1))
         time_for_cells = self.parameters.first_share if self.best is None else self.parameters.least_share
@@ -197,19 +173,6 @@ class _RespondentSearch:
         else:
             self._repeat_with_oracle(first, audit)
 
-    def _find_clear_patterns(self) -> Iterator[Protection]:
-        """Yield patterns of a product table in which moves of few cells clear all respondents, the first before others.
-
-        There are none after one that is not safe.
-        """
-        if not (self.method.only_hides and self.method.hides_everything):
-            return
-        for hidden, proposed in find_clear_patterns(self.risk, self.oracle.criteria, self.run):
-            checked = self._check_clear_pattern(Pattern.hide(self.risk.table, hidden), proposed)
-            if checked is None:
-                return
-            yield checked
-
     def _keep_all(self, patterns: Iterable[Protection]) -> None:
         for found in patterns:
             self._keep(found)
@@ -220,15 +183,6 @@ class _RespondentSearch:
         if self.clear is not None:
             self.bound = max(self.bound, self.clear.bound)
             self._keep(self.clear)
-
-    def _check_clear_pattern(self, pattern: Pattern, proposed: ProposedWitnesses) -> Protection | None:
-        """Return a pattern as a protection where audit and attacks, with moves that are proposed, find it safe."""
-        checked = audit_cells(pattern, self.risk, integer=self.run.integer, proposed=proposed)
-        if not checked.safe or not self.oracle.is_safe(pattern, proposed):
-            return None
-        cost = math.fsum(self.risk.cost[pattern.status != SHOWN].tolist())
-        told = (self.run.clock.seconds, self.run.solver_name, (), self.run.seed)
-        return Protection(self.risk, self.method, pattern, cost, 0.0, checked, *told)
 
     def _search_with_oracle(self, first: Protection, audit: RespondentAudit) -> None:
         """Search where respondents attack every pattern that would be kept, beginning with the first."""
@@ -269,7 +223,7 @@ class _RespondentSearch:
         """
         if self.best is not None or self.method.hides or self.run.clock.stopped:
             return
-        clock = _PartOfClock(self.run.clock, self.parameters.opening_seconds)
+        clock = PartOfClock(self.run.clock, self.parameters.opening_seconds)
         run = replace(self.run, gap=1.0, clock=clock, warm_start=None, oracle=None, fallback=None, keeper=None)
         with contextlib.suppress(CelosiaError):
             widest = self.engine(self.risk, self.method, run)
@@ -384,7 +338,7 @@ class _RespondentSearch:
     ) -> Protection:
         """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
         left, began = self._seconds_left(share), self.run.clock.seconds
-        clock = _PartOfClock(self.run.clock, left if np.isfinite(left) else None)
+        clock = PartOfClock(self.run.clock, left if np.isfinite(left) else None)
         self.rounds += 1
         needed = not self.oracle.stricter
         run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None, keeper=None)
@@ -406,7 +360,7 @@ class _RespondentSearch:
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
 
-    def _keep_meanwhile(self, found: Protection, run: Run, clock: _PartOfClock) -> None:
+    def _keep_meanwhile(self, found: Protection, run: Run, clock: PartOfClock) -> None:
         """Keep what a search with the oracle has found so far: it need not leave time for hiding more any longer."""
         self._keep(self._drop_corners(found, run))
         clock.take_everything()

@@ -125,7 +125,7 @@ def test_patterns_that_clear_everybody_are_improved_where_cells_alone_are_not_ea
             yield found
         asked.append("others")
 
-    monkeypatch.setattr(solving, "find_clear_patterns", watch)
+    monkeypatch.setattr("celosia.protection.respondents.clear_patterns.find_clear_patterns", watch)
     parameters = RespondentParameters(easy_gap=easy_gap, first_gap=0.0, first_share=0.1)
     cells, run = replace(risk, respondents=()), Run(Clock(3.0), 0.0, backends()[0], 0, integer=False)
     solving.protect_respondents(cells, Suppress(), run, suppress, risk.respondents, parameters)  # type: ignore[arg-type]

@@ -22,8 +22,7 @@ from celosia import (
 )
 from celosia.pattern.entries import SHOWN
 from celosia.protection.respondents import oracle as watching
-from celosia.protection.respondents.solve import _PartOfClock
-from celosia.solve.clock import Clock
+from celosia.solve.clock import Clock, PartOfClock
 
 Attacks = Callable[..., RespondentAudit]
 
@@ -128,7 +127,7 @@ def test_a_first_pattern_that_is_safe_is_not_lost(monkeypatch: pytest.MonkeyPatc
 
 def test_a_search_that_has_kept_a_pattern_need_not_leave_time_for_hiding_more() -> None:
     whole = Clock(100.0)
-    part = _PartOfClock(whole, 1.0)
+    part = PartOfClock(whole, 1.0)
     assert part.left <= 1.0
     part.take_everything()
     assert part.left == pytest.approx(whole.left, abs=1.0)
