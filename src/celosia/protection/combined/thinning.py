@@ -34,12 +34,15 @@ Floats = NDArray[np.float64]
 def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters: CombinedParameters) -> Floats | None:
     """Return the incumbent of a search, or a safe point with fewer ranges that costs hardly more; None for none.
 
-    Not in small tables, which are solved to the optimum, nor where cells form no networks, which takes too long, nor
-    where respondents attack: they would have to attack it again.
+    Not in small tables, which are solved to the optimum, nor where ranges have a cost that counts, which a search has
+    weighed, nor where cells form no networks, which takes too long, nor where respondents attack: they would have to
+    attack it again.
     """
     best, whole = search.best, searches.run.clock.whole
     small = len(searches.ranges.problem) < parameters.start_columns
     if best is None or small or searches.run.oracle is not None or search.separator.has_programs:
+        return best
+    if _count_costs(search, best) > parameters.counting_share * abs(search.modes.cost(best)):
         return best
     thinning = _Thinning(search, best, whole.share_of_rest(parameters.thinning_share), parameters)
     try:
@@ -48,6 +51,13 @@ def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters
     except KeyboardInterrupt:
         searches.run.clock.stop()
     return thinning.best
+
+
+def _count_costs(search: ModeSearch, v: Floats) -> float:
+    """Return what the ranges of a point cost, whatever their widths."""
+    modes = search.modes
+    opening = modes.opening[modes.opening >= 0]
+    return float(modes.program.cost[opening] @ v[opening])
 
 
 @dataclass(eq=False)

@@ -48,3 +48,11 @@ def test_ranges_that_hardly_count_are_closed_at_the_same_cost(method: cz.Mixed |
     assert few.cost <= many.cost * (1 + 2 * COMBINED.thinning_loss)
     numbers = [int(np.count_nonzero(found.pattern.status == "interval")) for found in (many, few)]
     assert numbers[1] < numbers[0]
+
+
+def test_ranges_whose_cost_counts_are_left_as_the_search_has_weighed_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("celosia.protection.combined.thinning._Thinning.run", run)
+    assert protect(cz.Combined("unity", cell_cost="value", secret=1), COMBINED.charges, sliding=True).safe
