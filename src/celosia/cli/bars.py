@@ -6,14 +6,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as RichProgress
 
 from celosia.cli.interrupt import check
 from celosia.errors import pluralise, roughly
+from celosia.library import OnFirstUse
 from celosia.progress import Progress
+
+if TYPE_CHECKING:
+    from rich import progress as moving
+else:
+    moving = OnFirstUse("rich.progress")
 
 _PATIENCE = 2.0  # seconds before a step is worth a line in a log
 _REMINDER = 10.0  # seconds between further lines of the same step
@@ -26,8 +31,9 @@ def show_progress(*, quiet: bool) -> Iterator[Progress]:
     if quiet:
         yield QuietProgress()
     elif console.is_terminal and not console.is_dumb_terminal:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with RichProgress(*columns, console=console, transient=True) as bars:
+        described = moving.TextColumn("{task.description}")
+        columns = (moving.SpinnerColumn(), described, moving.BarColumn(), moving.TimeElapsedColumn())
+        with moving.Progress(*columns, console=console, transient=True) as bars:
             yield BarProgress(bars)
     else:
         yield LineProgress()
@@ -56,9 +62,9 @@ class QuietProgress:
 class BarProgress:
     """A `Progress` that moves on a terminal and is gone afterwards."""
 
-    def __init__(self, bars: RichProgress) -> None:
+    def __init__(self, bars: moving.Progress) -> None:
         self._bars = bars
-        self._task: TaskID | None = None
+        self._task: moving.TaskID | None = None
         self._step = ""
 
     def start(self, step: str, total: int | None = None) -> None:

@@ -104,10 +104,11 @@ def run() -> NoReturn:
 
     A third of a warm start would go into looking for garbage in modules, again and again while they are loaded, and
     into tidying them up at the end: nobody looks before the command is loaded (`Commands`), and the process ends when
-    all is written and said.
+    all is written and said. Nor does pydantic look through all that is installed for plugins, of which we have none.
     """
     listen()
     gc.disable()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     ended = status(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):

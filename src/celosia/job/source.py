@@ -36,7 +36,7 @@ class JobSource:
     path: Path
     job: Job | None = None
     problems: tuple[Problem, ...] = ()
-    output: OutputPart = field(default_factory=OutputPart)
+    output: OutputPart = field(default_factory=OutputPart.without_options)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -56,13 +56,13 @@ class JobSource:
     @property
     def limits(self) -> LimitsPart:
         """The section ``[limits]``."""
-        return LimitsPart() if self.job is None else self.job.limits
+        return LimitsPart.without_options() if self.job is None else self.job.limits
 
 
 def read_source(path: str | Path) -> JobSource:
     """Return what a job file (``.toml``) or a bare problem (``.jj``) says, with everything that is wrong with it."""
     path, found = Path(path), Problems()
-    job, output = None, OutputPart()
+    job, output = None, OutputPart.without_options()
     with found.gather():
         if path.suffix.lower() == JOB:
             content = read_toml(path)

@@ -13,7 +13,7 @@ from celosia.job.methods.sections import SECTIONS
 from celosia.job.sections.part import Fault, complaint, faults_of, format_value
 from celosia.job.sections.selection import Selection
 
-DEFAULT: MethodPart = SECTIONS["suppress"](name="suppress")
+DEFAULT: MethodPart = SECTIONS["suppress"].without_options()
 """The method of a job that names none."""
 
 
@@ -104,6 +104,8 @@ def choose_method(
     ValidationError
         An option makes no sense, or is none of the method's.
     """
+    if not given:
+        return own
     name = given.get("name", own.name)
     said = make_method_part({"name": name, **given}, context)
     base = own if name == own.name else others.get(name) or _carry_options(own, name)

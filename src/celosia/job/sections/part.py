@@ -9,6 +9,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
@@ -48,6 +49,11 @@ class JobPart(BaseModel):
     )
 
     @classmethod
+    def without_options(cls) -> Self:
+        """Return the part where nothing is written: the defaults, which nobody has to check."""
+        return cls.model_construct()
+
+    @classmethod
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:  # noqa: ARG003
         """Yield what is wrong between the options of this part, each with the way to it."""
         yield from ()
@@ -67,13 +73,16 @@ class JobPart(BaseModel):
 
 def describe_options(part: type) -> dict[str, str]:
     """Return what the docstrings of a class and its parents say about its options, and under "" about the class."""
-    said: dict[str, str] = {}
-    for kind in reversed(part.__mro__):
-        text = inspect.cleandoc(kind.__doc__ or "")
-        said[""] = _plain(text.partition("\n\n")[0])
-        _, _, below = text.partition("Parameters\n----------\n")
-        for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
-            said |= dict.fromkeys(names.split(", "), _plain(meaning))
+    return {key: text for kind in reversed(part.__mro__) for key, text in _read_docstring(kind.__doc__ or "").items()}
+
+
+@cache
+def _read_docstring(docstring: str) -> Mapping[str, str]:
+    text = inspect.cleandoc(docstring)
+    said = {"": _plain(text.partition("\n\n")[0])}
+    _, _, below = text.partition("Parameters\n----------\n")
+    for names, meaning in re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*\n?)+)", below, flags=re.MULTILINE):
+        said |= dict.fromkeys(names.split(", "), _plain(meaning))
     return said
 
 

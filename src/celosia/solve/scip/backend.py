@@ -19,7 +19,7 @@ class ScipBackend:
     @property
     def version(self) -> str:
         """The version of SCIP."""
-        scip = pyscipopt.Model()
+        scip = pyscipopt.Model(defaultPlugins=False)
         return f"{scip.getMajorVersion()}.{scip.getMinorVersion()}.{scip.getTechVersion()}"
 
     def open(self, problem: LinearProgram) -> Model:
