@@ -14,7 +14,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -41,16 +41,18 @@ _METHODS: dict[str, Method] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What to protect: a table, against outsiders alone or everybody, how, and in how many seconds."""
+    """What to protect: a table, against outsiders alone or everybody, how, in how many seconds, to within which gap."""
 
     table: str
     method: str
     limit: float
     outsiders: bool = True
+    gap: float = 0.0
 
     def __str__(self) -> str:
         who = "outsiders" if self.outsiders else "everybody"
-        return f"{self.table}, {self.method}, against {who}, {self.limit:g} s"
+        gap = f", gap {100 * self.gap:g} %" if self.gap else ""
+        return f"{self.table}, {self.method}, against {who}, {self.limit:g} s{gap}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,12 @@ def _insee(table: str) -> Iterator[Row]:
         found = _run(case)
         yield Row(str(case), "at most 2 % above the bound", str(found), found.safe and found.above <= 0.02)
         yield Row(str(case), "aim: proved", f"gap {found.gap:.3%}", _within(found, _PROVED))
-        said = f"{found.touched:,} against {hidden:,}"
-        met = found.safe and (found.touched <= times * hidden or (method == "interval" and found.gap <= _PROVED))
+        if method != "interval":  # the least cost does not count ranges; what the target allows is spent on fewer
+            case = replace(case, gap=0.02)
+            found = _run(case)
+        said = f"{found.touched:,} against {hidden:,}, {found.above:.2%} above the bound"
+        few = found.touched <= times * hidden and found.above <= 0.02
+        met = found.safe and (few or (method == "interval" and found.gap <= _PROVED))
         target = f"{'proved, or ' if method == 'interval' else ''}at most {times:g} times the cells of suppression"
         yield Row(f"{case}: ranges", target, said, met)
 
@@ -196,7 +202,7 @@ def _measured(case: Case) -> Found:
     risk = risk_of(case.table, outsiders=case.outsiders)
     with processor_seconds():
         try:
-            found = cz.protect(risk, method, time_limit=case.limit)
+            found = cz.protect(risk, method, time_limit=case.limit, gap=case.gap)
         except cz.CelosiaError as error:
             return Found(
                 None, 0.0, safe=False, cells=len(risk), hidden=0, ranges=0, seconds=case.limit, why=_line(error)

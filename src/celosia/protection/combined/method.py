@@ -21,7 +21,8 @@ class Combined(Intervals):
     """Publish few ranges that are narrow: a cost per range and one per unit of its width (thesis 3.28).
 
     Complete suppression counts cells, partial suppression widths; this weighs one against the other, and
-    `celosia.trade_off` shows the curve between them. Everything but the following is as in `celosia.Intervals`.
+    `celosia.trade_off` shows the curve between them. Where ranges cost next to nothing beside widths, what the `gap` of
+    `celosia.protect` allows is spent on fewer ranges. Everything but the following is as in `celosia.Intervals`.
 
     Parameters
     ----------

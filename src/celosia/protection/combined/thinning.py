@@ -7,7 +7,8 @@ incumbent and its ranges alone,
 .. math:: \min\ w z + \sum_i \frac{\lambda}{W_i} (z_i^+ + z_i^-)
 
 is solved again and again, :math:`W_i` being the widths of the last solution, so that ranges that stay as they are
-are charged :math:`\lambda` and narrower ones are closed. Charges grow as long as the cost stays below a limit.
+are charged :math:`\lambda` and narrower ones are closed. Charges grow as long as the cost stays below a limit: hardly
+more than the incumbent costs, or whatever is within the gap that is asked for.
 """
 
 from __future__ import annotations
@@ -77,6 +78,12 @@ class _Thinning:
         continuous[modes.integers] = 0.0
         return sp.csr_array((abs(modes.up) + abs(modes.down)) @ sp.diags_array(continuous))
 
+    @property
+    def _dearest_within_the_gap(self) -> float:
+        """What a point may cost so that the search would have taken it as the last."""
+        bound, gap = self.search.bound, self.search.run.gap
+        return bound / (1.0 - gap) if bound > 0 and gap < 1 else bound
+
     def _count(self, v: Floats) -> int:
         return int(np.count_nonzero(self._opens @ v))
 
@@ -84,7 +91,7 @@ class _Thinning:
         """Charge ranges more and more, as long as the cost allows it and there is time."""
         parameters, modes = self.parameters, self.search.modes
         cost = modes.cost(self.best)
-        limit = cost + parameters.thinning_loss * abs(cost)
+        limit = max(cost + parameters.thinning_loss * abs(cost), self._dearest_within_the_gap)
         charge = (limit - cost) / max(self._count(self.best), 1)
         cuts = self.search.pool
         for times in parameters.charges:
@@ -112,7 +119,7 @@ class _Thinning:
         lower[integers] = upper[integers] = np.rint(at[integers])
         priced = replace(program, cost=program.cost + self._opens.T @ slope, lower=lower, upper=upper, integer=None)
         how = replace(search.parameters, hasty_widenings=(), opens_everything=False)
-        run = replace(search.run, clock=self.clock, warm_start=None, keeper=None, fallback=None, executor=None)
+        run = replace(search.run.shortly(0.0), clock=self.clock)
         problem = search.separator.problem
         return ModeSearch(problem, replace(modes, program=priced), backends()[0], run, lambda _: None, parameters=how)
 

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arrays import take
-from celosia.kernels import kernel
 from celosia.solve.problem import float_bounds
 from celosia.tolerance import COEFFICIENT_GRID, MULTIPLIER_GRID, MULTIPLIER_PARTS, PIVOT_ZERO, SUM_ROUNDING
 
@@ -221,7 +219,6 @@ def _add_reaches(reaches: list[Reach]) -> tuple[NDArray[np.int64], NDArray[np.fl
     return unique, total
 
 
-@kernel()
 def combine_rows(
     starts: NDArray[np.int64],
     columns: NDArray[np.int64],
@@ -231,22 +228,9 @@ def combine_rows(
     n: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the non-zero entries of the combination of some rows: their columns and values."""
-    total = np.zeros(n, dtype=np.float64)
-    seen = np.zeros(n, dtype=np.bool_)
-    touched = np.empty(n, dtype=np.int64)
-    count = 0
-    for k in range(len(rows)):
-        for place in range(starts[rows[k]], starts[rows[k] + 1]):
-            column = columns[place]
-            if not seen[column]:
-                seen[column] = True
-                touched[count] = column
-                count += 1
-            total[column] += gamma[k] * data[place]
-    kept = 0
-    for k in range(count):
-        if total[touched[k]] != 0.0:
-            touched[kept] = touched[k]
-            kept += 1
-    found = touched[:kept].copy()
-    return found, take(total, found)
+    lengths = starts[rows + 1] - starts[rows]
+    places = np.arange(lengths.sum()) + np.repeat(starts[rows] - np.cumsum(lengths) + lengths, lengths)
+    weights = np.repeat(gamma, lengths) * data[places]
+    total = np.bincount(columns[places], weights, minlength=n).astype(np.float64, copy=False)
+    found = np.flatnonzero(total)
+    return found, total[found]
