@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # what pip would compile for a wheel, and the kernels
 COMPILE := $(BIN)/python -m compileall -q src/celosia && $(BIN)/celosia compile
 
+# Some machines tell Python to keep no bytecode: every command, and every worker of the tests, would compile anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-slow test-external lint format docs bench bench-smoke fingerprints clean
 
 help:  ## what there is

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import SearchStrategy
+
+
+def first_few(few: int, cases: Iterable[object]) -> list[object]:
+    """Return cases of which the first few are tried whenever tests run, the others among the slow tests."""
+    every = list(cases)
+    return [*every[:few], *(pytest.param(case, marks=pytest.mark.slow) for case in every[few:])]
 
 
 def few_and_many(

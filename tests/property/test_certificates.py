@@ -29,6 +29,7 @@ from tests.oracles.audit_cases import (
     table_of,
 )
 from tests.oracles.bare_tables import seeded
+from tests.oracles.examples import first_few
 
 import celosia as cz
 from celosia import DataError, publish, verify
@@ -38,9 +39,10 @@ from celosia.certificate.columns import column, read_column
 
 @pytest.mark.parametrize("whole", [False, True], ids=["decimals", "whole"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_proved_is_what_is_met(kind: str, tmp_path: Path, *, whole: bool) -> None:
+@pytest.mark.parametrize("numbers", first_few(1, [range(4), range(4, 20)]), ids=["few", "many"])
+def test_what_is_proved_is_what_is_met(kind: str, tmp_path: Path, numbers: range, *, whole: bool) -> None:
     seen: Counter[str] = Counter()
-    for number in range(6):
+    for number in numbers:
         chance = seeded(f"certificate {kind} {whole} {number}")
         drawn = [drawn_case(chance, kind, whole=whole, decimals=0, attackers=1) for _ in range(9)]
         seen += compared([told(case) if number % 2 else case for case in drawn], tmp_path / "proof.json")

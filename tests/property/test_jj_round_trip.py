@@ -122,7 +122,7 @@ def content(risk: Risk) -> dict[str, object]:
     }
 
 
-@few_and_many(40, 400, problems())
+@few_and_many(20, 400, problems())
 def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]]) -> None:
     table, relations = problem
     said = content(read_text(text_of(table, relations)))
@@ -141,7 +141,7 @@ def test_a_file_is_read_digit_by_digit(problem: tuple[list[Cell], list[Equation]
     }
 
 
-@few_and_many(40, 400, problems())
+@few_and_many(20, 400, problems())
 def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], list[Equation]]) -> None:
     risk = read_text(text_of(*problem))
     again = rewritten(risk)
@@ -150,7 +150,7 @@ def test_writing_and_reading_again_changes_nothing(problem: tuple[list[Cell], li
     assert again.table.notes == ()
 
 
-@few_and_many(40, 400, problems(), st.data())
+@few_and_many(20, 400, problems(), st.data())
 def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation]], data: st.DataObject) -> None:
     risk = read_text(text_of(*problem))
     decimals = data.draw(st.integers(0, 15))
@@ -160,7 +160,7 @@ def test_levels_of_any_fineness_survive(problem: tuple[list[Cell], list[Equation
     assert content(rewritten(sliding)) == content(sliding)
 
 
-@few_and_many(40, 400, problems(), st.integers(-3, 3))
+@few_and_many(20, 400, problems(), st.integers(-3, 3))
 def test_relations_hold_exactly_after_rounding(problem: tuple[list[Cell], list[Equation]], miss: int) -> None:
     table, relations = problem
     rounded = [
@@ -196,7 +196,7 @@ RUBBISH = [
 ]
 
 
-@few_and_many(40, 400, problems(), st.data())
+@few_and_many(20, 400, problems(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     problem: tuple[list[Cell], list[Equation]], data: st.DataObject
 ) -> None:
@@ -217,7 +217,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(
     assert len(unplaced) == (refused == 21)
 
 
-@few_and_many(40, 400, st.binary(max_size=200))
+@few_and_many(20, 400, st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.jj")

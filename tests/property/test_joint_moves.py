@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from tests.oracles.bare_tables import FLAT_2, FLAT_3, Tree, lattice, seeded
+from tests.oracles.examples import first_few
 from tests.unit.protection.conftest import make_risk
 
 from celosia import Risk, Suppress, audit, protect
@@ -37,7 +38,7 @@ from celosia.protection.suppression.solve import solve as suppress
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
-SEEDS = [*range(4), *(pytest.param(one, marks=pytest.mark.slow) for one in range(4, 40))]
+SEEDS = first_few(2, range(40))
 
 
 def drawn(seed: int, trees: tuple[Tree, ...] = (FLAT_3, FLAT_2, FLAT_2)) -> Risk:

@@ -19,7 +19,7 @@ from celosia.risk.risk import SHOW
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
-CASES, MANY = range(12), range(12, 600)
+CASES, MANY = range(5), range(5, 600)
 LEAST_SERVED = 0.8
 
 
@@ -52,7 +52,7 @@ def test_every_witness_is_sound_before_and_after_pivots_and_swaps(seed: int) -> 
     np.testing.assert_array_equal(after.missed, before.missed)
 
 
-@pytest.mark.parametrize("seed", [*CASES[:12], *(pytest.param(one, marks=pytest.mark.slow) for one in MANY[:200])])
+@pytest.mark.parametrize("seed", [*CASES, *(pytest.param(one, marks=pytest.mark.slow) for one in MANY[:200])])
 def test_every_joint_move_is_sound_and_what_they_leave_keeps_its_witness(seed: int) -> None:
     case = loosened(drawn_case(seed))
     first, problem = searched(case, clean=True)
@@ -71,7 +71,9 @@ def test_every_joint_move_is_sound_and_what_they_leave_keeps_its_witness(seed: i
         assert not find_unmet(case, reach_of_witnesses(case, hidden, proposed))
 
 
-@pytest.mark.parametrize("seeds", [CASES, pytest.param(MANY[:90], marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize(
+    "seeds", [range(12), pytest.param(range(12, 102), marks=pytest.mark.slow)], ids=["few", "many"]
+)
 def test_moves_serve_nearly_everything_that_can_be_served_at_all(seeds: range) -> None:
     """What is left to least-cost programs are requirements whose cells have little room, or frozen ones around them."""
     served = possible = 0

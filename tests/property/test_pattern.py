@@ -159,7 +159,7 @@ def read_text(text: str, table: Table | None = None) -> Release:
         return read_release(path, table)
 
 
-@few_and_many(40, 400, cases())
+@few_and_many(20, 400, cases())
 def test_bounds_contain_the_truth_and_are_those_of_the_design(case: Case) -> None:
     pattern = case.pattern()
     lower, upper = (exact(part) for part in pattern.bounds())
@@ -177,7 +177,7 @@ def test_bounds_contain_the_truth_and_are_those_of_the_design(case: Case) -> Non
         assert lower[place] <= cell.truth * unit <= upper[place]
 
 
-@few_and_many(40, 400, cases())
+@few_and_many(20, 400, cases())
 def test_a_release_does_not_depend_on_what_is_not_published(case: Case) -> None:
     one, other = (publish(Pattern.of(table, *case.modes())) for table in (case.truth, case.other))
     assert content(one) == content(other)
@@ -186,7 +186,7 @@ def test_a_release_does_not_depend_on_what_is_not_published(case: Case) -> None:
     one.check(case.other)
 
 
-@few_and_many(40, 400, cases(), st.integers(1, 6))
+@few_and_many(20, 400, cases(), st.integers(1, 6))
 def test_decimals_and_size_of_hidden_values_do_not_show(case: Case, finer: int) -> None:
     silent = [cell if cell.status == "shown" else Cell("hidden", cell.truth, cell.other) for cell in case.cells]
     plain = Case(silent, case.decimals, case.axes, case.codes, case.variables)
@@ -201,7 +201,7 @@ def test_decimals_and_size_of_hidden_values_do_not_show(case: Case, finer: int) 
     assert pickle.dumps(one) == pickle.dumps(other)
 
 
-@few_and_many(40, 400, cases(), st.data())
+@few_and_many(20, 400, cases(), st.data())
 def test_writing_and_reading_again_changes_nothing(case: Case, data: st.DataObject) -> None:
     release = publish(case.pattern())
     sensitive = data.draw(st.none() | st.lists(st.booleans(), min_size=len(release), max_size=len(release)))
@@ -213,7 +213,7 @@ def test_writing_and_reading_again_changes_nothing(case: Case, data: st.DataObje
         again.check(case.truth)
 
 
-@few_and_many(40, 400, cases(), st.randoms(use_true_random=False))
+@few_and_many(20, 400, cases(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(case: Case, random: Any) -> None:  # noqa: ANN401
     bare = Case(case.cells, case.decimals, (), np.zeros((len(case.cells), 0), np.int32), ("value",))
     release = publish(bare.pattern())
@@ -222,7 +222,7 @@ def test_the_order_of_rows_does_not_matter(case: Case, random: Any) -> None:  # 
     assert content(read_text(header + "".join(rows))) == content(release)
 
 
-@few_and_many(40, 400, cases(), st.data())
+@few_and_many(20, 400, cases(), st.data())
 def test_a_truth_that_is_excluded_is_noticed_and_not_told(case: Case, data: st.DataObject) -> None:
     release = publish(case.pattern())
     lower, upper = release.bounds()
@@ -247,7 +247,7 @@ def test_a_truth_that_is_excluded_is_noticed_and_not_told(case: Case, data: st.D
     assert {problem.place for problem in refused.value.problems} == {table.label(place)}
 
 
-@few_and_many(40, 400, cases(), st.data())
+@few_and_many(20, 400, cases(), st.data())
 def test_the_loss_is_the_sum_over_cells_in_any_order(case: Case, data: st.DataObject) -> None:
     cost = data.draw(st.lists(st.integers(0, 1000), min_size=len(case.cells), max_size=len(case.cells)))
     unit = Fraction(1, 10**case.decimals)
@@ -267,7 +267,7 @@ def test_the_loss_is_the_sum_over_cells_in_any_order(case: Case, data: st.DataOb
 RUBBISH = ["", "x", "-1", "nan", "inf", "1e400", "1_0", ",", '"', "\n", "\r", "\0", "é", "shown", "hidden", "9" * 30]
 
 
-@few_and_many(40, 400, cases(), st.data())
+@few_and_many(20, 400, cases(), st.data())
 def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(case: Case, data: st.DataObject) -> None:
     text = text_of(publish(case.pattern()))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -283,7 +283,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_breaks_the_reader(case: Cas
         assert content(read_text(text_of(release), table))["status"] == content(release)["status"]
 
 
-@few_and_many(40, 400, st.binary(max_size=200))
+@few_and_many(20, 400, st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "r.csv")

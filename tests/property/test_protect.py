@@ -19,7 +19,7 @@ from tests.oracles.suppression_cases import KINDS, drawn, put
 
 from celosia import InfeasibleError, OutOfTimeError, Protection, protect
 
-BOTH, CASES, MANY = range(3), range(10), range(10, 200)
+BOTH, ONE, MANY = range(3), range(3, 6), range(6, 200)
 """Tables of each kind that every solver gets, that one of them gets, and that are left to a long run."""
 
 SOLVERS = [
@@ -113,9 +113,8 @@ def test_same_optimum_as_one_program_with_a_copy_per_requirement(kind: str, solv
 
 @with_and_without_wishes
 @every_kind
-def test_same_optimum_on_hundreds_of_tables(kind: str, *, wishes: bool) -> None:
-    rest = CASES[len(BOTH) :]
-    assert compare(kind, rest, None, wishes=wishes) >= len(rest) // 3
+def test_same_optimum_on_more_tables_with_one_solver_each(kind: str, *, wishes: bool) -> None:
+    assert compare(kind, ONE, None, wishes=wishes) >= len(ONE) // 3
 
 
 @pytest.mark.slow
@@ -127,7 +126,10 @@ def test_same_optimum_on_thousands_of_tables(kind: str, *, wishes: bool) -> None
 
 def test_the_tables_are_of_every_kind() -> None:
     cases = [
-        drawn(seeded(f"{kind} {k}"), kind, wishes=wishes) for kind in KINDS for k in CASES for wishes in (False, True)
+        drawn(seeded(f"{kind} {k}"), kind, wishes=wishes)
+        for kind in KINDS
+        for k in range(10)
+        for wishes in (False, True)
     ]
     assert len(cases) >= 120
     seen = {

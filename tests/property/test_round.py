@@ -15,7 +15,7 @@ from celosia import InfeasibleError, Protection
 from celosia.pattern.modes.rounded import Rounded
 from celosia.solve.registry import backends
 
-_ROUNDS, _MANY = 12, 60
+_ROUNDS, _MANY = 6, 66
 _BASES = (3, 3, 5)
 
 

@@ -183,7 +183,7 @@ def check(drawn: Drawn, rules: Sequence[tuple[Rule, Judge]]) -> None:
 
 
 @few_and_many(
-    12,
+    6,
     120,
     drawn("respondent", "holding", "request", "waiver"),
     st.lists(judged("respondent", "holding", "request", "waiver"), min_size=1, max_size=5),
@@ -195,14 +195,14 @@ def test_verdicts_and_levels_on_respondents_and_holdings_equal_brute_force(
 
 
 @few_and_many(
-    12, 120, drawn("weight", "waiver", "request", units=10), st.lists(judged("request"), min_size=1, max_size=5)
+    6, 120, drawn("weight", "waiver", "request", units=10), st.lists(judged("request"), min_size=1, max_size=5)
 )
 def test_a_weighted_unit_counts_as_so_many_equal_units(drawn: Drawn, rules: list[tuple[Rule, Judge]]) -> None:
     check(drawn, rules)
 
 
 @few_and_many(
-    12, 120, drawn("respondent", "holding", "shadow"), st.lists(judged("respondent", "holding"), min_size=1, max_size=5)
+    6, 120, drawn("respondent", "holding", "shadow"), st.lists(judged("respondent", "holding"), min_size=1, max_size=5)
 )
 def test_rules_look_at_the_shadow_and_levels_keep_their_proportion(
     drawn: Drawn, rules: list[tuple[Rule, Judge]]
@@ -211,7 +211,7 @@ def test_rules_look_at_the_shadow_and_levels_keep_their_proportion(
 
 
 @few_and_many(
-    12,
+    6,
     120,
     drawn("respondent", "holding", "weight", "waiver", units=1),
     st.lists(judged("respondent", "holding"), min_size=1, max_size=5),
@@ -229,7 +229,7 @@ def test_no_mixture_of_weights_makes_a_sensitive_cell_safe(drawn: Drawn, rules: 
 
 
 @few_and_many(
-    12,
+    6,
     120,
     drawn("respondent", "holding", "waiver"),
     st.lists(st.sampled_from(PERCENTAGES), min_size=2, max_size=2, unique=True),
@@ -255,7 +255,7 @@ def test_a_stricter_parameter_never_makes_a_sensitive_cell_safe(drawn: Drawn, pe
             assert (before.distance.counts <= after.distance.to(decimals).counts).all()
 
 
-@few_and_many(12, 120, drawn("respondent", "waiver", signed=False), st.data())
+@few_and_many(6, 120, drawn("respondent", "waiver", signed=False), st.data())
 def test_merging_two_respondents_never_makes_a_sensitive_cell_safe(drawn: Drawn, data: st.DataObject) -> None:
     names = sorted({record.respondent for record in drawn.records})
     first, second = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
@@ -289,7 +289,7 @@ def verdicts(table: Table, rule: Rule) -> dict[str, bool]:
 
 
 @few_and_many(
-    12,
+    6,
     120,
     st.sampled_from(PERCENTAGES),
     st.sampled_from(["91", "95.5", "100"]),
@@ -306,7 +306,7 @@ def test_a_tie_is_safe_and_a_unit_less_is_not(p: str, q: str, coalition: int, si
 
 
 @few_and_many(
-    12, 120, st.sampled_from(["12.5", "20", "33.3", "50", "66.67", "90"]), st.integers(1, 3), st.integers(1, 2**40)
+    6, 120, st.sampled_from(["12.5", "20", "33.3", "50", "66.67", "90"]), st.integers(1, 3), st.integers(1, 2**40)
 )
 def test_a_share_of_exactly_k_percent_is_safe_and_a_unit_more_is_not(k: str, n: int, size: int) -> None:
     share = Fraction(k) / 100
@@ -333,7 +333,7 @@ def bound(found: Sequence[Contributor], target: int, q: Fraction, coalition: int
 
 
 @few_and_many(
-    12,
+    6,
     120,
     drawn("respondent", "waiver"),
     st.sampled_from(PERCENTAGES),
@@ -362,7 +362,7 @@ def test_at_value_plus_level_the_cell_is_safe_by_the_same_rule(drawn: Drawn, p: 
             assert not safe(total + level - step)
 
 
-@few_and_many(12, 120, drawn("respondent", "waiver"), st.sampled_from(PERCENTAGES), st.integers(1, 3))
+@few_and_many(6, 120, drawn("respondent", "waiver"), st.sampled_from(PERCENTAGES), st.integers(1, 3))
 def test_at_value_plus_level_nobody_dominates(drawn: Drawn, k: str, n: int) -> None:
     table = drawn.table()
     finding = Dominance(n, float(k)).find(table)
@@ -378,7 +378,7 @@ def test_at_value_plus_level_nobody_dominates(drawn: Drawn, k: str, n: int) -> N
 
 
 @few_and_many(
-    12,
+    6,
     120,
     drawn("respondent", "holding", "request", "waiver", "weight", units=10),
     st.lists(judged("respondent", "holding", "request"), min_size=1, max_size=3),

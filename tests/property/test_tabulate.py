@@ -71,7 +71,7 @@ def looked_at(record: Record) -> Fraction:
     return record.shadow
 
 
-@few_and_many(25, 250, draws(most_dimensions=3))
+@few_and_many(12, 250, draws(most_dimensions=3))
 def test_every_figure_of_every_cell_equals_brute_force(draw: Draw) -> None:
     dimensions = draw.classifications
     expected = brute_force.cells(draw.records, dimensions)
@@ -103,7 +103,7 @@ def test_every_figure_of_every_cell_equals_brute_force(draw: Draw) -> None:
     assert (known.shadow is not None) == ("shadow" in draw.roles)
 
 
-@few_and_many(10, 100, draws())
+@few_and_many(5, 100, draws())
 def test_totals_equal_sums_on_every_level_and_relations_hold_exactly(draw: Draw) -> None:
     dimensions = draw.classifications
     table = draw.table()
@@ -136,7 +136,7 @@ def figures(table: Table, dimensions: Sequence[brute_force.Classification]) -> d
     }
 
 
-@few_and_many(10, 100, draws(), st.randoms(use_true_random=False))
+@few_and_many(5, 100, draws(), st.randoms(use_true_random=False))
 def test_permuting_records_changes_nothing(draw: Draw, random: Random) -> None:
     shuffled = list(draw.records)
     random.shuffle(shuffled)
@@ -148,7 +148,7 @@ def test_permuting_records_changes_nothing(draw: Draw, random: Random) -> None:
     assert figures(table, draw.classifications) == figures(again, draw.classifications)
 
 
-@few_and_many(10, 100, draws())
+@few_and_many(5, 100, draws())
 def test_renaming_codes_and_names_changes_nothing(draw: Draw) -> None:
     """Every code is turned round and gets a prefix, every name another: the figures stay where they were."""
 
@@ -192,7 +192,7 @@ def test_renaming_codes_and_names_changes_nothing(draw: Draw) -> None:
     assert back == new
 
 
-@few_and_many(10, 100, draws(most_dimensions=1), st.integers(1, 20), st.booleans())
+@few_and_many(5, 100, draws(most_dimensions=1), st.integers(1, 20), st.booleans())
 def test_more_records_of_one_holding_never_change_the_number_of_holdings(draw: Draw, value: int, same: bool) -> None:  # noqa: FBT001
     """One more record of somebody who is there already, in the same leaf cell, under the same respondent or another."""
     draw = replace(draw, roles={**draw.roles, "respondent": "respondent", "holding": "holding"})
@@ -243,7 +243,7 @@ def test_any_number_of_threads_enters_the_same(
     assert ledgers[0] == ledgers[1] == ledgers[2]
 
 
-@few_and_many(4, 40, draws(large=False))
+@few_and_many(2, 40, draws(large=False))
 def test_every_kind_of_input_gives_the_same(draw: Draw) -> None:
     frame = draw.frame()
     with tempfile.TemporaryDirectory() as folder:
@@ -259,7 +259,7 @@ def test_every_kind_of_input_gives_the_same(draw: Draw) -> None:
     assert [table.library for table in tables] == ["polars", "pandas", "pyarrow", None, None, None]
 
 
-@few_and_many(10, 100, draws())
+@few_and_many(5, 100, draws())
 def test_contributions_are_those_of_the_respondents_and_sum_to_the_leaf_cells(draw: Draw) -> None:
     """A contribution belongs to one respondent and one holding under numbers that tell as many apart as there are."""
     dimensions = draw.classifications

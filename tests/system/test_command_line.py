@@ -88,6 +88,26 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     )
 
 
+Say = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Say:
+    """Return a function that runs a command in a folder and gives its code and what it said and complained.
+
+    It runs in this process, for the sake of speed; an exception that would become a traceback fails the test.
+    """
+    monkeypatch.setenv("CELOSIA_TRACEBACK", "1")
+
+    def answer(folder: Path, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(folder)
+        capfd.readouterr()
+        code = status(list(arguments))
+        return (code, *capfd.readouterr())
+
+    return answer
+
+
 @pytest.fixture
 def refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -133,10 +153,10 @@ def test_assess_prints_a_summary_without_colours_into_a_pipe(folder: Path) -> No
     assert "\x1b" not in answer.stdout
 
 
-def test_assess_prints_one_json_object(folder: Path) -> None:
-    answer = run(folder, "assess", "job.toml", "--json", "--quiet")  # slow machines hear about steps otherwise
-    assert (answer.returncode, answer.stderr) == (0, "")
-    found = json.loads(answer.stdout)
+def test_assess_prints_one_json_object(folder: Path, say: Say) -> None:
+    code, said, complained = say(folder, "assess", "job.toml", "--json", "--quiet")  # slow machines hear of steps
+    assert (code, complained) == (0, "")
+    found = json.loads(said)
     assert found["cells"] == 9
     assert found["sensitive"] == 2  # one holding in 10 x N, one firm in 11 x S
     assert (found["respondents"], found["holdings"]) == (9, 8)
@@ -159,20 +179,20 @@ def test_with_json_what_is_wrong_is_an_object_too(
     assert "Missing argument" in missing["message"]
 
 
-def test_assess_reads_a_bare_problem(folder: Path) -> None:
-    found = json.loads(run(folder, "assess", "problem.jj", "--json").stdout)
+def test_assess_reads_a_bare_problem(folder: Path, say: Say) -> None:
+    found = json.loads(say(folder, "assess", "problem.jj", "--json")[1])
     assert (found["cells"], found["sensitive"], found["relations"]) == (4, 1, 1)
 
 
-def test_assess_works_from_another_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    answer = run(tmp_path_factory.mktemp("else"), "assess", str(folder / "job.toml"), "--json")
-    assert json.loads(answer.stdout)["cells"] == 9
+def test_assess_works_from_another_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory, say: Say) -> None:
+    answer = say(tmp_path_factory.mktemp("else"), "assess", str(folder / "job.toml"), "--json")
+    assert json.loads(answer[1])["cells"] == 9
 
 
-def test_assess_writes_what_it_found(folder: Path) -> None:
-    answer = run(folder, "assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
-    assert answer.returncode == 0
-    assert "risk.csv" in answer.stderr
+def test_assess_writes_what_it_found(folder: Path, say: Say) -> None:
+    code, _, complained = say(folder, "assess", "job.toml", "--output", "risk.csv", "--report", "report.html")
+    assert code == 0
+    assert "risk.csv" in complained
     with (folder / "risk.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 9
@@ -181,15 +201,15 @@ def test_assess_writes_what_it_found(folder: Path) -> None:
     sensitive = [(row["industry"], row["region"]) for row in rows if row["status"] == "sensitive"]
     assert ("11", "S") in sensitive
     assert "<html" in (folder / "report.html").read_text()
-    assert run(folder, "assess", "job.toml", "--output", "risk.parquet").returncode == 0
+    assert say(folder, "assess", "job.toml", "--output", "risk.parquet")[0] == 0
     assert pyarrow.parquet.read_table(folder / "risk.parquet").num_rows == 9
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-def test_quiet_says_nothing_but_the_result(folder: Path) -> None:
-    answer = run(folder, "assess", "job.toml", "--quiet", "--output", "risk.csv")
-    assert answer.stderr == ""
-    assert "sensitive" in answer.stdout
+def test_quiet_says_nothing_but_the_result(folder: Path, say: Say) -> None:
+    _, said, complained = say(folder, "assess", "job.toml", "--quiet", "--output", "risk.csv")
+    assert complained == ""
+    assert "sensitive" in said
 
 
 @pytest.mark.parametrize(
@@ -337,11 +357,11 @@ def test_an_interrupt_ends_with_one_line(tmp_path: Path) -> None:
     assert list((tmp_path / "demo").iterdir()) == []
 
 
-def test_compile_says_that_there_is_nothing_left_to_do(folder: Path) -> None:
+def test_compile_says_that_there_is_nothing_left_to_do(folder: Path, say: Say) -> None:
     first = json.loads(run(folder, "compile", "--json").stdout)
     assert first["compiled"] >= 0
     assert run(folder, "compile").stdout == "Everything is compiled already.\n"
-    assert json.loads(run(folder, "compile", "--json").stdout)["compiled"] == 0
+    assert json.loads(say(folder, "compile", "--json")[1])["compiled"] == 0
 
 
 @pytest.mark.slow
@@ -355,9 +375,15 @@ def test_the_first_run_says_that_it_compiles_and_does_not_count_it(folder: Path,
 
 
 def demonstrated(folder: Path, *, rows: int, seconds: float) -> dict[str, Any]:
-    """Return what the demo says; it takes at most so many seconds of a processor, however busy the machine is."""
+    """Return what the demo says; it takes at most so many seconds of a processor, however busy the machine is.
+
+    Its process ends with everything written, and without a word about what it leaves.
+    """
     before = os.times()
-    found: dict[str, Any] = json.loads(run(folder, "demo", "--rows", str(rows), "--json").stdout)
+    ended = run(folder, "demo", "--rows", str(rows), "--json", "--quiet")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    assert all((folder / one).stat().st_size for one in found["files"])
     spent = sum(after - first for after, first in zip(os.times()[2:4], before[2:4], strict=True))
     assert found["safe"]
     assert found["proved"]
@@ -371,14 +397,14 @@ def test_the_demo_of_thousands_of_firms_takes_less_than_a_minute(tmp_path: Path)
     assert demonstrated(tmp_path, rows=2000, seconds=60)["sensitive"] > 0
 
 
-def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
-    first = run(tmp_path, "demo", "--rows", "20")
-    assert first.returncode == 0
-    assert "turnover by industry \N{MULTIPLICATION SIGN} region" in first.stdout
-    assert "Safe: all of " in first.stdout
-    assert "The proof was verified beside the job and the public file." in first.stderr
+def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path, say: Say) -> None:
+    code, said, complained = say(tmp_path, "demo", "--rows", "20")
+    assert code == 0
+    assert "turnover by industry \N{MULTIPLICATION SIGN} region" in said
+    assert "Safe: all of " in said
+    assert "The proof was verified beside the job and the public file." in complained
     assert all(
-        fact in first.stdout
+        fact in said
         for fact in ("Hiding is not protecting", "more cells make it safe", "Holdings matter", "Ranges tell more")
     )
     folder = tmp_path / "celosia-demo"
@@ -394,9 +420,9 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path) -> None:
         "risk.html",
     }
     found = demonstrated(tmp_path, rows=40, seconds=20)
-    again = json.loads(run(folder, "assess", "job.toml", "--json").stdout)
+    again = json.loads(say(folder, "assess", "job.toml", "--json")[1])
     assert again["sensitive"] == found["sensitive"] > 0
-    audited = json.loads(run(folder, "audit", "job.toml", "--release", "public.csv", "--json").stdout)
+    audited = json.loads(say(folder, "audit", "job.toml", "--release", "public.csv", "--json")[1])
     assert audited["safe"]
-    checked = run(folder, "verify", "proof.json", "--problem", "job.toml", "--release", "public.csv", "--json")
-    assert json.loads(checked.stdout)["proved"]
+    checked = say(folder, "verify", "proof.json", "--problem", "job.toml", "--release", "public.csv", "--json")
+    assert json.loads(checked[1])["proved"]

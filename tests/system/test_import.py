@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -68,8 +67,8 @@ def test_protecting_a_bare_problem_loads_no_library_for_records_or_pages(tmp_pat
     path = tmp_path / "problem.jj"
     celosia.write_jj(instance("t20x10"), path)
     code = PROTECTED.format(path=str(path), output=str(tmp_path / "release.csv"))
-    assert loaded(code, *RECORDS_AND_PAGES, *UNUSED) == set()
-    assert loaded(code, "numpy", "numba", "scipy.sparse") == {"numpy", "numba", "scipy.sparse"}
+    used = {"numpy", "numba", "scipy.sparse"}
+    assert loaded(code, *RECORDS_AND_PAGES, *UNUSED, *used) == used
 
 
 def test_numpy_offers_all_its_parts_once_a_command_is_loaded() -> None:
@@ -81,17 +80,6 @@ status(["protect", "none.jj"])
 assert numpy.__all__ == names and set(listed) <= set(dir(numpy)) and numpy.f2py
 """
     assert loaded(code, "numpy.f2py") == {"numpy.f2py"}
-
-
-def test_a_process_ends_with_all_written_and_no_word_about_what_it_leaves(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [COMMAND, "demo", "--rows", "20", "--quiet", "--json", "--output", str(tmp_path / "demo")],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert ended.stderr == ""
-    assert all(Path(one).stat().st_size for one in json.loads(ended.stdout)["files"])
 
 
 def test_import_takes_less_than_a_tenth_of_a_second() -> None:

@@ -21,9 +21,12 @@ METHODS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_job_goes_the_whole_way_and_back(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_goes_the_whole_way_and_back_and_says_why_a_cell_is_not_shown(
+    method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = method.partition(" ")[0]
-    said = told(capsys, "protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method])
+    command = ["protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method]]
+    said = told(capsys, *command)
     assert said["method"] == name
     assert said["criterion"] == "intervals"
     assert said["safe"]
@@ -37,21 +40,11 @@ def test_a_job_goes_the_whole_way_and_back(method: str, capsys: pytest.CaptureFi
         assert classes["0"] == said["midpoint_share"]
     assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
     assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")["proved"]
+    check_why(capsys, command)
 
 
-def test_numbers_are_published_with_their_reach(capsys: pytest.CaptureFixture[str]) -> None:
-    only = ["--may-hide", "none.csv", "--may-range", "none.csv"]
-    Path("none.csv").write_text("industry,region\n10,N\n", encoding="utf-8")
-    said = told(capsys, "protect", "job.toml", "--method", "mixed", "--reach", "8", "--secret", "3", *only)
-    assert int(str(said["perturbed"])) >= 1
-    assert "perturbed" in Path("office.csv").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_command_says_why_a_cell_is_not_shown(method: str, capsys: pytest.CaptureFixture[str]) -> None:
-    name = method.partition(" ")[0]
-    command = ["protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method]]
-    told(capsys, *command)
+def check_why(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    """See that a command which has written its files says why a cell is not shown, if it is asked, and which."""
     with Path("office.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     cell, row = next((k, row) for k, row in enumerate(rows) if row["status"] != "shown" and row["sensitive"] == "0")
@@ -62,6 +55,14 @@ def test_the_command_says_why_a_cell_is_not_shown(method: str, capsys: pytest.Ca
     assert "Why cells are not shown" in Path("report.html").read_text(encoding="utf-8")
     assert status([*command, "--why", "nowhere", "--quiet"]) == 2
     assert "--why: there is no cell 'nowhere'." in capsys.readouterr().err
+
+
+def test_numbers_are_published_with_their_reach(capsys: pytest.CaptureFixture[str]) -> None:
+    only = ["--may-hide", "none.csv", "--may-range", "none.csv"]
+    Path("none.csv").write_text("industry,region\n10,N\n", encoding="utf-8")
+    said = told(capsys, "protect", "job.toml", "--method", "mixed", "--reach", "8", "--secret", "3", *only)
+    assert int(str(said["perturbed"])) >= 1
+    assert "perturbed" in Path("office.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

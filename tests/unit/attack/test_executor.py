@@ -61,10 +61,15 @@ def _small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "_SHARED", 1)
 
 
-def executors() -> Iterator[Executor]:
-    yield ThreadPoolExecutor(1)
-    yield ThreadPoolExecutor(3)
-    yield ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+@pytest.fixture(name="executors", scope="module")
+def _executors() -> Iterator[list[Executor]]:
+    """Give one process per worker to all tests: it starts slowly, and answers quickly."""
+    with (
+        ThreadPoolExecutor(1) as one,
+        ThreadPoolExecutor(3) as three,
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes,
+    ):
+        yield [one, three, processes]
 
 
 def arrays(found: Conclusions) -> list[object]:
@@ -77,12 +82,11 @@ def everything(said: Audit) -> list[object]:
     return [said.verdicts.results.tolist(), arrays(said.verdicts.findings), arrays(said.intervals)]
 
 
-def test_the_audit_is_the_same_with_any_executor(problem: tuple[Pattern, Risk]) -> None:
+def test_the_audit_is_the_same_with_any_executor(problem: tuple[Pattern, Risk], executors: list[Executor]) -> None:
     alone = audit(*problem, intervals=True)
     assert len(alone.intervals) > 50
-    for executor in executors():
-        with executor:
-            assert everything(audit(*problem, intervals=True, executor=executor)) == everything(alone)
+    for executor in executors:
+        assert everything(audit(*problem, intervals=True, executor=executor)) == everything(alone)
 
 
 def test_shares_of_any_size_have_the_same_ends(problem: tuple[Pattern, Risk], monkeypatch: pytest.MonkeyPatch) -> None:

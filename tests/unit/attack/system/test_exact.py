@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from tests.oracles.examples import first_few
 
 from celosia.attack.system.exact import find_exact_moves, prove_reach
 from celosia.attack.system.fractions import find_common_denominator, multiply_exactly, solve_exactly
@@ -70,7 +71,7 @@ def in_fractions(matrix: sp.csr_array, x: NDArray[np.float64], up: Numbers, down
     return [value or Fraction(0) for value in values]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", first_few(16, range(40)))
 def test_vertices_of_random_tables_are_found_exactly_and_proved(seed: int) -> None:
     rng = np.random.default_rng(seed)
     matrix = three_dimensional(tuple(rng.integers(2, 5, 3).tolist()), 0.9, rng)

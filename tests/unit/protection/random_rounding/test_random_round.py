@@ -169,7 +169,7 @@ def test_every_run_states_the_bias_of_the_scheme(seed: int) -> None:
     )
 
 
-@pytest.mark.parametrize("number", [60, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [30, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_stated_bias_is_that_of_many_runs(number: int) -> None:
     """Two cells with a choice: some sets cannot be completed, and what remains shifts both."""
     shape = Shape((2, 3))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.oracles.examples import first_few
 from tests.oracles.solver_programs import INF, Opened, cover, cover_program, program, random_program
 
 from celosia import SpecError
@@ -74,7 +75,7 @@ def test_an_unbounded_model_recovers(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("integer", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", first_few(2, range(4)))
 def test_a_changed_model_equals_one_that_is_opened_anew(opened: Opened, seed: int, *, integer: bool) -> None:
     rng = np.random.default_rng(seed)
     problem = replace(random_program(seed), integer=np.full(15, integer))
