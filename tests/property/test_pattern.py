@@ -22,7 +22,7 @@ from celosia.pattern.modes.rounded import Rounded
 from celosia.pattern.modes.shown import Shown
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.table.dimension import Axis
-from celosia.table.fixed import Fixed
+from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
 
 NAMES = ["region", "status", "cell", "sensitive", "variable", 'q"t', "a,b", "lower_", " lower", "é\n"]
@@ -46,7 +46,7 @@ class Cell:
 def cells(draw: st.DrawFn) -> Cell:
     """Draw a cell: what is published first, then two truths that do not contradict it."""
     size = draw(st.sampled_from([20, 10**6, 10**18, 10**25]))
-    number = st.integers(-size, size)
+    number = st.integers(-size, size).filter(lambda count: abs(count) != INFINITE)
     status = draw(st.sampled_from(["shown", "hidden", "interval", "rounded", "perturbed", "adjusted"]))
     value = draw(number)
     if status == "shown":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,12 @@ def _connection(database: str = ":memory:", *, read_only: bool = False) -> duckd
     connection = duckdb.connect(database, read_only=read_only)
     connection.execute("SET enable_progress_bar = false")  # it would print amid a machine-readable answer
     return connection
+
+
+@cache
+def _database_of_frames(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - a fork has no threads of ours
+    """Return a database for all frames of a process: opening one takes longer than tabulating a small frame."""
+    return _connection()
 
 
 class RowSource:
@@ -98,7 +106,7 @@ def open_rows(data: Any) -> RowSource:  # noqa: ANN401
         seen = type(data).__name__
         remedy = "Give a path to a .parquet or .csv file, a DuckDB relation, or a pandas, polars or pyarrow frame."
         raise SpecError.one("data", f"cannot be read: {seen}.", remedy) from error
-    return RowSource(_connection().from_arrow(table), "data", counted=True)
+    return RowSource(_database_of_frames(os.getpid()).cursor().from_arrow(table), "data", counted=True)
 
 
 def database(path: Path, query: str) -> RowSource:
