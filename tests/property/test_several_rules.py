@@ -7,6 +7,7 @@ coalition and corner by corner.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 from tests.oracles.examples import few_and_many
@@ -76,7 +77,8 @@ def test_exact_figures_are_found_pair_by_pair(seed: int, rule: RespondentRule) -
     assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
 
 
-@few_and_many(3, 60, st.sampled_from([Suppress(), Intervals(), Mixed()]), st.integers(0, 2**32), st.sampled_from(SETS))
+@pytest.mark.parametrize("method", [Suppress(), Intervals(), Mixed()], ids=["suppress", "interval", "mixed"])
+@few_and_many(2, 20, st.integers(0, 2**32), st.sampled_from(SETS))
 def test_what_is_protected_by_several_rules_withstands_attacks_by_each(
     method: Method, seed: int, rules: tuple[RespondentRule, ...]
 ) -> None:
