@@ -9,7 +9,7 @@ import pytest
 from tests.oracles.single_contributions import open_attacks
 
 from celosia import Pattern, PPercent, Table, audit_respondents, tabulate, worst_aggregation
-from celosia.attack.respondents import push as pushes
+from celosia.attack.respondents.move_program import MoveProgram
 from celosia.risk.respondents.knowledge import respondents_of
 from celosia.solve.clock import Clock
 
@@ -34,13 +34,13 @@ def leaves(table: Table) -> Pattern:
 
 def test_sixteen_cells_have_65536_corners_and_take_a_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    solved = pushes._Component.between
+    solved = MoveProgram.between
 
-    def counting(self: pushes._Component, *bounds: object) -> object:
+    def counting(self: MoveProgram, *bounds: object) -> object:
         asked.append(1)
         return solved(self, *bounds)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pushes._Component, "between", counting)
+    monkeypatch.setattr(MoveProgram, "between", counting)
     table = holding_in(16, 160)
     assert audit_respondents(leaves(table), table, rule=RULE).safe
     assert len(asked) < 100
