@@ -255,7 +255,7 @@ class _RespondentSearch:
         self.oracle.leave_corners_out()
         asked = False
         while not audit.safe:
-            if self.best is not None and self.run.clock.left == 0:
+            if self.best is not None and self._share_used() > 1.0 - self.parameters.least_share:
                 return
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
             late = audit.unjudged > 0 or (self.run.clock.left == 0 and self.method.hides_everything)
