@@ -23,7 +23,6 @@ from celosia.kernels import kernel
 from celosia.solve.backend import Backend
 from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
-
 _STILL = WitnessMoves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
 
 
@@ -183,7 +182,9 @@ class PushSolver:
 
     def _program(self, component: int) -> MoveProgram:
         if component not in self._programs:
-            self._programs[component] = MoveProgram(self._system, np.sort(self._parts.members(component)), self._backend)
+            self._programs[component] = MoveProgram(
+                self._system, np.sort(self._parts.members(component)), self._backend
+            )
         return self._programs[component]
 
     def _violates(self, found: WitnessMoves) -> bool:
