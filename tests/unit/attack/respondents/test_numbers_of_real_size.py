@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from tests.oracles.large_respondent_cases import large_case_of
 
-from celosia import Pattern, PPercent, SolverError, Table, audit_respondents, tabulate
+from celosia import Pattern, PPercent, SolverError, Table, audit_respondents, tabulate, worst_aggregation
 from celosia.attack.respondents.refinement import refine_moves
 from celosia.attack.respondents.scaled_model import ScaledModel, choose_unit
 from celosia.attack.respondents.sparing import SparingModel
@@ -119,3 +120,11 @@ def test_where_no_solver_has_an_answer_nobody_is_called_safe_by_a_program(monkey
     found = audit_respondents(pattern, table, rule=rules)
     assert before <= {(part.rule, one.target) for part in found.parts for one in part.open}
     assert not found.safe
+
+
+def test_an_aggregation_about_a_unit_and_1e15_units_of_one_respondent_has_a_program() -> None:
+    """Solvers take no entries beyond 1e15, nor below 1e-9."""
+    case = large_case_of(4)
+    pattern = Pattern.hide(case.table, np.flatnonzero(case.pattern.status != "shown"))
+    assert not audit_respondents(pattern, case.table, rule=case.rules[0]).safe
+    assert worst_aggregation(pattern, case.table, rule=case.rules[0]) is not None
