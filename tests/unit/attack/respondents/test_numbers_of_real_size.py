@@ -126,5 +126,7 @@ def test_an_aggregation_about_a_unit_and_1e15_units_of_one_respondent_has_a_prog
     """Solvers take no entries beyond 1e15, nor below 1e-9."""
     case = large_case_of(4)
     pattern = Pattern.hide(case.table, np.flatnonzero(case.pattern.status != "shown"))
-    assert not audit_respondents(pattern, case.table, rule=case.rules[0]).safe
-    assert worst_aggregation(pattern, case.table, rule=case.rules[0]) is not None
+    rule = case.rules[0]
+    assert isinstance(rule, PPercent)
+    assert not audit_respondents(pattern, case.table, rule=rule).safe
+    assert worst_aggregation(pattern, case.table, rule=rule) is not None
