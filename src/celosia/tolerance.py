@@ -137,6 +137,9 @@ LARGEST_CAPACITY = 1e9
 CAPACITY_IN_LEVELS = 2.0**20
 """In an attacker's linear program they end here, in levels: solvers cycle beside endless ones."""
 
+SCALED_LEVEL = 64
+"""Levels beyond are told to solvers as about so much: doubles hold capacities beside it to their tolerance of 1e-7."""
+
 LEAST_MOVE = 1e-9
 """Flows are sent as far as this share of a level even where the cell itself cannot move."""
 

@@ -88,6 +88,11 @@ def ends(case: Situation) -> list[tuple[End, End]]:
     return out
 
 
+def furthest(case: Situation, cell: int) -> End:
+    """Return how far above its true value a cell can be."""
+    return _Tableau.of(case, solved(case).factors).maximum(cell, 1)
+
+
 @dataclass
 class _Tableau:
     """Rows ``A t <= b`` with ``b >= 0``, free variables split in two, and an objective row per cell below them.

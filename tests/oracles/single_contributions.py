@@ -18,6 +18,7 @@ from itertools import combinations, product
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from celosia import Pattern, PPercent, PriorPosterior, Release, RespondentAudit, SolverError, SpecError, Table, publish
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -25,8 +26,10 @@ from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.solve.registry import backends
 from celosia.solve.solution import Status
+from celosia.table.fixed import Fixed
 
 _BEYOND = 1.0001  # times p where a tie is too close
+_OUT_OF_REACH = 1e6  # bounds beyond so many times the target's error: doubles do not hold both
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def _attacks(
         raise SpecError.one("contributions", "the table does not know single contributions.")
     release = publish(release) if isinstance(release, Pattern) else release
     release.check(table)
-    every, claims = _sizes(table, rule.by)
+    every, claims = sizes_of(table, rule.by)
     who = sorted({number for _, number in every})
     sizes = {key: size for key, size in every.items() if size}
     together = min(getattr(rule, "coalition", 1), len(who) - 1)
@@ -114,7 +117,7 @@ def every_pair(audit: RespondentAudit) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: pair[::-1])
 
 
-def _sizes(table: Table, by: str) -> tuple[dict[tuple[int, int], Fraction], set[tuple[int, int]]]:
+def sizes_of(table: Table, by: str) -> tuple[dict[tuple[int, int], Fraction], set[tuple[int, int]]]:
     """Return the absolute contribution by cell and number, in units of the table; and which are to be protected."""
     said = table.contributions
     assert said is not None
@@ -150,7 +153,7 @@ class _Room:
         self._error = self._size * rule.p / 100 if isinstance(rule, PPercent | PriorPosterior) else exactly
         self._owner = np.array([own for _, own in self._errors], dtype=np.int64)
         self._claimed = np.array([key in claims for key in self._errors], dtype=bool)
-        self._lower, self._upper = -self._most, self._most
+        self._bounds = [np.zeros(len(self._errors) + len(table))] * 2
         self._model = backend.open(self._problem(table, release))
 
     def corners(self, target: int) -> Iterator[tuple[int, ...]]:
@@ -164,18 +167,26 @@ class _Room:
         lower, upper = -most, most.copy()
         own = np.flatnonzero((self._owner == target) & self._claimed)
         lower[own] = upper[own] = np.array(corner) * self._error[own] * beyond
-        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
-        self._model.change_bounds(changed, lower[changed], upper[changed])
-        self._lower, self._upper = lower, upper
+        self._set_bounds(lower, upper, max(1.0, float(self._error[own].max(initial=0.0))))
         found = self._model.solve(method="dual", duals=False)
         if found.status not in {Status.OPTIMAL, Status.INFEASIBLE}:
             raise SolverError.one("audit", f"a program ended {found.status.value}.")
         return found.status is Status.OPTIMAL
 
+    def _set_bounds(self, lower: NDArray[np.float64], upper: NDArray[np.float64], unit: float) -> None:
+        """Tell the model bounds of errors, and what is published, in a unit; those that are out of reach are none."""
+        sides = []
+        for ends in (np.concatenate([lower, self._low]), np.concatenate([upper, self._high])):
+            scaled = ends / unit
+            sides.append(np.where(np.abs(scaled) > _OUT_OF_REACH, np.copysign(np.inf, scaled), scaled))
+        changed = np.flatnonzero((sides[0] != self._bounds[0]) | (sides[1] != self._bounds[1]))
+        self._model.change_bounds(changed, sides[0][changed], sides[1][changed])
+        self._bounds = sides
+
     def _problem(self, table: Table, release: Release) -> LinearProgram:
         """Return the program: errors of contributions sum to errors of leaf cells, and those satisfy all relations."""
         m, n = len(self._errors), len(table)
-        leaves = sorted({cell for cell, _ in self._errors} | set(_empty(table, self._errors)))
+        leaves = sorted({cell for cell, _ in self._errors} | set(leaves_without_contributions(table, self._errors)))
         row_of = {cell: row for row, cell in enumerate(leaves)}
         rows = sp.lil_array((len(leaves), m + n))
         for column, (cell, _) in enumerate(self._errors):
@@ -186,18 +197,29 @@ class _Room:
         k = relations.shape[0]
         zero = np.zeros(len(leaves) + k)
         lower, upper = release.bounds()
-        low, high = np.minimum(lower.floats - table.values, 0.0), np.maximum(upper.floats - table.values, 0.0)
+        self._low = np.minimum(_differences(lower, table), 0.0)
+        self._high = np.maximum(_differences(upper, table), 0.0)
         return LinearProgram(
             sp.csr_array(sp.vstack([rows, sp.hstack([sp.csr_array((k, m)), relations])])),
             zero,
             zero,
-            np.concatenate([self._lower, low]),
-            np.concatenate([self._upper, high]),
+            np.zeros(m + n),
+            np.zeros(m + n),
             np.zeros(m + n),
         )
 
 
-def _empty(table: Table, listed: list[tuple[int, int]]) -> Iterator[int]:
+def _differences(ends: Fixed, table: Table) -> NDArray[np.float64]:
+    """Return ends less the true values, ``(n,)``: computed in whole numbers, as both may have all digits in common."""
+    decimals = max(ends.decimals, table.decimals)
+    factors = 10 ** (decimals - ends.decimals), 10 ** (decimals - table.decimals)
+    differences = ends.counts.astype(object) * factors[0] - table.amounts.counts.astype(object) * factors[1]
+    out: NDArray[np.float64] = differences.astype(np.float64) / 10.0**decimals
+    out[ends.infinite] = np.sign(ends.counts[ends.infinite]) * np.inf
+    return out
+
+
+def leaves_without_contributions(table: Table, listed: list[tuple[int, int]]) -> Iterator[int]:
     """Yield zeros that are part of some sum and not a sum themselves: nobody contributes to them."""
     told = {cell for cell, _ in listed}
     matrix = table.relations.matrix

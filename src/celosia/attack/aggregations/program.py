@@ -18,10 +18,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.system.fractions import Whole, multiply_exactly, solve_exactly
+from celosia.errors import SolverError
 from celosia.solve.backend import Backend, Model
 from celosia.solve.problem import LinearProgram
 from celosia.solve.solution import Status
-from celosia.tolerance import AGGREGATION_ZERO
+from celosia.tolerance import AGGREGATION_ZERO, USUAL_ENTRIES
 
 _DENOMINATORS = (1, 12, 1000, 10_000_000)  # of multipliers: the smallest that is near
 
@@ -63,6 +64,8 @@ class AggregationProgram:
     ) -> tuple[float, NDArray[np.float64] | None] | None:
         """Return a lower bound on what the coefficients of leaf cells cost, and multipliers; None where time is up.
 
+        Where the solver has no answer, there is no bound.
+
         Parameters
         ----------
         costs, most
@@ -82,7 +85,10 @@ class AggregationProgram:
             model = self._backend.open(self._formulate_with_signs(cost, lower, upper, signed))
         else:
             model = self._plain(cost, lower, upper)
-        found = model.solve(time_limit=seconds, duals=False) if seconds > 0 else None
+        try:
+            found = model.solve(time_limit=seconds, duals=False) if seconds > 0 else None
+        except SolverError:
+            return -np.inf, None
         if found is None or found.status is Status.STOPPED:
             return None
         if found.x is None:
@@ -110,17 +116,19 @@ class AggregationProgram:
         above = self._matrix.shape[0] + signed
         at, sign = np.arange(s), len(cost) + np.arange(s)
         far = upper[above]  # finite: the target contributes here
-        ones = np.ones(s)
+        # Beside a contribution of a unit one of 1e15 units has a coefficient that solvers do not take.
+        balance = np.where((far > USUAL_ENTRIES[0]) & (far < USUAL_ENTRIES[1]), 1.0, np.sqrt(far))
+        own, ratio, ones = 1.0 / balance, far / balance, np.ones(s)
         place = np.concatenate([at, at, s + at, s + at])
         column = np.concatenate([above, sign, above + m, sign])
-        more = sp.csr_array((np.concatenate([ones, -far, ones, far]), (place, column)), shape=(2 * s, len(cost) + s))
+        more = sp.csr_array((np.concatenate([own, -ratio, own, ratio]), (place, column)), shape=(2 * s, len(cost) + s))
         rows = sp.vstack([sp.hstack([self._rows, sp.csr_array((n, s))]), more])
         integer = np.zeros(len(cost) + s, dtype=bool)
         integer[sign] = True
         return LinearProgram(
             sp.csr_array(rows),
             np.concatenate([np.zeros(n), np.full(2 * s, -np.inf)]),
-            np.concatenate([np.zeros(n), np.zeros(s), far]),
+            np.concatenate([np.zeros(n), np.zeros(s), ratio]),
             np.concatenate([lower, np.zeros(s)]),
             np.concatenate([upper, ones]),
             np.concatenate([cost, np.zeros(s)]),

@@ -29,7 +29,7 @@ from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
     from celosia.attack.respondents.problem import RespondentProblem
-    from celosia.attack.respondents.push import WitnessMoves
+    from celosia.attack.respondents.witness import WitnessMoves
 
 _MOST_PROGRAMS = 4096  # for one coalition against a target in many cells; beyond, he is not shown safe
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.push import PushSolver, WitnessMoves
+from celosia.attack.respondents.push import PushSolver
+from celosia.attack.respondents.witness import WitnessMoves
 from celosia.attack.system.decomposition import Parts, decompose
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.release import Release

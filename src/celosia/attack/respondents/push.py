@@ -9,66 +9,19 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.sparing import SparingModel
+from celosia.attack.respondents.move_program import MoveProgram
+from celosia.attack.respondents.witness import WitnessMoves
 from celosia.attack.system.decomposition import Parts, adjacency
-from celosia.attack.system.exact import find_exact_moves
 from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.attack.system.system import System
 from celosia.kernels import kernel
-from celosia.solve.backend import Backend, Model
-from celosia.solve.problem import LinearProgram, float_bounds
-from celosia.solve.solution import Status
+from celosia.solve.backend import Backend
 from celosia.tolerance import ENDLESS, LARGEST_COUNT
-
-
-@dataclass(frozen=True, eq=False)
-class WitnessMoves:
-    """A table that satisfies every relation, as moves of some columns of a system.
-
-    Parameters
-    ----------
-    columns
-        Which move, increasing, ``(k,)``.
-    moves
-        How far, times `denominator`, ``(k,)``.
-    denominator
-        In which fraction of a count.
-    """
-
-    columns: NDArray[np.int64]
-    moves: Whole
-    denominator: int
-
-    def of(self, column: int) -> int:
-        """Return how far a column moves, times the denominator."""
-        return self._by_column.get(column, 0)
-
-    def inside(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
-        """Return whether all columns, those that do not move too, lie between bounds, ``(n,)`` each."""
-        low, high = lower[self.columns], upper[self.columns]
-        below = (high >= ENDLESS) | (-(-self.moves // self.denominator) <= high)
-        above = (low <= -ENDLESS) | (self.moves // self.denominator >= low)
-        forced = int(np.count_nonzero((lower > 0) | (upper < 0)))
-        here = int(np.count_nonzero((low > 0) | (high < 0)))
-        return bool(np.all(below & above)) and forced == here
-
-    @cached_property
-    def largest(self) -> int:
-        """The size of the largest move, times the denominator."""
-        return max(int(self.moves.max(initial=0)), -int(self.moves.min(initial=0)))
-
-    @cached_property
-    def _by_column(self) -> dict[int, int]:
-        return dict(zip(self.columns.tolist(), self.moves.tolist(), strict=True))
-
 
 _STILL = WitnessMoves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
 
@@ -99,7 +52,7 @@ class PushSolver:
         self._flow = np.zeros(len(system), dtype=np.int64)
         self._way = np.empty(n_nodes, dtype=np.int64)
         self._queue = np.empty(n_nodes, dtype=np.int32)
-        self._programs: dict[int, _Component] = {}
+        self._programs: dict[int, MoveProgram] = {}
 
     def push(
         self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
@@ -227,9 +180,11 @@ class PushSolver:
         self._flow[columns] = 0
         return found
 
-    def _program(self, component: int) -> _Component:
+    def _program(self, component: int) -> MoveProgram:
         if component not in self._programs:
-            self._programs[component] = _Component(self._system, np.sort(self._parts.members(component)), self._backend)
+            self._programs[component] = MoveProgram(
+                self._system, np.sort(self._parts.members(component)), self._backend
+            )
         return self._programs[component]
 
     def _violates(self, found: WitnessMoves) -> bool:
@@ -247,70 +202,6 @@ def _keeps_bounds(
     below = (room_up >= ENDLESS) | (-(-moves // found.denominator) <= room_up)
     above = (room_down >= ENDLESS) | (-(moves // found.denominator) <= room_down)
     return bool(np.all(below & above))
-
-
-class _Component:
-    """A component that is no network, in a model that stays open."""
-
-    def __init__(self, system: System, columns: NDArray[np.int64], backend: Backend) -> None:
-        part = sp.csr_array(system.matrix[:, columns])
-        self._matrix = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
-        self._columns = columns
-        self._lower, self._upper = -float_bounds(system.down[columns]), float_bounds(system.up[columns])
-        self._model: Model = backend.open(LinearProgram.of_moves(self._matrix, self._lower.copy(), self._upper.copy()))
-        self._last: tuple[int, bool] | None = None
-        self._backend, self._finite = backend, (system.up[columns] < ENDLESS) & (system.down[columns] < ENDLESS)
-
-    @cached_property
-    def _sparing(self) -> SparingModel:
-        return SparingModel(self._matrix, self._finite, self._backend)
-
-    def push(
-        self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
-    ) -> WitnessMoves | None:
-        """Return a table in which a column moves as far as it can."""
-        target = int(np.searchsorted(self._columns, column))
-        above, below = up[self._columns], down[self._columns]
-        above[target], below[target] = (limit, 0) if upward else (0, limit)
-        if self._last != (target, upward):
-            if self._last is not None:
-                self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
-            self._model.change_costs(np.array([target]), np.array([-1.0 if upward else 1.0]))
-            self._last = (target, upward)
-        x = self._solve(-float_bounds(below), float_bounds(above))
-        return None if x is None else self._exact_moves(x, above, below)
-
-    def between(
-        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64] | None
-    ) -> WitnessMoves | None:
-        """Return a table between bounds: any, or one that uses little beyond what is wished."""
-        above, below = upper[self._columns], -lower[self._columns]
-        if wished is not None:
-            x = self._sparing.table(-below, above, wished[self._columns])
-        else:
-            if self._last is not None:
-                self._model.change_costs(np.array([self._last[0]]), np.zeros(1))
-                self._last = None
-            x = self._solve(-float_bounds(below), float_bounds(above))
-        return None if x is None else self._exact_moves(x, above, below)
-
-    def _solve(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
-        if len(changed):
-            self._model.change_bounds(changed, lower[changed], upper[changed])
-            self._lower, self._upper = lower, upper
-        found = self._model.solve(method="dual", duals=False)
-        return found.x if found.status is Status.OPTIMAL else None
-
-    def _exact_moves(
-        self, x: NDArray[np.float64], up: NDArray[np.int64], down: NDArray[np.int64]
-    ) -> WitnessMoves | None:
-        found = find_exact_moves(x, self._matrix, up, down)
-        if found is None:
-            return None
-        moves, denominator = found
-        used = np.flatnonzero(moves)
-        return WitnessMoves(self._columns[used], moves[used], denominator)
 
 
 @kernel()

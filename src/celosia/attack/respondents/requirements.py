@@ -202,7 +202,8 @@ def _pair_requirements(
         return
     said, down, up = _box(found, pair)
     if every:
-        said = f"{_who(found, pair)} against {people.name(pair.target)}"
+        # With more hidden a target may have more cells that hang together: then he needs more than was asked before.
+        said = f"{_who(found, pair)} against {people.name(pair.target)} ({' '.join(map(str, pair.cells))})"
         down = up = np.minimum(down, up)
     leaves = np.searchsorted(people.leaves, pair.cells).tolist()
     together = sum(needs.values()) if enough else 0

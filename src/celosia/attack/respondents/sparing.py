@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.solve.backend import Backend, Method, Model
-from celosia.solve.problem import LinearProgram, float_bounds
-from celosia.solve.solution import Status
+from celosia.attack.respondents.scaled_model import ScaledModel
+from celosia.solve.backend import Backend, Method
 
 _WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished bound, and beyond
 _MANY = 3  # relations of a cell: a table of three dimensions
@@ -42,14 +41,13 @@ class SparingModel:
         rows = sp.csr_array(sp.hstack([matrix[:, self._free], part, -part, part, -part]))
         self._n = matrix.shape[1]
         cost = np.repeat([0.0, _WITHIN, _BEYOND], [len(self._free), 2 * len(priced), 2 * len(priced)])
-        self._lower, self._upper = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-        self._model: Model = backend.open(LinearProgram.of_moves(rows, self._lower.copy(), self._upper.copy(), cost))
+        self._model = ScaledModel(rows, backend, cost)
         relations = np.bincount(matrix.indices, minlength=self._n)[priced]
         # In many dimensions the last table is no help for the next (d3b: 107 ms from its basis, 34 from nothing).
         self._method: Method = "afresh" if np.median(relations) >= _MANY else "dual"
 
     def table(
-        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64]
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], wished: NDArray[np.int64], unit: float
     ) -> NDArray[np.float64] | None:
         """Return moves between bounds at the least cost, None where there are none.
 
@@ -59,27 +57,23 @@ class SparingModel:
             Bounds, ``(n,)`` each.
         wished
             How far either way columns had better move at most, ``(n,)``.
+        unit
+            In which moves are returned, in counts; see `celosia.attack.respondents.scaled_model`.
         """
-        low, high = (np.zeros(len(self._lower)) for _ in range(2))
         free, k = len(self._free), len(self._priced)
-        low[:free], high[:free] = -float_bounds(-lower[self._free]), float_bounds(upper[self._free])
+        low, high = (np.zeros(free + 4 * k, dtype=np.int64) for _ in range(2))
+        low[:free], high[:free] = lower[self._free], upper[self._free]
         under, over, wish = lower[self._priced], upper[self._priced], np.maximum(wished[self._priced], 0)
         up, down = np.maximum(over, 0), np.maximum(-under, 0)
         low[free : free + k] = np.maximum(under, 0)
         low[free + k : free + 2 * k] = np.maximum(-over, 0)
         forced = (under > 0) | (over < 0)
         within_up, within_down = (np.where(forced, bound, np.minimum(bound, wish)) for bound in (up, down))
-        high[free:] = np.concatenate(
-            [float_bounds(within_up), float_bounds(within_down), up - within_up, down - within_down]
-        )
-        changed = np.flatnonzero((low != self._lower) | (high != self._upper))
-        if len(changed):
-            self._model.change_bounds(changed, low[changed], high[changed])
-            self._lower, self._upper = low, high
-        found = self._model.solve(method=self._method, duals=False)
-        if found.status is not Status.OPTIMAL or found.x is None:
+        high[free:] = np.concatenate([within_up, within_down, up - within_up, down - within_down])
+        x = self._model.solve(low, high, unit, self._method)
+        if x is None:
             return None
-        x, y = found.x, np.zeros(self._n)
+        y = np.zeros(self._n)
         y[self._free] = x[:free]
         y[self._priced] = x[free : free + k] - x[free + k : free + 2 * k]
         y[self._priced] += x[free + 2 * k : free + 3 * k] - x[free + 3 * k :]

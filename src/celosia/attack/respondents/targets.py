@@ -20,7 +20,7 @@ from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
     from celosia.attack.respondents.problem import RespondentProblem
-    from celosia.attack.respondents.push import WitnessMoves
+    from celosia.attack.respondents.witness import WitnessMoves
 
 
 class Target(Protocol):

@@ -30,11 +30,12 @@ def find_exact_moves(
     whole: NDArray[np.bool_] | None = None,
     *,
     denominators: tuple[int, ...] | None = None,
+    near: NDArray[np.int64] | None = None,
 ) -> tuple[Whole, int] | None:
     """Return moves and their denominator near a floating-point solution, or None where none are found.
 
     They are found at vertices, whatever their denominator; where `denominators` are given, or all are to be whole, by
-    rounding.
+    rounding. Where doubles do not hold all digits of a solution, `x` is what it adds to moves that are `near`.
 
     Guarantee: the moves satisfy ``matrix @ moves == 0`` and ``-down <= moves / denominator <= up`` exactly, and those
     of columns that are to be `whole` are whole numbers.
@@ -43,7 +44,8 @@ def find_exact_moves(
         return None
     if whole is not None and bool(whole.all()):
         denominators = (1,)
-    for moves, denominator in _candidate_moves(x, matrix, up, down, denominators):
+    origin = np.zeros(len(x), dtype=np.int64) if near is None else near
+    for moves, denominator in _candidate_moves(x, origin, matrix, up, down, denominators):
         inside = _keeps_bounds(moves, up, denominator) and _keeps_bounds(-moves, down, denominator)
         if inside and not multiply_exactly(matrix, moves).any() and _keeps_whole(moves, denominator, whole):
             return moves, denominator
@@ -56,35 +58,39 @@ def _keeps_whole(moves: Whole, denominator: int, whole: NDArray[np.bool_] | None
 
 def _candidate_moves(
     x: NDArray[np.float64],
+    origin: NDArray[np.int64],
     matrix: sp.csr_array,
     up: NDArray[np.int64],
     down: NDArray[np.int64],
     denominators: tuple[int, ...] | None,
 ) -> Iterator[tuple[Whole, int]]:
-    """Yield moves near a solution, the cheapest first."""
-    start = np.rint(x).astype(np.int64)
+    """Yield moves near a solution, which is x from an origin away, the cheapest first."""
+    whole = np.rint(x).astype(np.int64)
+    start, fractions = origin + whole, x - whole
     for denominator in denominators or ():
         if np.abs(start).max(initial=0) < ENDLESS // denominator:
-            yield start * denominator + np.rint((x - start) * denominator).astype(np.int64), denominator
+            yield start * denominator + np.rint(fractions * denominator).astype(np.int64), denominator
     if denominators is not None:
         return
-    off = np.abs(x - start) > BOUND_ROUNDING
+    off = np.abs(fractions) > BOUND_ROUNDING
     if not off.any():
         yield start, 1
-    yield from _guess_fractions(x, start)
+    yield from _guess_fractions(fractions, start)
     nothing = np.zeros(matrix.shape[0], dtype=np.int64)
     if (found := solve_exactly(matrix, nothing, start, off)) is not None:
         yield found
-    at_up = (up < ENDLESS) & (x >= up - BOUND_ROUNDING - BOUND_ROUNDING_SHARE * up)
-    at_down = (down < ENDLESS) & (x <= -down + BOUND_ROUNDING + BOUND_ROUNDING_SHARE * down)
+    above, below = up - origin, down + origin
+    at_up = (up < ENDLESS) & (x >= above - BOUND_ROUNDING - BOUND_ROUNDING_SHARE * above)
+    at_down = (down < ENDLESS) & (x <= -below + BOUND_ROUNDING + BOUND_ROUNDING_SHARE * below)
     start = np.where(at_up, up, np.where(at_down, -down, start))
     if (found := solve_exactly(matrix, nothing, start, ~at_up & ~at_down)) is not None:
         yield found
 
 
-def _guess_fractions(numbers: NDArray[np.float64], start: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], int]]:
-    """Yield numbers as fractions if their common denominator is small."""
-    fractions = numbers - start
+def _guess_fractions(
+    fractions: NDArray[np.float64], start: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], int]]:
+    """Yield whole numbers with what they lack as fractions, if the common denominator of these is small."""
     denominator = find_common_denominator(np.rint(fractions * (1 << _GUESS_BITS)).astype(np.int64), _GUESS_BITS)
     if denominator is not None and np.abs(start).max(initial=0) < ENDLESS // denominator:
         yield start * denominator + np.rint(fractions * denominator).astype(np.int64), denominator
@@ -158,7 +164,7 @@ def _candidate_multipliers(
     """Yield exact multipliers near the duals of a solver, those first that take the least work."""
     start = np.rint(duals).astype(np.int64)
     yield start, 1
-    yield from _guess_fractions(duals, start)
+    yield from _guess_fractions(duals - start, start)
     for no_cost in REDUCED_COST_ZEROS:
         basic = np.flatnonzero(costs < no_cost)
         equations = sp.csr_array(flipped[basic])

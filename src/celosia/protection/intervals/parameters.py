@@ -61,6 +61,9 @@ class IntervalParameters:
         that takes several times as long, and there may be no time for it.
     single_step
         Ranges that are widened one by one grow by steps of so many counts, above 0.
+    widening_grace
+        They may be so late, on the way from the end of a search to its last moment, 0 to 1; the rest is then widened
+        with all totals, at once.
     least_cost
         Widening a range costs at least this share of the dearest, 0 to 1, so that ranges without a cost are not widened
         at will.
@@ -105,6 +108,7 @@ class IntervalParameters:
     placing_margin: float = 1e-5
     many_attackers: int = 8
     single_step: Fraction = Fraction(1, 1000)
+    widening_grace: float = 0.5
     least_cost: float = 1e-6
     new_range: float = 8.0
     dearer: float = 1e-4
@@ -118,6 +122,7 @@ class IntervalParameters:
         shares = (
             "search_share",
             "attacked_search_share",
+            "widening_grace",
             "splitting_widening",
             "placing_margin",
             "least_cost",

@@ -27,6 +27,7 @@ from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.warm_start import keep_end_cuts, known_end_cuts
 from celosia.protection.intervals.widen import widen_ranges
+from celosia.protection.intervals.widen_totals import widen_with_totals
 from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
@@ -267,6 +268,8 @@ class RangeSearches(Generic[RangesT]):
     def widen_one_by_one(self, slacks: RangeSlacks | None = None) -> RangeSlacks:
         """Return slacks widened until all requirements are met, one requirement after the other.
 
+        Where there are too many of them for the time, cells move with all of their totals to meet the rest.
+
         Raises
         ------
         InfeasibleError
@@ -276,7 +279,10 @@ class RangeSearches(Generic[RangesT]):
         problem = replace(ranges.problem, whole=np.zeros(len(ranges.problem), dtype=bool))  # placing makes ends whole
         down, up = (np.zeros(len(problem)), np.zeros(len(problem))) if slacks is None else (slacks.down, slacks.up)
         hopeless, prices = [], (ranges.prices.down, ranges.prices.up)
-        for requirement in self._find_unmet(down, up).tolist():
+        unmet = self._find_unmet(down, up)
+        for place, requirement in enumerate(unmet.tolist()):
+            if self._is_late(parameters.widening_grace):
+                return self._widen_with_totals(RangeSlacks(down, up), unmet[place:])
             try:
                 more = widen_ranges(
                     problem,
@@ -294,6 +300,16 @@ class RangeSearches(Generic[RangesT]):
         if hopeless:
             raise ranges.refusal(problem.requirements.columns[hopeless])
         return RangeSlacks(down, up)
+
+    def _is_late(self, grace: float) -> bool:
+        """Return whether time is up, even with some grace, and ranges may be as wide as is quickest to find."""
+        return self.run.clock.left_with_grace(grace) == 0 and not bool(np.isfinite(self.ranges.most).any())
+
+    def _widen_with_totals(self, slacks: RangeSlacks, unmet: NDArray[np.int64]) -> RangeSlacks:
+        """Return ranges in which the cells of some requirements can move with their totals."""
+        asked = self.ranges.problem.requirements
+        levels = np.maximum(np.maximum(asked.up, asked.down), asked.sliding)[unmet]
+        return widen_with_totals(self.ranges.problem, slacks, asked.columns[unmet], levels.astype(np.float64))
 
     def _find_unmet(self, down: NDArray[np.float64], up: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the requirements that ranges do not meet."""

@@ -35,7 +35,7 @@ def solve_by_splitting(searches: RangeSearches[RangesT], product: Product) -> tu
     """Return ranges by the splitting method, and a bound; a descent over moves goes on where the gap stays open."""
     run, parameters = searches.run, searches.ranges.parameters
     clock = run.clock.share(parameters.cuts_share) if searches.descends else run.clock
-    search = split_ranges(searches, product, clock)
+    search = split_ranges(searches, product, clock, polishes_late=not searches.descends)
     known = None if search.ends is None or not search.safe else _wider(search.ends, parameters.splitting_widening)
     enough = search.bound / (1 - max(run.gap, parameters.splitting.best_gap))
     if searches.descends and not search.cost <= enough:

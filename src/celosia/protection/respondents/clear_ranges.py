@@ -11,8 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from celosia.attack.respondents.audit import RespondentAudit
 from celosia.attack.respondents.requirements import add_requirements
@@ -25,6 +23,7 @@ from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
+from celosia.protection.intervals.widen_totals import widen_with_totals
 from celosia.protection.method import Method
 from celosia.protection.respondents.clearance import find_clear_patterns
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
@@ -135,28 +134,6 @@ def hold_moves(problem: ProtectionProblem, proposed: ProposedWitnesses) -> Range
 
 
 def widen_totals(problem: ProtectionProblem, slacks: RangeSlacks, further: Requirements, times: float) -> RangeSlacks:
-    """Return ranges in which leaf cells can move by so many times their levels, with all cells of which they are parts.
-
-    In every relation a part and its total move by the same, and all else stays: a table that adds up.
-    """
+    """Return ranges in which leaf cells can move by so many times their levels, with all their totals."""
     level = np.maximum(further.lower.floats, further.upper.floats) * (times * 10.0**problem.decimals)
-    rows, more = sp.csr_array(problem.matrix), np.zeros(len(problem))
-    by_column = sp.csc_array(rows)
-    for column, far in zip(np.searchsorted(problem.cells, further.cells).tolist(), level.tolist(), strict=True):
-        columns = _with_totals(rows, by_column, column)
-        more[columns] = np.maximum(more[columns], far)
-    return replace(slacks, down=np.maximum(slacks.down, more), up=np.maximum(slacks.up, more))
-
-
-def _with_totals(rows: sp.csr_array, by_column: sp.csc_array, column: int) -> NDArray[np.int64]:
-    """Return a column with its totals, their totals, and so on: the one column of other sign of its relations."""
-    waiting, known = [column], {column}
-    while waiting:
-        part = waiting.pop()
-        for entry in range(by_column.indptr[part], by_column.indptr[part + 1]):
-            row = slice(rows.indptr[by_column.indices[entry]], rows.indptr[by_column.indices[entry] + 1])
-            others = rows.indices[row][rows.data[row] * by_column.data[entry] < 0].tolist()
-            if len(others) == 1 and others[0] not in known:
-                known.add(others[0])
-                waiting.append(others[0])
-    return np.array(sorted(known), dtype=np.int64)
+    return widen_with_totals(problem, slacks, np.searchsorted(problem.cells, further.cells), level)

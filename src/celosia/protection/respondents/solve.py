@@ -34,6 +34,7 @@ from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.solve import deadline
 from celosia.solve.clock import PartOfClock
 from celosia.solve.deadline import DeadlineError
 
@@ -255,7 +256,7 @@ class _RespondentSearch:
         self.oracle.leave_corners_out()
         asked = False
         while not audit.safe:
-            if self.best is not None and self.run.clock.left == 0:
+            if self.best is not None and self._share_used() > 1.0 - self.parameters.least_share:
                 return
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
             late = audit.unjudged > 0 or (self.run.clock.left == 0 and self.method.hides_everything)
@@ -336,7 +337,14 @@ class _RespondentSearch:
         warm_start: WarmStart | None = None,
         oracle: RequirementOracle | None = None,
     ) -> Protection:
-        """Return a pattern within a gap, in at most so much of what is left of a share of the time."""
+        """Return a pattern within a gap, in at most so much of what is left of a share of the time.
+
+        Raises
+        ------
+        OutOfTimeError
+            There is none by then. A search with the oracle is ended a little later where nothing safe is known: what
+            follows needs time, too.
+        """
         left, began = self._seconds_left(share), self.run.clock.seconds
         clock = PartOfClock(self.run.clock, left if np.isfinite(left) else None)
         self.rounds += 1
@@ -346,9 +354,15 @@ class _RespondentSearch:
             run = replace(
                 run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep_meanwhile(one, run, clock))
             )
+        last = contextlib.nullcontext() if oracle is None or self.best is not None else deadline.before(clock)
         try:
-            found = self.engine(*self.oracle.extend_problem(risk, run), run)
-            found = self.oracle.drop_corners(found, risk, run) if oracle is None else self._drop_corners(found, run)
+            with last:
+                found = self.engine(*self.oracle.extend_problem(risk, run), run)
+                found = self.oracle.drop_corners(found, risk, run) if oracle is None else self._drop_corners(found, run)
+        except DeadlineError:
+            if deadline.left() == 0:
+                raise
+            raise self._out_of_time() from None
         finally:
             if clock.stopped:  # Ctrl-C was pressed
                 self.run.clock.stop()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import polars as pl
 import pytest
 from tests.oracles.single_contributions import open_attacks
 
-from celosia import Pattern, PPercent, Table, audit_respondents, tabulate, worst_aggregation
-from celosia.attack.respondents import push as pushes
+from celosia import Pattern, PPercent, Risk, Table, assess, audit_respondents, tabulate, worst_aggregation
+from celosia.attack.respondents.move_program import MoveProgram
+from celosia.attack.respondents.requirements import add_requirements
 from celosia.risk.respondents.knowledge import respondents_of
 from celosia.solve.clock import Clock
 
@@ -34,13 +36,13 @@ def leaves(table: Table) -> Pattern:
 
 def test_sixteen_cells_have_65536_corners_and_take_a_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    solved = pushes._Component.between
+    solved = MoveProgram.between
 
-    def counting(self: pushes._Component, *bounds: object) -> object:
+    def counting(self: MoveProgram, *bounds: object) -> object:
         asked.append(1)
         return solved(self, *bounds)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pushes._Component, "between", counting)
+    monkeypatch.setattr(MoveProgram, "between", counting)
     table = holding_in(16, 160)
     assert audit_respondents(leaves(table), table, rule=RULE).safe
     assert len(asked) < 100
@@ -96,3 +98,24 @@ def test_whenever_time_is_up_nobody_is_called_safe_who_was_not_judged(cells: int
             assert f"{whole.targets} not judged in time" in repr(found)
         if (found.unjudged, found.open) == (0, whole.open):
             break
+
+
+def test_what_is_enough_for_all_corners_grows_with_the_cells_that_hang_together() -> None:
+    """What was asked when fewer cells hung together is no reason to ask for nothing now."""
+    table = holding_in(3, 10)
+    found = audit_respondents(leaves(table), table, rule=RULE)
+    pair = max(found.parts[0].open, key=lambda one: len(one.cells))
+    assert len(pair.cells) == 3
+
+    def required(risk: Risk, cells: int) -> Risk:
+        short = replace(pair, cells=pair.cells[:cells], signs=pair.signs[:cells])
+        part = replace(found.parts[0], open=(short,))
+        return add_requirements(risk, replace(found, parts=(part,)), every_corner=True)
+
+    few = required(assess(table, RULE), 2)
+    both = required(few, 3)
+    assert few.further is not None
+    assert both.further is not None
+    assert len(both.further) == len(few.further) + 3
+    assert both.further.upper.floats.max() == pytest.approx(1.5 * few.further.upper.floats.max())
+    assert required(both, 3) is both

@@ -97,7 +97,7 @@ class ModeRelaxation:
         usual = np.median(costs[costs > 0]) if bool((costs > 0).any()) else 1.0
         if len(self.modes.integers):
             return np.ones(len(costs))
-        return np.asarray(np.minimum(1.0, usual / np.maximum(costs, 1e-300)))
+        return np.asarray(usual / np.maximum(costs, usual))
 
     def satisfies_rows(self, v: NDArray[np.float64]) -> bool:
         """Return whether a point satisfies the rows of the program."""
