@@ -86,9 +86,7 @@ class Fixed:
         if any(number.is_nan() for number in numbers):
             raise ValueError("not a number")
         decimals = max((_places(number) for number in numbers if number.is_finite()), default=0)
-        exact = Context(prec=max(len(text) for text in texts) + decimals + 2)
-        if any(number.is_finite() and abs(number.scaleb(decimals, exact)) == INFINITE for number in numbers):
-            decimals += 1  # in a finer decimal no count looks infinite
+        exact = Context(prec=max(len(text) for text in texts) + decimals + 1)
         counts = [
             int(number.scaleb(decimals, exact)) if number.is_finite() else _infinite(number) for number in numbers
         ]

@@ -43,13 +43,6 @@ def test_infinities_are_kept_in_every_direction() -> None:
     assert Fixed.of_floats([float("inf"), 0.25]).counts.tolist() == [INFINITE, 25]
 
 
-def test_a_finite_number_whose_count_stands_for_infinity_is_counted_in_a_finer_decimal() -> None:
-    largest = 2**63 - 1
-    fixed = Fixed.of_texts([str(largest), str(-largest), "inf"])
-    assert fixed.infinite.tolist() == [False, False, True]
-    assert [fixed.fraction(place) for place in (0, 1)] == [largest, -largest]
-
-
 @pytest.mark.parametrize("text", ["x", "1,5", "", "nan"])
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not"):

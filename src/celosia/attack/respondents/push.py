@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.move_program import MoveProgram
+from celosia.attack.respondents.programs.moves import MoveProgram
 from celosia.attack.respondents.witness import WitnessMoves
 from celosia.attack.system.decomposition import Parts, adjacency
 from celosia.attack.system.fractions import Whole, multiply_exactly
@@ -141,7 +141,7 @@ class PushSolver:
         lower, upper
             The bounds of all columns, ``(n,)`` each.
         wished
-            How far either way columns had better move at most, ``(n,)``; see `celosia.attack.respondents.sparing`.
+            How far either way columns had better move at most, ``(n,)``; see `programs.sparing`.
         """
         columns = self._parts.members(component)
         if bool((lower[columns] > upper[columns]).any()):

@@ -26,8 +26,7 @@ from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.warm_start import keep_end_cuts, known_end_cuts
-from celosia.protection.intervals.widen import widen_ranges
-from celosia.protection.intervals.widen_totals import widen_with_totals
+from celosia.protection.intervals.widen import widen_ranges, widen_with_totals
 from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.solve import deadline
 from celosia.solve.clock import Clock

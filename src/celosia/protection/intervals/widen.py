@@ -8,7 +8,8 @@ For one requirement the two tables f and g of Salazar (2002), Figure 6, are look
 where f reaches the upper level, g the lower one, and f - g the sliding one, within the attacker's bounds. Where
 attackers know that values are whole numbers, f, g and e are, as long as the level is so small that a solver tells them
 apart. The program is counted in parts of the level, whatever the size of the amounts. Its solution is a proposal: the
-audit says whether it is enough, and the next round widens by more.
+audit says whether it is enough, and the next round widens by more. Where there is no time for programs, cells can move
+with all of their totals.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from celosia.errors import InfeasibleError
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
+from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.registry import backends
@@ -153,3 +155,41 @@ def _least_cost_program(
 def _round_to_steps(more: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     """Return widenings as whole steps, rounded up."""
     return np.asarray(np.ceil(more / step - LEAST_WIDENING).clip(0.0) * step)
+
+
+def widen_with_totals(
+    problem: ProtectionProblem, slacks: RangeSlacks, columns: NDArray[np.int64], levels: NDArray[np.float64]
+) -> RangeSlacks:
+    """Return ranges in which columns can move by their levels, with all columns of which they are parts.
+
+    In every relation a part and its total move by the same, and all else stays: a table that adds up.
+
+    Parameters
+    ----------
+    problem
+        The columns and their relations.
+    slacks
+        Ranges, which are only widened.
+    columns, levels
+        What moves, and how far up and down, in counts, ``(k,)`` each.
+    """
+    rows, more = sp.csr_array(problem.matrix), np.zeros(len(problem))
+    by_column = sp.csc_array(rows)
+    for column, level in zip(columns.tolist(), levels.tolist(), strict=True):
+        moved = _find_totals(rows, by_column, column)
+        more[moved] = np.maximum(more[moved], level)
+    return replace(slacks, down=np.maximum(slacks.down, more), up=np.maximum(slacks.up, more))
+
+
+def _find_totals(rows: sp.csr_array, by_column: sp.csc_array, column: int) -> NDArray[np.int64]:
+    """Return a column with its totals, their totals, and so on: the one column of other sign of its relations."""
+    waiting, known = [column], {column}
+    while waiting:
+        part = waiting.pop()
+        for entry in range(by_column.indptr[part], by_column.indptr[part + 1]):
+            row = slice(rows.indptr[by_column.indices[entry]], rows.indptr[by_column.indices[entry] + 1])
+            others = rows.indices[row][rows.data[row] * by_column.data[entry] < 0].tolist()
+            if len(others) == 1 and others[0] not in known:
+                known.add(others[0])
+                waiting.append(others[0])
+    return np.array(sorted(known), dtype=np.int64)

@@ -23,7 +23,7 @@ from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
-from celosia.protection.intervals.widen_totals import widen_with_totals
+from celosia.protection.intervals.widen import widen_with_totals
 from celosia.protection.method import Method
 from celosia.protection.respondents.clearance import find_clear_patterns
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError

@@ -10,7 +10,7 @@ import pytest
 from tests.oracles.single_contributions import open_attacks
 
 from celosia import Pattern, PPercent, Risk, Table, assess, audit_respondents, tabulate, worst_aggregation
-from celosia.attack.respondents.move_program import MoveProgram
+from celosia.attack.respondents.programs.moves import MoveProgram
 from celosia.attack.respondents.requirements import add_requirements
 from celosia.risk.respondents.knowledge import respondents_of
 from celosia.solve.clock import Clock

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from tests.oracles.large_respondent_cases import large_case_of
 
 from celosia import Pattern, PPercent, SolverError, Table, audit_respondents, tabulate, worst_aggregation
-from celosia.attack.respondents.refinement import refine_moves
-from celosia.attack.respondents.scaled_model import ScaledModel, choose_unit
-from celosia.attack.respondents.sparing import SparingModel
+from celosia.attack.respondents.programs.refinement import refine_moves
+from celosia.attack.respondents.programs.scaled_model import ScaledModel, choose_unit
+from celosia.attack.respondents.programs.sparing import SparingModel
 from celosia.attack.system.exact import find_exact_moves
 from celosia.risk.respondents.knowledge import respondents_of
 from celosia.solve.backend import Model

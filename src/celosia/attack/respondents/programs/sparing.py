@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.scaled_model import ScaledModel
+from celosia.attack.respondents.programs.scaled_model import ScaledModel
 from celosia.solve.backend import Backend, Method
 
 _WITHIN, _BEYOND = 1.0, 100.0  # what a unit costs within the wished bound, and beyond
@@ -58,7 +58,7 @@ class SparingModel:
         wished
             How far either way columns had better move at most, ``(n,)``.
         unit
-            In which moves are returned, in counts; see `celosia.attack.respondents.scaled_model`.
+            In which moves are returned, in counts; see `celosia.attack.respondents.programs.scaled_model`.
         """
         free, k = len(self._free), len(self._priced)
         low, high = (np.zeros(free + 4 * k, dtype=np.int64) for _ in range(2))

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.scaled_model import ScaledModel, choose_unit
+from celosia.attack.respondents.programs.scaled_model import ScaledModel, choose_unit
 from celosia.attack.system.exact import find_exact_moves
 from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.solve.backend import Backend

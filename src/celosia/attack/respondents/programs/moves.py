@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.refinement import refine_moves
-from celosia.attack.respondents.scaled_model import ScaledModel, choose_unit
-from celosia.attack.respondents.sparing import SparingModel
+from celosia.attack.respondents.programs.refinement import refine_moves
+from celosia.attack.respondents.programs.scaled_model import ScaledModel, choose_unit
+from celosia.attack.respondents.programs.sparing import SparingModel
 from celosia.attack.respondents.witness import WitnessMoves
 from celosia.attack.system.exact import find_exact_moves
-from celosia.attack.system.system import System
 from celosia.solve.backend import Backend
 from celosia.tolerance import ENDLESS
+
+if TYPE_CHECKING:
+    from celosia.attack.system.system import System
 
 
 class MoveProgram:
