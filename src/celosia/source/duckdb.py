@@ -34,16 +34,25 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _connection(database: str = ":memory:", *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(database, read_only=read_only)
+def _silence(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     connection.execute("SET enable_progress_bar = false")  # it would print amid a machine-readable answer
     return connection
 
 
+def _memory() -> duckdb.DuckDBPyConnection:
+    """Return a connection for frames and files, which share nothing but the database in memory below."""
+    return _silence(_database_in_memory(os.getpid()).cursor())
+
+
 @cache
-def _database_of_frames(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - a fork has no threads of ours
-    """Return a database for all frames of a process: opening one takes longer than tabulating a small frame."""
-    return _connection()
+def _database_in_memory(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - a fork has no threads of ours
+    """Return the database of a process: opening one takes longer than tabulating a small frame.
+
+    It remembers nothing of files, which may be others at the next call.
+    """
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET enable_external_file_cache = false")
+    return connection
 
 
 class RowSource:
@@ -106,7 +115,7 @@ def open_rows(data: Any) -> RowSource:  # noqa: ANN401
         seen = type(data).__name__
         remedy = "Give a path to a .parquet or .csv file, a DuckDB relation, or a pandas, polars or pyarrow frame."
         raise SpecError.one("data", f"cannot be read: {seen}.", remedy) from error
-    return RowSource(_database_of_frames(os.getpid()).cursor().from_arrow(table), "data", counted=True)
+    return RowSource(_memory().from_arrow(table), "data", counted=True)
 
 
 def database(path: Path, query: str) -> RowSource:
@@ -114,7 +123,7 @@ def database(path: Path, query: str) -> RowSource:
     if not path.is_file():
         raise DataError.one(str(path), "does not exist.", "Is the path right?")
     try:
-        return RowSource(_connection(str(path), read_only=True).sql(query), f"{path}, query")
+        return RowSource(_silence(duckdb.connect(str(path), read_only=True)).sql(query), f"{path}, query")
     except duckdb.Error as error:
         raise DataError.one(str(path), f"the query fails: {without_values(error)}.") from None
 
@@ -136,13 +145,13 @@ def _file(path: Path) -> RowSource:
 
 
 def _parquet(path: Path) -> RowSource:
-    return RowSource(_connection().read_parquet(str(path)), path.name, counted=True)
+    return RowSource(_memory().read_parquet(str(path)), path.name, counted=True)
 
 
 def _csv(path: Path) -> RowSource:
     # Every column as text: codes such as 01 stay what they are, and bad numbers are ours to report.
     options: dict[str, Any] = {"all_varchar": True, "header": True, "skiprows": 0}
-    relation = _connection().read_csv(str(path), **options)
+    relation = _memory().read_csv(str(path), **options)
     separators = [sign for sign in _SEPARATORS if sign in relation.columns[0]] if len(relation.columns) == 1 else []
     if separators:
         raise _ragged_error(path, separators[0])
