@@ -50,7 +50,7 @@ STYLE: dict[Any, Any] = {
 
 def figure_of(width: float, height: float) -> tuple[Figure, Axes]:
     """Return an empty picture of this size in inches."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=72, layout="constrained")  # points, as in an SVG
     figure.patch.set_alpha(0)
     axes = figure.add_subplot()
     axes.patch.set_alpha(0)
