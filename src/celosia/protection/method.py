@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, list_items
-from celosia.pattern.entries import HIDDEN
+from celosia.pattern.entries import HIDDEN, INTERVAL
 from celosia.pattern.modes.mode import check_costs
 from celosia.pattern.pattern import Pattern
 from celosia.protection.named_cells import places_of
@@ -68,6 +68,11 @@ class Method(Protocol):
     def only_hides(self) -> bool:
         """Whether cells are shown or hidden: the pattern of a search is then published as it is."""
         return self.statuses == {HIDDEN}
+
+    @property
+    def only_widens(self) -> bool:
+        """Whether cells are shown or ranges."""
+        return self.statuses == {INTERVAL}
 
     @property
     def hides_everything(self) -> bool:

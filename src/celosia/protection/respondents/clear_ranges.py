@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from celosia.attack.respondents.audit import RespondentAudit
 from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import CelosiaError
-from celosia.protection.combined.method import Combined
 from celosia.protection.combined.problem import CombinedProblem
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.method import Intervals
@@ -47,7 +47,7 @@ def find_clear_ranges(method: Method, run: Run, oracle: RespondentOracle) -> Pro
     oracle
         Attacks; its requirements stay as they are.
     """
-    if not isinstance(method, Intervals) or method.hides:
+    if not method.only_widens:
         return None
     clock = run.clock.share_of_rest(oracle.parameters.clear_share)
     short = replace(run, clock=clock, fallback=None, keeper=None)
@@ -77,7 +77,7 @@ def close_by_totals(
     method, run, oracle
         As for `find_clear_ranges`.
     """
-    if not isinstance(method, Intervals) or method.hides or exposed.unjudged:
+    if not method.only_widens or exposed.unjudged:
         return None
     own = RespondentOracle(
         *(oracle.risk, method, run, oracle.rules, oracle.criteria, oracle.parameters), judged=oracle.judged
@@ -93,9 +93,10 @@ def close_by_totals(
     return None
 
 
-def _problem_of(risk: Risk, method: Intervals, run: Run) -> RangeProblem:
-    kind = CombinedProblem if isinstance(method, Combined) else RangeProblem
-    return kind(risk, method.require_widths(risk), method, run.integer)
+def _problem_of(risk: Risk, method: Method, run: Run) -> RangeProblem:
+    own = cast("Intervals", method)  # one that only widens
+    kind = CombinedProblem if own.has_fixed_costs else RangeProblem
+    return kind(risk, own.require_widths(risk), own, run.integer)
 
 
 def _widen_until_safe(

@@ -75,7 +75,7 @@ def mixed_rounding_cuts(
         _bounds_by_binaries(rows, right, x, program, columns),
         parameters,
     )
-    found = list(rounder.round(_Rows(dense, sides)))
+    found = list(rounder.round(_AggregatedRows(dense, sides)))
     for pairs in _pair_rows(dense, sides, x[columns], whole, parameters):
         found += rounder.round(pairs)
     found.sort(key=lambda one: -one[2])
@@ -83,7 +83,7 @@ def mixed_rounding_cuts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _AggregatedRows:
     """Rows ``values @ x >= right``, and of pairs what is added back for each unit of slack of the second row.
 
     Parameters
@@ -151,7 +151,7 @@ def _bounds_by_binaries(
 
 def _pair_rows(
     rows: Floats, right: Floats, x: Floats, whole: NDArray[np.bool_], parameters: RoundingCutParameters
-) -> Iterator[_Rows]:
+) -> Iterator[_AggregatedRows]:
     """Yield differences of rows that have much of their continuous variables in common, in batches."""
     slack = sp.csr_array(np.where(whole, 0.0, rows * x))
     open_ = sp.csr_array((np.where(whole, 0.0, rows) > 0).astype(np.float64))
@@ -169,7 +169,7 @@ def _pair_rows(
         times = rows[a, pivot] / rows[b, pivot]
         difference = rows[a] - times[:, None] * rows[b]
         difference[np.arange(len(a)), pivot] = 0.0
-        yield _Rows(difference, right[a] - times * right[b], times, rows[b], right[b])
+        yield _AggregatedRows(difference, right[a] - times * right[b], times, rows[b], right[b])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +197,7 @@ class _Rounder:
     bounds: _BinaryBounds
     parameters: RoundingCutParameters
 
-    def round(self, rows: _Rows) -> Iterator[tuple[Floats, float, float]]:
+    def round(self, rows: _AggregatedRows) -> Iterator[tuple[Floats, float, float]]:
         """Yield the most violated cut of each row: coefficients, right side, and its distance from the point."""
         values, right = self._substitute(rows)
         whole, continuous = np.where(self.whole, values, 0.0), np.where(self.whole, 0.0, np.maximum(values, 0.0))
@@ -229,7 +229,7 @@ class _Rounder:
             if distance > self.parameters.least_distance:
                 yield cut, side, float(distance)
 
-    def _substitute(self, rows: _Rows) -> tuple[Floats, Floats]:
+    def _substitute(self, rows: _AggregatedRows) -> tuple[Floats, Floats]:
         """Return rows over distances of continuous variables from their lower bounds; negative terms have none."""
         own = self.bounds
         values = rows.values.copy()
@@ -270,7 +270,7 @@ class _Rounder:
         floor = np.floor(signed)
         return np.asarray(floor + np.minimum((signed - floor) / part[:, None], 1.0))
 
-    def _restore(self, cut: Floats, side: float, rows: _Rows, row: int, scale: float) -> tuple[Floats, float]:
+    def _restore(self, cut: Floats, side: float, rows: _AggregatedRows, row: int, scale: float) -> tuple[Floats, float]:
         """Return a cut over the variables themselves."""
         own = self.bounds
         restored, right = cut.copy(), side + float(cut[own.columns] @ own.least)
