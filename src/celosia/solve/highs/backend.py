@@ -20,6 +20,9 @@ _SHARP, _USUAL = 1e-10, 1e-8
 """Tolerances of the interior-point method: the usual one moves a point by 1e-4 where the objective is flat."""
 
 
+_PARALLEL_ROWS_AND_COLUMNS = 1 << 13
+"""The rule of HiGHS' presolve that merges them, as `presolve_rule_off` names it."""
+
 _EFFORT = 0.05
 """The share of the work on a MIP that HiGHS puts into finding points by default."""
 
@@ -149,6 +152,7 @@ class HighsModel:
             self._choose(method if method in {"interior", "barrier"} else "simplex")
         self._engine.option("simplex_strategy", value=_SIMPLEX_STRATEGY.get(method, 1))
         self._engine.option("presolve", value="off" if warm or method == "afresh" else "on")
+        self._engine.option("presolve_rule_off", value=self._rules_that_print)
         self._engine.option("ipm_optimality_tolerance", value=_USUAL if method == "barrier" else _SHARP)
         self._warm += warm
         self._cold += not warm
@@ -161,6 +165,13 @@ class HighsModel:
             self._cold += 1
             status = self._engine.run_afresh(clock)
         return status
+
+    @property
+    def _rules_that_print(self) -> int:
+        """Which rules of presolve may print bounds, whatever they are told: columns that become one without bounds."""
+        now = self._problem
+        endless = now.is_linear and bool(np.isinf(now.lower).any() or np.isinf(now.upper).any())
+        return _PARALLEL_ROWS_AND_COLUMNS if endless else 0
 
     def _choose(self, solver: str) -> None:
         """Choose an interior-point method, HiPO without crossover or IPX with it, or the default of HiGHS."""

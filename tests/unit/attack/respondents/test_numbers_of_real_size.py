@@ -130,3 +130,11 @@ def test_an_aggregation_about_a_unit_and_1e15_units_of_one_respondent_has_a_prog
     assert isinstance(rule, PPercent)
     assert not audit_respondents(pattern, case.table, rule=rule).safe
     assert worst_aggregation(pattern, case.table, rule=rule) is not None
+
+
+@pytest.mark.parametrize("seed", [223, 288])
+def test_solvers_print_no_bounds_of_columns_that_are_merged(seed: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """HiGHS 1.15 has a line for them that no option silences: in front of what `--json` prints, and with figures."""
+    case = large_case_of(seed)
+    audit_respondents(case.pattern, case.table, rule=case.rules)
+    assert capfd.readouterr() == ("", "")
