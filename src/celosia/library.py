@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
+
+Loaded = TypeVar("Loaded")
 
 
 class OnFirstUse:
@@ -22,6 +24,38 @@ class OnFirstUse:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the library has)
         return getattr(import_module(self._name), name)
+
+
+class EachOnFirstUse(Mapping[str, Loaded]):
+    """Things that are known by their names, each loaded or made when it is first asked for.
+
+    Parameters
+    ----------
+    names
+        All of them.
+    load
+        Returns the one of a name.
+    """
+
+    def __init__(self, names: Sequence[str], load: Callable[[str], Loaded]) -> None:
+        self._names, self._load = tuple(names), load
+        self._loaded: dict[str, Loaded] = {}
+
+    def __getitem__(self, name: str) -> Loaded:
+        if name not in self._loaded:
+            if name not in self._names:
+                raise KeyError(name)
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @contextmanager

@@ -54,6 +54,11 @@ UNUSED = (
     "numpy.f2py",
     "numpy.testing",
     "celosia.certificate.certificate",
+    "celosia.attack.respondents.audit",
+    "celosia.job.assessment",
+    "celosia.job.spec",
+    "celosia.protection.mixed.method",
+    "celosia.protection.why",
 )
 PROTECTED = """
 import io, contextlib

@@ -374,3 +374,51 @@ def test_ctrl_c_leaves_a_state(capsys: pytest.CaptureFixture[str], hard: Path) -
     again: Any = told(capsys, "protect", str(hard), "--time-limit", "3", "--resume", str(state))
     assert again["objective"] <= found["objective"]
     assert again["bound"] >= found["bound"]
+
+
+BRACKETS = """sector,region,firm,value
+[/b],N,a,100
+[/b],N,b,3
+[/b],S,c,50
+[/b],S,d,60
+[/b],S,e,70
+:smile:,N,f,30
+:smile:,N,g,40
+:smile:,N,h,50
+:smile:,S,i,20
+:smile:,S,j,25
+:smile:,S,k,35
+"""
+JOB = """[data]
+file = "brackets.csv"
+respondent = "firm"
+[dimensions."[/sector]"]
+column = "sector"
+[dimensions.region]
+[[tables]]
+by = ["[/sector]", "region"]
+value = "value"
+[[rules]]
+rule = "p-percent"
+p = 10
+"""
+
+
+@pytest.mark.parametrize("cell", ["[/b] x S", ":smile: x S"])
+def test_names_are_printed_as_they_are(cell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("brackets.csv").write_text(BRACKETS, encoding="utf-8")
+    Path("brackets.toml").write_text(JOB, encoding="utf-8")
+    assert status(["protect", "brackets.toml", "--why", cell]) == 0
+    said = capsys.readouterr().out
+    assert "[/sector]" in said
+    assert f"* '{cell}' is hidden" in said
+
+
+@pytest.mark.parametrize("option", ["--seed=1", "--zeros-known"])
+def test_options_of_the_command_and_of_methods_are_read(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "protect", "problem.jj", option)["safe"]
+
+
+def test_a_misspelt_option_of_a_method_has_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["protect", "problem.jj", "--method", "interval", "--least-widht", "3"]) == 2
+    assert "--least-width" in capsys.readouterr().err

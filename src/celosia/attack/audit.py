@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from typing import Literal
 
 import numpy as np
@@ -19,8 +20,6 @@ from numpy.typing import NDArray
 from celosia.arguments import takes
 from celosia.attack.findings import MET, OPEN, Conclusions, Verdicts, judge_requirements, levels_in_counts
 from celosia.attack.protected import Protected
-from celosia.attack.respondents.audit import audit_respondents
-from celosia.attack.respondents.requirements import add_requirements
 from celosia.attack.result import Audit
 from celosia.attack.subproblems.dispatch import list_unused_kernels, solve_questions
 from celosia.attack.subproblems.proposals import ProposedWitnesses, answer_by_proposals
@@ -106,6 +105,8 @@ def audit(
     release.check(risk.table)
     whole = whole_cells(risk.table, integer)
     table, respondents = risk.table, bool(risk.respondents)
+    if respondents:
+        import_module("celosia.attack.respondents.audit")  # now, so that its kernels are compiled with the others
     compile_kernels(
         progress,
         "celosia.attack",
@@ -147,6 +148,9 @@ def _choose_attackers(
         return replace(risk, attackers=tuple(attackers), further=None, respondents=(), unasked=NAMED_WITHOUT), 0
     if not risk.respondents or release.criterion == "distance":
         return risk, 0
+    from celosia.attack.respondents.audit import audit_respondents  # noqa: PLC0415 - most audits need none of it
+    from celosia.attack.respondents.requirements import add_requirements  # noqa: PLC0415
+
     contributors = audit_respondents(release, risk, solver=solver, progress=progress)
     return add_requirements(risk, contributors), contributors.unjudged
 

@@ -1,9 +1,9 @@
-"""Every option of a method is an option of the command: made from the sections of the job file."""
+"""Every option of a method is an option of the command: made from the sections of the job file, where one is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
 
 import click
 from pydantic.fields import FieldInfo
@@ -14,22 +14,35 @@ from celosia.job.methods.sections import SECTIONS
 from celosia.job.sections.part import describe_options
 from celosia.job.sections.selection import Selection
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 
-NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for part in SECTIONS.values() for name in part.model_fields))
-"""The options of all methods, each once; the method's own name first."""
+class MethodCommand(click.Command):
+    """A command that has the options of all methods, too.
+
+    Most lines have none of them, and wait for none: they are made for a line that has an option which is not the
+    command's own, such as a misspelt one, and for help.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the command's own options, and with them those of all methods where this line may have one."""
+        own = super().get_params(ctx)
+        return own if ctx.meta.get(_OWN_ONLY) else [*own[:-1], *_method_options(), own[-1]]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read a line."""
+        own = {said for option in self.params for said in (*option.opts, *option.secondary_opts)}
+        ctx.meta[_OWN_ONLY] = all(said.partition("=")[0] in own for said in args if said.startswith("-"))
+        return super().parse_args(ctx, args)
 
 
-def method_options(command: Command) -> Command:
-    """Give a command the options of all methods."""
-    for option in reversed(list(_options())):
-        command = option(command)
-    return command
+_OWN_ONLY = f"{__name__}.own_only"
+"""Under this name a context knows that a line has no option of a method."""
 
 
-def _options() -> Iterator[Callable[[Command], Command]]:
-    for name in NAMES[1:]:
-        yield _option(name, SECTIONS[owners(name)[0]].model_fields[name], describe_option(name))
+@cache
+def _method_options() -> tuple[click.Option, ...]:
+    """Return the options of all methods, each once, but for the method's own name."""
+    names = dict.fromkeys(name for part in SECTIONS.values() for name in part.model_fields if name != "name")
+    return tuple(_option(name, SECTIONS[owners(name)[0]].model_fields[name], describe_option(name)) for name in names)
 
 
 def describe_option(name: str) -> str:
@@ -45,24 +58,24 @@ def describe_option(name: str) -> str:
     return "  ".join([*said, *([f"[default: {', '.join(words)}]"] if words else [])])
 
 
-def _option(name: str, field: FieldInfo, said: str) -> Callable[[Command], Command]:
+def _option(name: str, field: FieldInfo, said: str) -> click.Option:
     """Return an option whose values are those of the job file; what is not given is None."""
     kinds = _kinds(field.annotation)
     flag, said = f"--{name.replace('_', '-')}", said.replace("`", "")
     if bool in kinds:
         names = f"{flag}/--no-{flag[2:]}" if field.default else flag
-        return click.option(names, is_flag=True, default=None, help=said)
+        return click.Option([names], is_flag=True, default=None, help=said)
     if Selection in kinds:
-        return click.option(flag, metavar="CELLS.csv", help=said)
+        return click.Option([flag], metavar="CELLS.csv", help=said)
     if KeepPart in kinds:
-        return click.option(flag, metavar="LAST.csv", help=said)
+        return click.Option([flag], metavar="LAST.csv", help=said)
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     if words:
         number = all(isinstance(word, int) for word in words)
-        return click.option(flag, metavar="|".join(map(str, words)), type=int if number else str, help=said)
+        return click.Option([flag], metavar="|".join(map(str, words)), type=int if number else str, help=said)
     if float in kinds or int in kinds:
-        return click.option(flag, metavar="N", type=float if float in kinds else int, help=said)
-    return click.option(flag, metavar=name.rpartition("_")[2].upper(), help=said)
+        return click.Option([flag], metavar="N", type=float if float in kinds else int, help=said)
+    return click.Option([flag], metavar=name.rpartition("_")[2].upper(), help=said)
 
 
 def _kinds(annotation: Any) -> list[Any]:  # noqa: ANN401

@@ -42,8 +42,18 @@ def print_options(command: Command) -> Command:
 
 
 def by_section(given: Mapping[str, Any], sections: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Return the options that were given, by section, as a job file would write them."""
-    said = {
-        name: str(value) if isinstance(value, Path) else value for name, value in given.items() if value is not None
-    }
-    return {section: {name: said[name] for name in names if name in said} for section, names in sections.items()}
+    """Return the options that were given, by section, as a job file would write them.
+
+    Parameters
+    ----------
+    given
+        All options, None for those that were not given.
+    sections
+        The options of some sections; all others are the method's.
+    """
+    section_of = {name: section for section, names in sections.items() for name in names}
+    said: dict[str, dict[str, Any]] = {section: {} for section in (*sections, "method")}
+    for name, value in given.items():
+        if value is not None:
+            said[section_of.get(name, "method")][name] = str(value) if isinstance(value, Path) else value
+    return said

@@ -75,8 +75,12 @@ def write_columns(columns: Mapping[str, Any], path: Path) -> None:
 
 
 def show(result: RenderableType) -> None:
-    """Print a result for people; without colours in files and pipes."""
-    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH, highlight=False)
+    """Print a result for people; without colours in files and pipes.
+
+    Names of cells are printed as they are, whatever brackets and colons mean to rich.
+    """
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
+    console = Console(width=width, highlight=False, markup=False, emoji=False)
     with console.capture() as said:
         console.print(result)
     click.echo(said.get(), nl=False)  # rich itself would end the process when a pipe is closed

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from celosia.errors import Problem, Problems, SpecError
 from celosia.job.methods.choice import DEFAULT
 from celosia.job.methods.section import MethodPart
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.sections.output import OutputPart
-from celosia.job.spec import Job, make_job, make_output, read_toml
+from celosia.library import OnFirstUse
+
+if TYPE_CHECKING:
+    from celosia.job import spec
+    from celosia.job.spec import Job
+else:
+    spec = OnFirstUse("celosia.job.spec")  # a bare problem needs none of it
 
 JOB, BARE = ".toml", ".jj"
 """The endings of job files and of bare problems."""
@@ -65,9 +72,9 @@ def read_source(path: str | Path) -> JobSource:
     job, output = None, OutputPart.without_options()
     with found.gather():
         if path.suffix.lower() == JOB:
-            content = read_toml(path)
-            output = make_output(content, path)
-            job = make_job(content, path)
+            content = spec.read_toml(path)
+            output = spec.make_output(content, path)
+            job = spec.make_job(content, path)
         elif path.suffix.lower() != BARE:
             message = f"has the ending {path.suffix.lower()!r}, which is not read here."
             raise SpecError.one(str(path), message, "Give a job file (.toml) or a problem (.jj).")

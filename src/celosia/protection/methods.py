@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from importlib import import_module
 from typing import Any
 
-from celosia.protection.adjustment.method import Adjust
-from celosia.protection.combined.method import Combined
-from celosia.protection.intervals.method import Intervals
-from celosia.protection.mixed.method import Mixed
-from celosia.protection.perturbation.method import Perturb
-from celosia.protection.random_rounding.method import RandomRound
-from celosia.protection.rounding.method import Round
-from celosia.protection.suppression.method import Suppress
+from celosia.library import EachOnFirstUse
 
-METHODS: Mapping[str, type[Any]] = MappingProxyType(
-    {kind.name: kind for kind in (Suppress, Intervals, Combined, Mixed, Round, Perturb, Adjust, RandomRound)}
-)
-"""The methods by their names. To add one: write its package, and put it here."""
+_CLASSES = {
+    "suppress": "suppression.method.Suppress",
+    "interval": "intervals.method.Intervals",
+    "combined": "combined.method.Combined",
+    "mixed": "mixed.method.Mixed",
+    "round": "rounding.method.Round",
+    "perturb": "perturbation.method.Perturb",
+    "adjust": "adjustment.method.Adjust",
+    "random-round": "random_rounding.method.RandomRound",
+}
+
+
+def _load(name: str) -> type[Any]:
+    module, _, kind = _CLASSES[name].rpartition(".")
+    loaded: type[Any] = getattr(import_module(f"celosia.protection.{module}"), kind)
+    return loaded
+
+
+METHODS: Mapping[str, type[Any]] = EachOnFirstUse(tuple(_CLASSES), _load)
+"""The methods by their names, each loaded when it is asked for. To add one: write its package, and put it above."""

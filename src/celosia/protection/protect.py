@@ -22,7 +22,6 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
-from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
@@ -122,7 +121,7 @@ def protect(
     """
     _check(time_limit, gap)
     how = method or Suppress()
-    if type(how) not in METHODS.values():
+    if METHODS.get(getattr(how, "name", "")) is not type(how):
         raise kind_error(how, "method", *sorted(kind.__name__ for kind in METHODS.values()))
     if respondents is not None and how.criterion == "distance":
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
@@ -153,6 +152,8 @@ def protect(
 
 def _list_unused_kernels(risk: Risk, method: Method, whole: NDArray[np.bool_], progress: Progress) -> tuple[str, ...]:
     """Return the packages whose kernels a run has no use for: nobody waits until they are compiled."""
+    from celosia.protection.intervals.parameters import INTERVALS  # noqa: PLC0415 - where nothing is missing, nobody asks
+
     table = risk.table
     product = may_be_product(table)
     few_coordinates = not product and len(table) >= JOINT.least_columns

@@ -10,7 +10,7 @@ import click
 
 from celosia.cli.bars import show_progress
 from celosia.cli.exit_codes import ExitCode
-from celosia.cli.method_options import NAMES, method_options
+from celosia.cli.method_options import MethodCommand
 from celosia.cli.options import LIMITS, PATH, by_section, limit_options, print_options, source_argument
 from celosia.cli.output import all_or_nothing, print_json, refuse_problems, say, show
 from celosia.job.comparison import compare_methods, problems_with_methods
@@ -22,10 +22,10 @@ from celosia.report.measures import OUT_OF_TIME
 from celosia.report.pages.comparison import write_comparison_page
 from celosia.report.terminal.comparison import comparison_table
 
-_SECTIONS = {"method": NAMES[1:], "limits": tuple(LIMITS)}
+_SECTIONS = {"limits": tuple(LIMITS)}
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @source_argument
 @click.option(
     "--methods",
@@ -36,7 +36,6 @@ _SECTIONS = {"method": NAMES[1:], "limits": tuple(LIMITS)}
 )
 @click.option("--report", metavar="REPORT.html", type=PATH, help="Write a page with plots (confidential).")
 @limit_options
-@method_options
 @print_options
 def compare(
     source: Path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from celosia.cli.bars import show_progress
 from celosia.cli.exit_codes import ExitCode
 from celosia.cli.interrupt import answer_to_the_end, tidy_when_terminated
-from celosia.cli.method_options import NAMES, method_options
+from celosia.cli.method_options import MethodCommand
 from celosia.cli.options import LIMITS, PATH, by_section, limit_options, print_options, source_argument
 from celosia.cli.output import describe_respondents, print_json, say, say_how_to_verify, show
 from celosia.job.methods.sections import SECTIONS
@@ -22,25 +22,27 @@ from celosia.job.plan import make_plan
 from celosia.job.protection import prepare_outputs, protect_risk, write_outputs
 from celosia.job.run import StateFiles
 from celosia.job.source import read_source
+from celosia.library import OnFirstUse
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED, ROUNDED, SHOWN
 from celosia.pattern.midpoint import midpoints
 from celosia.presses import shield_from_presses
 from celosia.protection.result import Protection
-from celosia.protection.why import Why, why
 from celosia.report.loss import loss
 from celosia.report.terminal.protection import protection_panel
 from celosia.table.cell_names import find_cells
 
-_SECTIONS = {
-    "method": NAMES,
-    "limits": tuple(LIMITS),
-    "output": ("release", "public", "certificate", "report"),
-}
+if TYPE_CHECKING:
+    from celosia.protection import why as reasons
+    from celosia.protection.why import Why
+else:
+    reasons = OnFirstUse("celosia.protection.why")
+
+_SECTIONS = {"limits": tuple(LIMITS), "output": ("release", "public", "certificate", "report")}
 _SLIDING = 'Levels are sliding by option: audit and verify judge by the job, so write levels = "sliding" there, too.'
 _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @source_argument
 @click.option("--method", "name", type=click.Choice(list(SECTIONS)), help="How to protect.  [default: suppress]")
 @click.option(
@@ -61,7 +63,6 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
     help="Keep what the search finds in this file, so that it can go on later (confidential).",
 )
 @click.option("--resume", metavar="FILE", type=PATH, help="Go on from such a file; the result is never worse.")
-@method_options
 @click.option(
     "--why",
     "asked_why",
@@ -70,7 +71,16 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
     help="Say whom this cell protects, and what it would cost to show it: a label or a number; may be repeated.",
 )
 @print_options
-def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: bool, **given: Any) -> int:  # noqa: ANN401  (click's)
+def protect(
+    source: Path,
+    state: Path | None,
+    resume: Path | None,
+    *,
+    asked_why: tuple[str, ...],
+    quiet: bool,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401  (click's)
+) -> int:
     """Protect a table by one of eight methods: hide, widen, round or adjust cells.
 
     JOB.toml says what to protect and what to write; options here come first. PROBLEM.jj is a table whose sensitive
@@ -85,8 +95,8 @@ def protect(source: Path, *, asked_why: tuple[str, ...], quiet: bool, as_json: b
     cells = [int(cell) for called in find_cells(risk.table, asked_why, "--why") for cell in called]
     with answer_to_the_end():
         with show_progress(quiet=quiet) as progress:
-            result = protect_risk(risk, plan, progress, StateFiles(given["state"], given["resume"]))
-            whys = [why(result, cell) for cell in cells]
+            result = protect_risk(risk, plan, progress, StateFiles(state, resume))
+            whys = [reasons.why(result, cell) for cell in cells]
             written = []
             if result.safe:
                 with shield_from_presses():

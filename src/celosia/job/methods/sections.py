@@ -22,7 +22,8 @@ from celosia.errors import SpecError
 from celosia.job.methods.section import Keep, MethodPart
 from celosia.job.sections.part import describe_options
 from celosia.job.sections.selection import Bases, Cells, Factors, Widths
-from celosia.job.sections.tables import CostText, Decimals
+from celosia.job.sections.values import CostText, Decimals
+from celosia.library import EachOnFirstUse
 from celosia.protection.methods import METHODS
 from celosia.risk.cost import Cost
 from celosia.risk.risk import Risk
@@ -174,7 +175,7 @@ def _first_sentence(text: str) -> str:
     return re.sub(r" \(`celosia\.\w+`\)", "", re.split(r"(?<=\.)\s", text, maxsplit=1)[0])
 
 
-SECTIONS: Mapping[str, type[MethodPart]] = {
-    name: make_section(kind, _BASES.get(name, MethodPart)) for name, kind in METHODS.items()
-}
+SECTIONS: Mapping[str, type[MethodPart]] = EachOnFirstUse(
+    tuple(METHODS), lambda name: make_section(METHODS[name], _BASES.get(name, MethodPart))
+)
 """The section of every method, by the method's name."""

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import Field, PlainValidator
 
 from celosia.errors import SpecError
 from celosia.job.sections.files import File
 from celosia.job.sections.hierarchies import Hierarchies
 from celosia.job.sections.part import Fault, JobPart, complaint, format_value, suggest
+from celosia.job.sections.values import CostText, Decimals, Name, Names
 from celosia.risk.assess import SHAPES, LevelShape
-from celosia.risk.cost import Cost
-
-Name: TypeAlias = Annotated[str, Field(min_length=1)]
-Decimals: TypeAlias = Annotated[int, Field(ge=0, le=9)]
-
-
-def _wrap_name(written: object) -> object:
-    return [written] if isinstance(written, str) else written
-
-
-Names: TypeAlias = Annotated[
-    list[Name], Field(min_length=1), BeforeValidator(_wrap_name, json_schema_input_type=str | list[str])
-]
-"""One name, or a list of them."""
 
 
 class DataPart(JobPart):
@@ -202,18 +189,6 @@ def _levels(written: object) -> str | LevelShape:
         return written
     message = f"must be 'symmetric', 'sliding' or {{ lower = 1, upper = 1, sliding = 0 }}, not {format_value(written)}."
     raise complaint(Fault((), message, suggest(written, list(SHAPES))))
-
-
-def _cost(written: str) -> str:
-    try:
-        Cost.parse(written)
-    except SpecError as error:
-        raise complaint(*(Fault((), problem.message, problem.remedy) for problem in error.problems)) from None
-    return written
-
-
-CostText: TypeAlias = Annotated[Name, AfterValidator(_cost)]
-"""A cost as people write it: see `celosia.risk.cost`."""
 
 
 class AssessPart(JobPart):

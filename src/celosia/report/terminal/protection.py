@@ -47,7 +47,7 @@ def protection_panel(result: Protection) -> RenderableType:
         Group(*parts),
         title=title,
         title_align="left",
-        subtitle="confidential",
+        subtitle=Text("confidential"),
         subtitle_align="left",
         border_style=_QUIET,
         padding=(1, 2),

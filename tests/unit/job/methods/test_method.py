@@ -10,7 +10,8 @@ import pytest
 from tests.oracles.firms_job import JOB, RECORDS, write_inputs
 
 from celosia import Adjust, CelosiaError, Intervals, Pattern, Perturb, Risk, Round, Suppress, publish, write_release
-from celosia.job.pipeline import assess_job, assess_source
+from celosia.job.assessment import assess_job
+from celosia.job.pipeline import assess_source
 from celosia.job.plan import make_plan
 from celosia.job.protection import protect_risk
 from celosia.job.source import read_source

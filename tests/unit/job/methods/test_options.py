@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click import Option
+from click import Context, Option
 
 from celosia.cli.commands.protect import protect
 from celosia.job.methods.sections import SECTIONS
@@ -18,13 +18,18 @@ from celosia.job.schema import job_schema
 from celosia.job.sections.part import describe_options
 from celosia.protection.methods import METHODS
 
-COMMAND = {option.name: option for option in protect.params if isinstance(option, Option)}
+COMMAND = {option.name: option for option in protect.get_params(Context(protect)) if isinstance(option, Option)}
 OPTIONS = [
     (name, own.name)
     for name, kind in METHODS.items()
     for own in fields(kind)
     if own.name not in SECTIONS[name].replaced
 ]
+
+
+def test_a_method_is_known_by_its_own_name() -> None:
+    assert [kind.name for kind in METHODS.values()] == list(METHODS)
+    assert [section.kind for section in SECTIONS.values()] == list(METHODS.values())
 
 
 def called(method: str, option: str) -> str:
