@@ -2,8 +2,8 @@
 
 Solvers compare doubles with an absolute tolerance of 1e-7. Counts of real tables are as large as 1e17: there the
 distance between two doubles is larger than the tolerance, and a solver that is told of them ends without an answer.
-So bounds are divided by a power of two, which loses nothing, that makes the largest move that is asked for about 64 (`celosia.tolerance.SCALED_LEVEL`).
-What is still wrong is repaired in exact arithmetic (`celosia.attack.respondents.programs.refinement`).
+So bounds are divided by a power of two, which loses nothing, so that the largest move that is asked for becomes about
+`SCALED_LEVEL`. What is still wrong is repaired in exact arithmetic (`celosia.attack.respondents.programs.refinement`).
 """
 
 from __future__ import annotations
