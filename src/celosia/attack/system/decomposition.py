@@ -194,9 +194,7 @@ def _networks(
     Rows that the others may well imply are left out. What remains is a network if every column has at most two entries
     of size one, whose signs can be made opposite by turning rows.
     """
-    network, first, second, sign, flip = _ends(
-        columns.indptr, columns.indices, columns.data, ~implied, component, n_components
-    )
+    network, first, second, sign, flip = _ends(columns, ~implied, component, n_components)
     starts, ties = adjacency(first, second, len(implied))
     turn = _turns(starts, ties, first, second, flip, component, network)
     tail, head = np.full(len(first), -1, dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
@@ -208,43 +206,29 @@ def _networks(
     return network, tail, head
 
 
-@kernel()
 def _ends(
-    starts: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    data: NDArray[np.int64],
-    kept: NDArray[np.bool_],
-    component: NDArray[np.int32],
-    n_components: int,
+    columns: sp.csc_array, kept: NDArray[np.bool_], component: NDArray[np.int32], n_components: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.int8]]:
     """Return which components may be networks, and every column's one or two rows.
 
     `sign` is the entry in the first row; `flip` is 1 where the two rows need the same turn, -1 where opposite ones.
     """
-    n = len(starts) - 1
-    network = np.ones(n_components, dtype=np.bool_)
-    first = np.full(n, -1, dtype=np.int32)
-    second = np.full(n, -1, dtype=np.int32)
-    flip = np.zeros(n, dtype=np.int8)
-    sign = np.zeros(n, dtype=np.int8)
-    for column in range(n):
-        if component[column] < 0:
-            continue
-        found = 0
-        for place in range(starts[column], starts[column + 1]):
-            row, value = rows[place], data[place]
-            if not kept[row]:
-                continue
-            if found == 0:
-                first[column], sign[column] = row, value
-            elif found == 1:
-                second[column], flip[column] = row, -sign[column] * value
-            found += 1
-            if abs(value) != 1:
-                found = 3
-        if found == 0 or found > 2:  # noqa: PLR2004  (an arc has two ends)
-            network[component[column]] = False
-            second[column] = -1  # and what is no arc turns no row
+    n = len(component)
+    column = np.repeat(np.arange(n), np.diff(columns.indptr))
+    used = kept[columns.indices] & (component[column] >= 0)
+    column, row, value = column[used], columns.indices[used], columns.data[used]
+    found = np.bincount(column, minlength=n)
+    place = np.cumsum(found) - found  # of the first entry
+    first, second = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+    sign, flip = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int8)
+    some, two = np.flatnonzero(found > 0), np.flatnonzero(found == _ENDS)
+    first[some], sign[some] = row[place[some]], np.sign(value[place[some]])
+    second[two], flip[two] = row[place[two] + 1], -sign[two] * np.sign(value[place[two] + 1])
+    no_arc = (component >= 0) & ((found == 0) | (found > _ENDS))
+    no_arc[column[np.abs(value) != 1]] = True
+    second[no_arc] = -1  # what is no arc turns no row
+    network = np.ones(n_components, dtype=bool)
+    network[component[no_arc]] = False
     return network, first, second, sign, flip
 
 
@@ -296,25 +280,17 @@ def _turns(
     return turn
 
 
-@kernel()
 def adjacency(
     tail: NDArray[np.int32], head: NDArray[np.int32], n_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the arcs at every node, compressed by rows; arcs without two ends are left out."""
-    starts = np.zeros(n_nodes + 1, dtype=np.int64)
-    for arc in range(len(tail)):
-        if tail[arc] >= 0 and head[arc] >= 0:
-            starts[tail[arc] + 1] += 1
-            starts[head[arc] + 1] += 1
-    fill = np.zeros(n_nodes, dtype=np.int64)
-    for node in range(n_nodes):
-        fill[node] = starts[node]
-        starts[node + 1] += starts[node]
-    arcs = np.empty(starts[-1], dtype=np.int32)
-    for arc in range(len(tail)):
-        if tail[arc] >= 0 and head[arc] >= 0:
-            arcs[fill[tail[arc]]] = arc
-            fill[tail[arc]] += 1
-            arcs[fill[head[arc]]] = arc
-            fill[head[arc]] += 1
-    return starts, arcs
+    arcs = np.flatnonzero((tail >= 0) & (head >= 0))
+    starts, order = sort_by_node(np.stack([tail[arcs], head[arcs]], axis=1).ravel(), n_nodes)
+    return starts, np.repeat(arcs, 2)[order].astype(np.int32)
+
+
+def sort_by_node(nodes: NDArray[np.int32], n_nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where every node begins when ends of arcs are sorted by their nodes, and which ends these are."""
+    ends = np.arange(len(nodes), dtype=np.int32)
+    sorted_ends = sp.csr_array((np.ones(len(nodes), dtype=np.int8), (nodes, ends)), shape=(n_nodes, len(nodes)))
+    return sorted_ends.indptr.astype(np.int64), sorted_ends.indices

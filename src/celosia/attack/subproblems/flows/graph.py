@@ -5,12 +5,12 @@ What belongs together lies together, in few arrays: compiled code counts referen
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import kernel
+from celosia.attack.system.decomposition import sort_by_node
 
 _PLACE = np.dtype(
     [("leaving", "i8"), ("entering", "i8"), ("to", "u4"), ("mate", "u4"), ("arc", "u4"), ("along", "i4")], align=True
@@ -57,14 +57,9 @@ class Graph(NamedTuple):
         n_nodes: int,
     ) -> Graph:
         """Return the graph of arcs from tails to heads, -1 for none. Every node has its widest arcs first."""
-        tail, head = ends
-        degree = np.bincount(tail[tail >= 0], minlength=n_nodes) + np.bincount(head[head >= 0], minlength=n_nodes)
-        nodes, last = np.zeros(n_nodes, dtype=_NODE), np.cumsum(degree)
-        nodes["first"], nodes["last"] = last - degree, last
-        places, arcs = np.zeros(int(degree.sum()), dtype=_PLACE), np.zeros(len(tail), dtype=_ARC)
         order = np.argsort(255 - magnitude(down + up), kind="stable")
-        _lay(tail, head, down, up, order, last - degree, places, arcs)
-        lists, changed = np.zeros((4, n_nodes + 1), dtype=np.uint32), np.zeros(len(tail) + 1, dtype=np.int64)
+        places, nodes, arcs = _lay(ends, down, up, order, n_nodes)
+        lists, changed = np.zeros((4, n_nodes + 1), dtype=np.uint32), np.zeros(len(arcs) + 1, dtype=np.int64)
         return cls(places, nodes, arcs, lists, changed)
 
     def copy(self) -> Graph:
@@ -77,55 +72,50 @@ def magnitude(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.asarray(np.frexp(numbers.astype(np.float64))[1], dtype=np.uint8)
 
 
-@kernel()
 def _lay(
-    tail: NDArray[np.int32],
-    head: NDArray[np.int32],
+    ends: tuple[NDArray[np.int32], NDArray[np.int32]],
     down: NDArray[np.int64],
     up: NDArray[np.int64],
     order: NDArray[np.int64],
-    free: NDArray[np.int64],
-    places: Places,
-    arcs: Arcs,
-) -> None:
-    """Lay every arc down at both its nodes, in some order, from the first free place on."""
-    for column in order:
-        if tail[column] < 0:
-            continue
-        here = free[tail[column]]
-        free[tail[column]] += 1
-        there = free[head[column]]
-        free[head[column]] += 1
-        arcs[column].place = here
-        places[here].leaving, places[here].entering = up[column], down[column]
-        places[there].leaving, places[there].entering = down[column], up[column]
-        places[here].to, places[here].mate, places[here].arc, places[here].along = head[column], there, column, 1
-        places[there].to, places[there].mate, places[there].arc, places[there].along = tail[column], here, column, -1
+    n_nodes: int,
+) -> tuple[Places, Nodes, Arcs]:
+    """Return places, nodes and arcs: every arc is laid down at both its nodes, in some order."""
+    tail, head = ends
+    laid = order[tail[order] >= 0]
+    starts, sorted_ends = sort_by_node(np.stack([tail[laid], head[laid]], axis=1).ravel(), n_nodes)
+    place = np.empty(len(sorted_ends), dtype=np.int64)
+    place[sorted_ends] = np.arange(len(sorted_ends))
+    here, there = place[::2], place[1::2]
+    nodes, arcs, places = (
+        np.zeros(many, dtype=kind) for many, kind in ((n_nodes, _NODE), (len(tail), _ARC), (len(place), _PLACE))
+    )
+    nodes["first"], nodes["last"] = starts[:-1], starts[1:]
+    arcs["place"][laid] = here
+    for own, other, out, back, to, along in ((here, there, up, down, head, 1), (there, here, down, up, tail, -1)):
+        places["leaving"][own], places["entering"][own] = out[laid], back[laid]
+        places["to"][own], places["mate"][own], places["arc"][own], places["along"][own] = to[laid], other, laid, along
+    return places, nodes, arcs
 
 
-@kernel()
 def bounds(
     columns: NDArray[np.int64], upward: NDArray[np.bool_], limits: NDArray[np.int64], graph: Graph
 ) -> NDArray[np.int64]:
     """Return what no flow gets beyond: the limit, the own room, and what the other arcs at either end let through."""
-    places, nodes, n_nodes = graph.places, graph.nodes, len(graph.nodes)
-    total, endless = np.zeros((n_nodes, 2), dtype=np.int64), np.zeros((n_nodes, 2), dtype=np.int64)
-    for node in range(n_nodes):
-        for place in range(nodes[node].first, nodes[node].last):
-            for side, room in enumerate((places[place].leaving, places[place].entering)):
-                total[node, side] += room if room < _BIG else 0
-                endless[node, side] += room >= _BIG
-    bound = np.empty(len(columns), dtype=np.int64)
-    for question in range(len(columns)):
-        place = graph.arcs[columns[question]].place
-        if not upward[question]:
-            place = places[place].mate
-        other = places[place].mate
-        best = min(limits[question], places[place].leaving)
-        # what leaves through a place comes back by other places of the node it goes to, and enters its own node again
-        back = (places[place].to, 0, places[other].leaving), (places[other].to, 1, places[place].entering)
-        for node, side, own in back:
-            if endless[node, side] == (own >= _BIG):
-                best = min(best, total[node, side] - (own if own < _BIG else 0))
-        bound[question] = best
-    return bound
+    places = graph.places
+    place = graph.arcs["place"][columns]
+    place = np.where(upward, place, places["mate"][place])
+    other = places["mate"][place]
+    best = np.minimum(limits, places["leaving"][place])
+    # what leaves through a place comes back by other places of the node it goes to, and enters its own node again
+    for side, node, own in (("leaving", places["to"][place], other), ("entering", places["to"][other], place)):
+        finite, endless = np.where(places[side] < _BIG, places[side], 0), places[side] >= _BIG
+        through = _sum_at_nodes(finite, graph.nodes)[node] - finite[own]
+        closed = _sum_at_nodes(endless, graph.nodes)[node] == endless[own]
+        best = np.where(closed, np.minimum(best, through), best)
+    return np.asarray(best)
+
+
+def _sum_at_nodes(numbers: NDArray[Any], nodes: Nodes) -> NDArray[np.int64]:
+    """Return the sum over the places of every node."""
+    sums = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
+    return np.asarray(sums[nodes["last"]] - sums[nodes["first"]])
