@@ -57,6 +57,8 @@ UNUSED = (
     "celosia.attack.respondents.audit",
     "celosia.job.assessment",
     "celosia.job.spec",
+    "celosia.protection.engine.heuristics.joint.search",
+    "celosia.protection.engine.heuristics.moves.pattern",
     "celosia.protection.mixed.method",
     "celosia.protection.why",
 )

@@ -38,7 +38,7 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 from celosia.table.product import may_be_product, may_have_more_dimensions
-from celosia.table.table import simplify_integer, whole_cells
+from celosia.table.table import Table, simplify_integer, whole_cells
 
 Engine = Callable[[Risk, Any, Run], Protection]
 """Solves a risk to which the wishes of the method were applied; `solve` in the package of the method."""
@@ -48,6 +48,9 @@ TABLEAU_KERNELS = "celosia.protection.engine.cuts.tableau"
 SPLITTING_KERNELS = "celosia.protection.intervals.admm"
 """Packages whose compiled functions only large product tables need, only other large tables, and only ranges of tables
 that may have three dimensions: a good part of what a first run compiles."""
+
+_FIRST_MOVES, _JOINT_MOVES = f"{MOVE_KERNELS}.start", f"{JOINT_KERNELS}.heuristic"
+"""Heuristics that few tables need."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -134,6 +137,7 @@ def protect(
         engine = _against_respondents(engine)
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
+    _load_heuristics(risk.table)
     compile_kernels(
         progress,
         "celosia.attack",
@@ -155,16 +159,31 @@ def _list_unused_kernels(risk: Risk, method: Method, whole: NDArray[np.bool_], p
     from celosia.protection.intervals.parameters import INTERVALS  # noqa: PLC0415 - where nothing is missing, nobody asks
 
     table = risk.table
-    product = may_be_product(table)
-    few_coordinates = not product and len(table) >= JOINT.least_columns
+    jointly = _may_move_jointly(table)
     used = {
-        MOVE_KERNELS: product and len(table) >= PARAMETERS.moves.least_columns,
-        JOINT_KERNELS: few_coordinates,
-        TABLEAU_KERNELS: few_coordinates,
+        MOVE_KERNELS: _may_use_moves(table),
+        JOINT_KERNELS: jointly,
+        TABLEAU_KERNELS: jointly,
         SPLITTING_KERNELS: method.wants_splitting or may_have_more_dimensions(table, INTERVALS.splitting_dimensions),
     }
     attacks = list_unused_kernels(table, whole, respondents=bool(risk.respondents), progress=progress)
     return (*attacks, *(package for package, needed in used.items() if not needed))
+
+
+def _may_use_moves(table: Table) -> bool:
+    return may_be_product(table) and len(table) >= PARAMETERS.moves.least_columns
+
+
+def _may_move_jointly(table: Table) -> bool:
+    return not may_be_product(table) and len(table) >= JOINT.least_columns
+
+
+def _load_heuristics(table: Table) -> None:
+    """Load the heuristics that a table may need, so that they are compiled before the clock starts."""
+    if _may_use_moves(table):
+        import_module(_FIRST_MOVES)
+    if _may_move_jointly(table):
+        import_module(_JOINT_MOVES)
 
 
 def engine_of(kind: type[Any]) -> Engine:
@@ -178,7 +197,9 @@ def engine_of(kind: type[Any]) -> Engine:
 
 
 def load_engines() -> None:
-    """Load the engines of all methods, for instance to compile what they need."""
+    """Load the engines of all methods and all heuristics, for instance to compile what they need."""
+    import_module(_FIRST_MOVES)
+    import_module(_JOINT_MOVES)
     for kind in METHODS.values():
         _against_respondents(engine_of(kind))
 

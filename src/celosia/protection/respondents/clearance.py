@@ -22,7 +22,8 @@ from celosia.attack.respondents.targets import CellTarget, find_targets
 from celosia.attack.system.decomposition import decompose
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import publish
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, MoveWishes, is_worth_moves
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, MoveWishes
+from celosia.protection.engine.heuristics.moves.suitability import is_worth_moves
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters, MoveParameters
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters

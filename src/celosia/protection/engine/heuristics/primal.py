@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.library import OnFirstUse
 from celosia.protection.engine.heuristics.construction import Construction
-from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic, has_few_coordinates
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
-from celosia.protection.engine.heuristics.joint.parameters import JointParameters
-from celosia.protection.engine.heuristics.kernel_reduction import KernelReduction
+from celosia.protection.engine.heuristics.joint.parameters import JointParameters, has_few_coordinates
 from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
 from celosia.protection.engine.master import Point
@@ -27,12 +26,19 @@ from celosia.tolerance import HIDDEN_ZERO
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.heuristics import kernel_reduction
+    from celosia.protection.engine.heuristics.joint import heuristic as joint_search
+    from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic
+    from celosia.protection.engine.heuristics.kernel_reduction import KernelReduction
     from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.patterns.oracle import LazyRequirements
     from celosia.protection.engine.patterns.relaxation import Relaxation
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.engine.stop import Stop
+else:
+    joint_search = OnFirstUse("celosia.protection.engine.heuristics.joint.heuristic")
+    kernel_reduction = OnFirstUse("celosia.protection.engine.heuristics.kernel_reduction")
 
 
 class PrimalHeuristics:
@@ -85,10 +91,12 @@ class PrimalHeuristics:
         if coordinates is None or not requirements.complete or not has_few_coordinates(separator, coordinates, joint):
             return
         if jointly:
-            self._joint = JointHeuristic(separator, coordinates, stop, requirements.accept, self._random, joint)
+            self._joint = joint_search.JointHeuristic(
+                separator, coordinates, stop, requirements.accept, self._random, joint
+            )
         else:
             sides = split_sliding_levels(separator.sides, separator.builder)
-            self._kernel_reduction = KernelReduction(separator, sides, coordinates, joint)
+            self._kernel_reduction = kernel_reduction.KernelReduction(separator, sides, coordinates, joint)
 
     @property
     def _problem(self) -> ProtectionProblem:

@@ -17,16 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.library import OnFirstUse
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.initial import initial_cuts
-from celosia.protection.engine.heuristics.joint.heuristic import has_few_coordinates
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
-from celosia.protection.engine.heuristics.joint.parameters import JointParameters
-from celosia.protection.engine.heuristics.moves.start import (
-    begin_with_moves,
-    improve_by_joint_moves,
-    may_begin_with_moves,
-)
+from celosia.protection.engine.heuristics.joint.parameters import JointParameters, has_few_coordinates
+from celosia.protection.engine.heuristics.moves.suitability import may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
@@ -43,9 +39,12 @@ if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.heuristics.moves import start as moves
     from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.problem import Extend, ProtectionProblem
+else:
+    moves = OnFirstUse("celosia.protection.engine.heuristics.moves.start")
 
 
 class PatternSearch(BranchAndCut[np.bool_]):
@@ -172,7 +171,7 @@ class PatternSearch(BranchAndCut[np.bool_]):
             return
         self._begun = True
         with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
-            self._moved = begin_with_moves(self.separator, self._stop, self._accept_moved, self._parameters)
+            self._moved = moves.begin_with_moves(self.separator, self._stop, self._accept_moved, self._parameters)
             self.witnesses = None if self._moved is None else self._moved.propose()
         check()
 
@@ -218,7 +217,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if first is None or close or not self.requirements.complete or not self._has_many_subproblems:
             return
         random = np.random.default_rng(self._seed)
-        better = improve_by_joint_moves(first, self.separator, self._stop, self._accept_moved, random, self._parameters)
+        better = moves.improve_by_joint_moves(
+            first, self.separator, self._stop, self._accept_moved, random, self._parameters
+        )
         self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:

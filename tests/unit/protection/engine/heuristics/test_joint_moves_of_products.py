@@ -12,6 +12,7 @@ from tests.oracles.product_oracle import case_of, find_unmet, reach_of_witnesses
 
 from celosia import Attacker, Digits, MinFrequency, Pattern, PPercent, Risk, assess, audit, tabulate
 from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.moves import start
 from celosia.protection.engine.heuristics.moves.joint_parameters import JointMoveParameters
 from celosia.protection.engine.heuristics.moves.joint_program import JointTask, find_joint_move, make_whole
 from celosia.protection.engine.heuristics.moves.joint_search import JointMoveSearch, is_worth_joint_moves
@@ -19,7 +20,6 @@ from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
 from celosia.protection.engine.heuristics.moves.start import begin_with_moves, improve_by_joint_moves
 from celosia.protection.engine.incumbent import PatternIncumbent
 from celosia.protection.engine.parameters import EngineParameters, MoveParameters
-from celosia.protection.engine.patterns import search as searching
 from celosia.protection.engine.patterns.parameters import QuickParameters
 from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
@@ -175,7 +175,7 @@ def test_joint_moves_wait_where_few_subproblems_are_left(
 ) -> None:
     """Requirements that forced cells meet by themselves do not make cutting planes slow."""
     calls: list[int] = []
-    monkeypatch.setattr(searching, "improve_by_joint_moves", lambda *_: calls.append(1))
+    monkeypatch.setattr(start, "improve_by_joint_moves", lambda *_: calls.append(1))
     parameters = EngineParameters(many_subproblems=many, moves=MoveParameters(least_columns=0))
     quick, solver = QuickParameters(most_fractional=0.0), backends()[0]
     PatternSearch(problem, solver, solver, Clock(1.0), parameters=parameters, quick=quick).run(0.0)

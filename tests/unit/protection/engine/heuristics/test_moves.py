@@ -15,7 +15,8 @@ from celosia import Attacker, Digits, MinFrequency, PPercent, Risk, Suppress, as
 from celosia.progress import Silent
 from celosia.protection.engine.heuristics.moves.beam import hash_keys
 from celosia.protection.engine.heuristics.moves.paths import find_paths
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
+from celosia.protection.engine.heuristics.moves.suitability import is_worth_moves
 from celosia.protection.engine.parameters import MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
 from celosia.table.product import find_product_structure

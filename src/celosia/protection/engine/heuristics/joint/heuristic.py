@@ -21,21 +21,6 @@ if TYPE_CHECKING:
     from celosia.protection.engine.stop import Stop
 
 
-def has_few_coordinates(
-    separator: Separator, coordinates: KernelCoordinates | None, parameters: JointParameters = PARAMETERS
-) -> bool:
-    """Return whether joint moves pay: many columns, far fewer degrees of freedom, no network, no conditional level."""
-    if coordinates is None or separator.is_network or not len(separator.sides):
-        return False
-    n, d = coordinates.combinations.shape
-    certain = bool(separator.problem.forced[separator.sides.columns].all())
-    return (
-        certain
-        and n >= parameters.least_columns
-        and d <= min(parameters.largest_share * n, parameters.most_coordinates)
-    )
-
-
 class JointHeuristic:
     """Joint moves for one problem, from several first moves and then around the best pattern.
 

@@ -1,8 +1,13 @@
-"""Parameters of the joint search."""
+"""Parameters of the joint search, and where it pays: known without loading it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.null_space.coordinates import KernelCoordinates
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +170,18 @@ class JointParameters:
 
 
 PARAMETERS = JointParameters()
+
+
+def has_few_coordinates(
+    separator: Separator, coordinates: KernelCoordinates | None, parameters: JointParameters = PARAMETERS
+) -> bool:
+    """Return whether joint moves pay: many columns, far fewer degrees of freedom, no network, no conditional level."""
+    if coordinates is None or separator.is_network or not len(separator.sides):
+        return False
+    n, d = coordinates.combinations.shape
+    certain = bool(separator.problem.forced[separator.sides.columns].all())
+    return (
+        certain
+        and n >= parameters.least_columns
+        and d <= min(parameters.largest_share * n, parameters.most_coordinates)
+    )

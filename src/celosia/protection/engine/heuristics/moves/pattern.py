@@ -45,14 +45,6 @@ class MoveWishes:
     down: NDArray[np.int64]
 
 
-def is_worth_moves(problem: ProtectionProblem, parameters: MoveParameters = PARAMETERS.moves) -> bool:
-    """Return whether a problem is a product of dimensions that are not too large, and is large itself."""
-    product = problem.product
-    if product is None or len(problem) < parameters.least_columns:
-        return False
-    return all(holding.shape[1] <= parameters.most_leaves for holding in product.holding)
-
-
 class MoveSearch:
     """Finds a pattern of a product table with a witness in whole numbers for every requirement.
 

@@ -16,7 +16,7 @@ from celosia.protection.engine.heuristics.moves.joint_search import (
     JointMoveSearch,
     is_worth_joint_moves,
 )
-from celosia.protection.engine.heuristics.moves.pattern import MoveSearch, is_worth_moves
+from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
 from celosia.protection.engine.heuristics.neighbourhood import split_sliding_levels
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.stop import TimeUpError
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 Accept = Callable[[NDArray[np.bool_]], object]
 """Takes a safe pattern where it is the best so far."""
-
-
-def may_begin_with_moves(separator: Separator, parameters: EngineParameters = PARAMETERS) -> bool:
-    """Return whether a problem is a product, no network, and of a size for which moves are worth it."""
-    return is_worth_moves(separator.problem, parameters.moves) and not separator.is_network
 
 
 def begin_with_moves(
