@@ -294,6 +294,49 @@ def test_relations_that_turn_in_an_odd_circle_are_no_network() -> None:
     assert is_network(Relations(sp.csr_array(np.hstack([signed, signed])), np.zeros(3, dtype=np.int64)).matrix)
 
 
+LATE = """
+import importlib, sys
+import numpy as np, pandas as pd
+import celosia as cz
+from benchmarks.instances import instance
+from numba.core.dispatcher import Dispatcher
+
+verb = importlib.import_module("celosia.protection.protect")
+compile_kernels, before = verb.compile_kernels, set()
+
+def note(*given, **how):
+    before.update(sys.modules)
+    return compile_kernels(*given, **how)
+
+verb.compile_kernels = note
+rng = np.random.default_rng(3)
+records = pd.DataFrame({name: rng.integers(0, 9, 2000).astype(str) for name in "abc"})
+records = records.assign(firm=np.arange(2000).astype(str), value=rng.integers(1, 1000, 2000))
+product = cz.tabulate(records, by=["a", "b", "c"], value="value", respondent="firm")
+outsider = [cz.Attacker.external(product)]
+runs = [(instance("t20x10"), cz.Suppress()), (cz.read_jj(sys.argv[1]), cz.Suppress())]
+runs += [(cz.assess(product, cz.PPercent(20), attackers=outsider), cz.Suppress())]
+runs += [(cz.assess(product, cz.PPercent(20)), cz.Mixed(secret=1))]
+for risk, method in runs:
+    try:
+        cz.protect(risk, method, time_limit=0.3)
+    except cz.CelosiaError:
+        pass
+    late = [name for name in sys.modules if name.startswith("celosia.") and name not in before]
+    found = [name for name in late if any(isinstance(one, Dispatcher) for one in vars(sys.modules[name]).values())]
+    print(*found)
+"""
+
+
+def test_what_has_kernels_is_loaded_before_the_clock_starts(tmp_path: Path) -> None:
+    """In a process that has loaded nothing: later it would be compiled on the clock."""
+    cz.write_jj(instance("d3a"), tmp_path / "d3a.jj")
+    command = [sys.executable, "-W", "ignore", "-c", LATE, str(tmp_path / "d3a.jj")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=PROJECT)
+    assert len(done.stdout.splitlines()) == 4
+    assert done.stdout.split() == []
+
+
 WITHOUT_NUMBAS_MODULES = """
 import sys
 import celosia as cz
