@@ -9,6 +9,10 @@ from hypothesis import HealthCheck, settings
 
 from celosia.presses import ignores_presses
 
+# Two workers have a processor each: threads of linear algebra would wait for work on each other's, and for long.
+# Set before anything loads numpy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Shells have background jobs ignore Ctrl-C, and children inherit that; tests press it, in this process and in children.
 if ignores_presses():
     signal.signal(signal.SIGINT, signal.default_int_handler)

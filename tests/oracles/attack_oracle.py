@@ -7,7 +7,7 @@ all whole tables, one by one. The slower ones judge the faster one in ``test_aud
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -62,11 +62,14 @@ def solved(case: Situation) -> Solved:
             continue
         rows[len(led)], rows[place] = rows[place], rows[len(led)]
         head = rows[len(led)]
-        head[:] = [entry / head[column] for entry in head]
+        if head[column] != 1:
+            head[:] = [entry / head[column] for entry in head]
+        filled = [(i, own) for i, own in enumerate(head) if own]
         for k, row in enumerate(rows):
             if k != len(led) and row[column]:
                 factor = row[column]
-                row[:] = [entry - factor * own for entry, own in zip(row, head, strict=True)]
+                for i, own in filled:
+                    row[i] -= factor * own
         led.append(column)
     free = [column for column in range(len(unknown)) if column not in led]
     factors = [[Fraction(0)] * len(free) for _ in range(n)]
@@ -80,7 +83,7 @@ def solved(case: Situation) -> Solved:
 def ends(case: Situation) -> list[tuple[End, End]]:
     """Return the ends of every cell's interval, by the simplex method in whole numbers."""
     found = solved(case)
-    tableau = _Tableau.of(case, found.factors)
+    tableau = _Tableau.of(case, found.factors, range(len(case.truth)))
     out: list[tuple[End, End]] = []
     for cell, value in enumerate(case.truth):
         up, down = tableau.maximum(cell, 1), tableau.maximum(cell, -1)
@@ -90,70 +93,86 @@ def ends(case: Situation) -> list[tuple[End, End]]:
 
 def furthest(case: Situation, cell: int) -> End:
     """Return how far above its true value a cell can be."""
-    return _Tableau.of(case, solved(case).factors).maximum(cell, 1)
+    return _Tableau.of(case, solved(case).factors, [cell]).maximum(cell, 1)
 
 
 @dataclass
 class _Tableau:
-    """Rows ``A t <= b`` with ``b >= 0``, free variables split in two, and an objective row per cell below them.
+    """Rows ``A t <= b`` with ``b >= 0``, free variables split in two, and an objective row per cell that moves below.
 
     All entries are whole and share the denominator `scale` (Edmonds' way of pivoting: the division comes out even).
+    Columns are those of the variables that are not in the basis; the others' would be those of the identity.
     """
 
     entries: list[list[int]]
     basis: list[int]
+    outside: list[int]
     scale: int
-    n_rows: int
-    units: list[int]
+    goals: dict[int, tuple[int, int]]
+    """The objective row of each cell that moves, and its denominator."""
 
     @classmethod
-    def of(cls, case: Situation, factors: Sequence[Sequence[Fraction]]) -> _Tableau:
-        limits: list[tuple[list[Fraction], Fraction]] = []
-        for i, line in enumerate(factors):
-            if any(line):
-                low, high, value = case.lower[i], case.upper[i], case.truth[i]
-                if high is not None:
-                    limits.append((list(line), high - value))
-                if low is not None:
-                    limits.append(([-entry for entry in line], value - low))
-        entries = []
-        for k, (line, room) in enumerate(limits):
-            unit = lcm(room.denominator, *(entry.denominator for entry in line))
-            whole = [int(entry * unit) for entry in line]
-            slack = [int(k == other) for other in range(len(limits))]
-            entries.append([*whole, *(-entry for entry in whole), *slack, int(room * unit)])
-        units = []
-        for line in factors:
-            unit = lcm(1, *(entry.denominator for entry in line))
-            whole = [int(entry * unit) for entry in line]
-            entries.append([*(-entry for entry in whole), *whole, *[0] * len(limits), 0])
-            units.append(unit)
+    def of(cls, case: Situation, factors: Sequence[Sequence[Fraction]], asked: Iterable[int]) -> _Tableau:
+        entries: list[list[int]] = []
+        wholes = [_whole(line) for line in factors]
+        for (whole, unit), low, high, value in zip(wholes, case.lower, case.upper, case.truth, strict=True):
+            if any(whole):
+                for side, end in ((1, high), (-1, low)):
+                    if end is not None:
+                        room = side * (end - value) * unit
+                        line = [side * room.denominator * entry for entry in whole]
+                        entries.append([*line, *(-entry for entry in line), room.numerator])
+        n_limits, goals = len(entries), {}
+        for cell in asked:
+            whole, unit = wholes[cell]
+            if any(whole):
+                goals[cell] = len(entries), unit
+                entries.append([*(-entry for entry in whole), *whole, 0])
         first = 2 * len(factors[0]) if factors else 0
-        return cls(entries, list(range(first, first + len(limits))), 1, len(limits), units)
+        return cls(entries, list(range(first, first + n_limits)), list(range(first)), 1, goals)
 
     def maximum(self, cell: int, sign: int) -> End:
         """Return how far a cell can move up (1) or down (-1)."""
-        goal = self.n_rows + cell
+        if cell not in self.goals:
+            return Fraction(0)
+        goal, unit = self.goals[cell]
         while True:
             costs = self.entries[goal]
-            column = next((j for j, cost in enumerate(costs[:-1]) if sign * cost < 0), None)
-            if column is None:
-                return Fraction(sign * costs[-1], self.scale * self.units[cell])
-            if not self._improved(column):
+            columns = [j for j in range(len(self.outside)) if sign * costs[j] < 0]
+            if not columns:
+                return Fraction(sign * costs[-1], self.scale * unit)
+            if not self._improved(min(columns, key=self.outside.__getitem__)):
                 return None
 
     def _improved(self, column: int) -> bool:
-        rows = [k for k in range(self.n_rows) if self.entries[k][column] > 0]
+        rows = [k for k in range(len(self.basis)) if self.entries[k][column] > 0]
         if not rows:
             return False
-        pivot = min(rows, key=lambda k: (Fraction(self.entries[k][-1], self.entries[k][column]), self.basis[k]))
-        head, own = self.entries[pivot], self.entries[pivot][column]
+        pivot = rows[0]
+        for k in rows[1:]:  # the smallest ratio of its last entry to that in the column
+            one, other = self.entries[k], self.entries[pivot]
+            less = one[-1] * other[column] - other[-1] * one[column]
+            if less < 0 or (not less and self.basis[k] < self.basis[pivot]):
+                pivot = k
+        head, scale = self.entries[pivot], self.scale
+        own = head[column]
         for k, row in enumerate(self.entries):
             if k != pivot:
                 factor = row[column]
-                row[:] = [(a * own - factor * b) // self.scale for a, b in zip(row, head, strict=True)]
-        self.basis[pivot], self.scale = column, own
+                if factor:
+                    row[:] = [(a * own - factor * b) // scale for a, b in zip(row, head, strict=True)]
+                    row[column] = -factor
+                elif own != scale:
+                    row[:] = [a * own // scale for a in row]
+        head[column], self.scale = scale, own
+        self.basis[pivot], self.outside[column] = self.outside[column], self.basis[pivot]
         return True
+
+
+def _whole(line: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return numbers times their common denominator, and that."""
+    unit = lcm(1, *(entry.denominator for entry in line))
+    return [entry.numerator * (unit // entry.denominator) for entry in line], unit
 
 
 def ends_by_vertices(case: Situation) -> list[tuple[End, End]]:
@@ -224,8 +243,7 @@ def whole_ends(case: Situation, most: int = 2_000) -> list[tuple[End, End]] | No
 def _whole_tables(
     case: Situation, factors: Sequence[Sequence[Fraction]], ranges: Sequence[range]
 ) -> Iterator[list[int]]:
-    units = [lcm(1, *(entry.denominator for entry in line)) for line in factors]
-    lines = [[int(entry * unit) for entry in line] for line, unit in zip(factors, units, strict=True)]
+    lines, units = zip(*map(_whole, factors), strict=True)
     known = [int(value) for value in case.truth]
     lowest = [None if low is None else ceil(low) for low in case.lower]
     highest = [None if high is None else floor(high) for high in case.upper]

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
+from math import ceil, floor, gcd, lcm
 
 from tests.oracles.attack_oracle import End, Situation, ends
 
 _MOST_TABLES = 80
 _MOST_FREE = 2  # cells beside whole ones that are left open by these
 
-Limit = tuple[tuple[Fraction, ...], Fraction]
-"""Coefficients of the open cells, and what they sum to at most."""
+Limit = tuple[tuple[int, ...], int]
+"""Coefficients of the open cells, and what they sum to at most, times what makes whole numbers of all."""
 
 
 def partly_whole_ends(case: Situation, whole: frozenset[int]) -> list[tuple[End, End]] | None:
@@ -97,9 +97,10 @@ def _ends_of(
     limits: list[Limit] = []
     for (line, moved), low, high in zip(lines, case.lower, case.upper, strict=True):
         if high is not None:
-            limits.append((line, high - moved))
+            limits.append(_limit(line, high - moved))
         if low is not None:
-            limits.append((tuple(-factor for factor in line), moved - low))
+            limits.append(_limit([-factor for factor in line], moved - low))
+    limits = list(dict.fromkeys(limits))
     out: list[tuple[End, End]] = []
     for line, moved in lines:
         interval = _reach(limits, line)
@@ -112,22 +113,33 @@ def _ends_of(
 
 def _reach(limits: Sequence[Limit], line: Sequence[Fraction]) -> tuple[End, End] | None:
     """Return the least and the most of a sum within limits, None where nothing lies within them."""
-    size, one = len(line), Fraction(1)
-    both = [((*own, Fraction(0)), room) for own, room in limits]
-    both += [((*(-entry for entry in line), one), Fraction(0)), ((*line, -one), Fraction(0))]
+    size = len(line)
+    both: list[Limit] = [((*own, 0), room) for own, room in limits]
+    both += [
+        _limit([*(-entry for entry in line), Fraction(1)], Fraction(0)),
+        _limit([*line, Fraction(-1)], Fraction(0)),
+    ]
     for place in range(size):
         both = list(dict.fromkeys(_without(both, place)))
     lows, highs = [], []
     for own, room in both:
         factor = own[size]
         if factor > 0:
-            highs.append(room / factor)
+            highs.append(Fraction(room, factor))
         elif factor < 0:
-            lows.append(room / factor)
+            lows.append(Fraction(room, factor))
         elif room < 0:
             return None
     low, high = (max(lows) if lows else None), (min(highs) if highs else None)
     return None if low is not None and high is not None and low > high else (low, high)
+
+
+def _limit(line: Sequence[Fraction], room: Fraction) -> Limit:
+    """Return a limit in the smallest whole numbers."""
+    unit = lcm(room.denominator, *(entry.denominator for entry in line))
+    whole = [entry.numerator * (unit // entry.denominator) for entry in (*line, room)]
+    common = gcd(*whole) or 1
+    return tuple(entry // common for entry in whole[:-1]), whole[-1] // common
 
 
 def _without(limits: Sequence[Limit], place: int) -> Iterator[Limit]:

@@ -182,10 +182,15 @@ def test_a_cell_that_is_not_there_cannot_be_explained(run: Run) -> None:
 
 
 def test_from_the_shell_the_code_is_the_process_s(folder: Path) -> None:
-    for name, code in (("good.csv", 0), ("bad.csv", 1), ("absent.csv", 2)):
-        arguments = [COMMAND, "audit", "problem.jj", "--release", name]
-        answer = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-        assert answer.returncode == code
+    """That of an attack; `verify` shows that the others are (test_verify_command.py)."""
+    arguments = [COMMAND, "audit", "problem.jj", "--release", "bad.csv"]
+    answer = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert answer.returncode == 1
+
+
+@pytest.mark.parametrize(("name", "code"), [("good.csv", 0), ("bad.csv", 1), ("absent.csv", 2)])
+def test_the_code_says_whether_it_is_safe(run: Run, name: str, code: int) -> None:
+    assert run("audit", "problem.jj", "--release", name)[0] == code
 
 
 def test_neither_words_nor_json_tell_a_hidden_value_or_an_end(folder: Path, run: Run) -> None:

@@ -327,7 +327,7 @@ def test_a_search_is_kept_and_resumed(capsys: pytest.CaptureFixture[str], hard: 
         "protect",
         str(hard),
         "--time-limit",
-        "3",
+        "1",
         "--resume",
         "night.state",
         "--state",
@@ -371,7 +371,7 @@ def test_ctrl_c_leaves_a_state(capsys: pytest.CaptureFixture[str], hard: Path) -
     out, _ = process.communicate(timeout=60)
     found = json.loads(out)
     assert process.returncode == 0
-    again: Any = told(capsys, "protect", str(hard), "--time-limit", "3", "--resume", str(state))
+    again: Any = told(capsys, "protect", str(hard), "--time-limit", "1", "--resume", str(state))
     assert again["objective"] <= found["objective"]
     assert again["bound"] >= found["bound"]
 

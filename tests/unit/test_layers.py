@@ -22,6 +22,8 @@ MODULES = {
 def nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield what is executed: all but blocks for type checkers."""
     for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            continue  # imports are statements, and stand among statements
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             yield node
             yield from nodes(node)

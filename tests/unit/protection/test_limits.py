@@ -138,7 +138,7 @@ def test_a_limit_holds_with_workers() -> None:
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 @few_and_many(
-    6, 60, st.floats(0.05, 0.6), st.sampled_from(["suppress", "interval", "combined", "mixed", "round", "perturb"])
+    4, 60, st.floats(0.05, 0.6), st.sampled_from(["suppress", "interval", "combined", "mixed", "round", "perturb"])
 )
 def test_whenever_a_limit_comes_what_it_leaves_is_safe(limit: float, name: str) -> None:
     method, _ = METHODS[name]

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.system.filled_rows import take_filled_rows
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.errors import DataError
 from celosia.table.fixed import Fixed
@@ -123,12 +124,11 @@ def attacker_system(
         up = np.where(up >= ENDLESS, ENDLESS, up // step)
         decimals = 0 if bool(known.all()) else decimals
     cells = np.flatnonzero((down > 0) | (up > 0))
-    matrix = sp.csr_array(table.relations.matrix[:, cells])
-    relations = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    matrix, relations = take_filled_rows(table.relations.matrix[:, cells])
     redundant = find_implied_rows(table.relations.matrix) if redundant is None else redundant
     return System(
         cells=cells,
-        matrix=_in_steps(sp.csr_array(matrix[relations]), known[cells], decimals),
+        matrix=_in_steps(matrix, known[cells], decimals),
         relations=relations,
         implied=redundant[relations],
         down=down[cells],

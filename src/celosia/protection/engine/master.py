@@ -94,7 +94,8 @@ class CutPool:
             values = np.concatenate([np.zeros(0), *(cut.values for cut in new)])
             rows = sp.csr_array((values, columns, starts), shape=(len(new), n))
             self._rows = rows if self._rows is None else sp.csr_array(sp.vstack([self._rows, rows], format="csr"))
-        return self._rows if isinstance(places, slice) else sp.csr_array(self._rows[places])
+        every = isinstance(places, slice) or np.array_equal(places, np.arange(len(self.cuts)))
+        return self._rows if every else sp.csr_array(self._rows[places])
 
 
 class Master:

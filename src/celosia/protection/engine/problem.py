@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.system.filled_rows import take_filled_rows
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
@@ -117,15 +118,13 @@ class ProtectionProblem:
         He does not know here that values are whole numbers, and concludes less: a requirement that he violates, an
         attacker who knows it violates as well.
         """
-        known = np.arange(self.matrix.shape[0]) if rows is None else rows
-        matrix = sp.csr_array(self.matrix[known][:, columns])
-        used = np.flatnonzero(np.diff(matrix.indptr) > 0)
-        rows = known[used]
+        known = self.matrix if rows is None else self.matrix[rows]
+        matrix, used = take_filled_rows(known[:, columns])
         return System(
             cells=columns,
-            matrix=sp.csr_array(matrix[used]),
-            relations=rows,
-            implied=self.implied[used] & (len(known) == self.matrix.shape[0]),
+            matrix=matrix,
+            relations=used if rows is None else rows[used],
+            implied=self.implied[used] & (known.shape[0] == self.matrix.shape[0]),
             down=self.down[attacker][columns],
             up=self.up[attacker][columns],
             whole=np.zeros(len(columns), dtype=bool),
@@ -142,14 +141,13 @@ class ProtectionProblem:
 
     def part(self, columns: NDArray[np.int64], requirements: NDArray[np.int64]) -> ProtectionProblem:
         """Return the problem of some columns, to which these requirements belong."""
-        matrix = sp.csr_array(self.matrix[:, columns])
-        rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        matrix, rows = take_filled_rows(self.matrix[:, columns])
         place = np.full(len(self), -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
         own = self.requirements.take(requirements)
         return ProtectionProblem(
             cells=self.cells[columns],
-            matrix=sp.csr_array(matrix[rows]),
+            matrix=matrix,
             implied=self.implied[rows],
             up=self.up.take(columns, axis=1),
             down=self.down.take(columns, axis=1),
@@ -240,12 +238,11 @@ def problem_of(
         factor = 10 ** (decimals - system.digits)
         up[k, place] = np.where(system.up >= ENDLESS, ENDLESS, system.up * factor)
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
-    matrix = sp.csr_array(table.relations.matrix[:, cells])
-    rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    matrix, rows = take_filled_rows(table.relations.matrix[:, cells])
     product = find_product_structure(table)
     return ProtectionProblem(
         cells=cells,
-        matrix=sp.csr_array(matrix[rows]),
+        matrix=matrix,
         implied=redundant[rows],
         up=up,
         down=down,
