@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.certificate.canonical import ALL_REACHED, NO_RANGES, SAFE, digests
 from celosia.certificate.claim import Claim, RangeEnds, Terms
-from celosia.certificate.whole import Whole, compact, minus, starts_of, sums, times, within
+from celosia.certificate.whole import Whole, compact, minus, remainders, starts_of, sums, times, within
 from celosia.errors import Problem, pluralise
 from celosia.pattern.entries import ADJUSTED, INTERVAL, SHOWN, WITH_BOUNDS, WITH_VALUE, Fault
 
@@ -39,7 +39,7 @@ def broken_relations(claim: Claim) -> NDArray[np.bool_]:
 def cell_findings(claim: Claim) -> Iterator[Fault]:
     """Yield the cells about which table, release and attackers contradict themselves or each other."""
     lower, upper = claim.bounds
-    broken = claim.whole & np.asarray(claim.values % claim.unit != 0, dtype=bool)
+    broken = claim.whole & np.asarray(remainders(claim.values, claim.unit) != 0, dtype=bool)
     yield broken, "the value is no whole number, though the certificate says so.", ""
     valued, bounded = claim.of_status(*WITH_VALUE), claim.of_status(*WITH_BOUNDS)
     shown, interval, shows = claim.of_status(SHOWN), claim.of_status(INTERVAL), claim.published.given

@@ -47,6 +47,11 @@ def minus(one: Whole, other: Whole) -> Whole:
     return plus(one, -other)
 
 
+def remainders(numbers: Whole, divisor: int) -> Whole:
+    """Return what is left when numbers are divided."""
+    return np.asarray((numbers.astype(object) if divisor >= LARGEST else numbers) % divisor)
+
+
 def sums(numbers: Whole, starts: NDArray[np.int64]) -> Whole:
     """Return the sums of consecutive parts: part k begins at ``starts[k]`` and ends where the next begins."""
     wide = largest(numbers) * max(1, len(numbers)) >= LARGEST
