@@ -43,8 +43,12 @@ class Flipping:
         self._integers, self._binary = integers, (program.lower[integers] >= 0) & (program.upper[integers] <= 1)
 
     def run(self) -> None:
-        """Flip until nothing is gained, in a share of the time that is left; in large tables only."""
-        if len(self._relaxation.modes.hiding) < self._parameters.hiding_columns:
+        """Flip until nothing is gained, in a share of the time that is left.
+
+        In large tables only, and not where cells form no networks: there completing one point may take minutes.
+        """
+        small = len(self._relaxation.modes.hiding) < self._parameters.hiding_columns
+        if small or self._relaxation.separator.has_programs:
             return
         left = self._stop.left
         late = 0.0 if math.isinf(left) else (1.0 - self._parameters.flipping_share) * left

@@ -21,9 +21,11 @@ from celosia.solve.registry import backends
 FLIPS = replace(SEARCH, hiding_columns=1)
 
 
-def problem_and_modes(seed: int) -> tuple[ProtectionProblem, Modes]:
-    """Return a table of 60 cells whose cells are shown, hidden or ranges: narrow ones are cheaper, wide ones not."""
-    problem = problem_of(drawn(((2, 3), (4,)), seed=seed), integer=False)
+def problem_and_modes(
+    seed: int, shape: tuple[tuple[int, ...], ...] = ((2, 3), (4,))
+) -> tuple[ProtectionProblem, Modes]:
+    """Return a small table whose cells are shown, hidden or ranges: narrow ones are cheaper, wide ones not."""
+    problem = problem_of(drawn(shape, seed=seed), integer=False)
     width, hide = np.ones(len(problem)), np.random.default_rng(seed).uniform(0.5, 10.0, len(problem))
     prices = HidingPrices(width, width, hide)
     return problem, formulate_without_numbers(problem, prices, np.full(len(problem), np.inf))
@@ -76,10 +78,18 @@ def test_flips_change_no_bound_and_end_with_their_time() -> None:
     assert search.bound == before
 
 
-def test_small_tables_are_not_flipped() -> None:
-    problem, modes = problem_and_modes(0)
+@pytest.mark.parametrize(
+    ("shape", "parameters"),
+    [(((2, 3), (4,)), SEARCH), (((3,), (3,), (3,)), FLIPS)],
+    ids=["small", "no network"],
+)
+def test_small_tables_and_those_that_are_no_networks_are_not_flipped(
+    shape: tuple[tuple[int, ...], ...], parameters: ModeSearchParameters
+) -> None:
+    problem, modes = problem_and_modes(0, shape)
     start = cheapest_with(problem, modes, np.zeros(len(modes.integers)))
-    search = search_over(problem, modes, SEARCH)
+    search = search_over(problem, modes, parameters)
+    assert start.best is not None
     search.learn([], search.bound, start.best)
     search.flip(Clock(None))
     assert search.best is start.best
