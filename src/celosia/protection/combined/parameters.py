@@ -36,9 +36,12 @@ class CombinedParameters(IntervalParameters):
     thinning_loss, thinning_share
         Share of the cost, 0 to 1, by which fewer ranges may cost more: a search takes no smaller gap for one. And share
         of the time that is left after a search, 0 to 1, in which they are looked for.
-    charges
+    thinning_flips
+        Share of that time, 0 to 1, in which whole numbers are flipped before, where a gap is allowed.
+    charges, charge_halvings
         What every range is charged then, one after the other, in parts of that loss by the number of ranges, above 0:
-        most of what is charged is never paid.
+        most of what is charged is never paid. And how often, 0 or more, the factor is halved between the last charge
+        that the loss allows and the first that it does not.
     """
 
     first_share: float = 0.25
@@ -50,7 +53,9 @@ class CombinedParameters(IntervalParameters):
     least_seconds: float = 2.0
     thinning_loss: float = 2 * TREE_BOUND
     thinning_share: float = 0.5
+    thinning_flips: float = 0.4
     charges: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
+    charge_halvings: int = 3
 
     def __post_init__(self) -> None:
         IntervalParameters.__post_init__(self)
@@ -62,8 +67,10 @@ class CombinedParameters(IntervalParameters):
             "counting_share",
             "thinning_loss",
             "thinning_share",
+            "thinning_flips",
         )
-        check_ranges(self, start_columns=(1, None), charges=(0.0, None), **dict.fromkeys(shares, (0.0, 1.0)))
+        counts = {"start_columns": (1, None), "charge_halvings": (0, None)}
+        check_ranges(self, charges=(0.0, None), **counts, **dict.fromkeys(shares, (0.0, 1.0)))
 
 
 COMBINED = CombinedParameters()

@@ -8,7 +8,8 @@ incumbent and its ranges alone,
 
 is solved again and again, :math:`W_i` being the widths of the last solution, so that ranges that stay as they are
 are charged :math:`\lambda` and narrower ones are closed. Charges grow as long as the cost stays below a limit: hardly
-more than the incumbent costs, or whatever is within the gap that is asked for.
+more than the incumbent costs, or whatever is within the gap that is asked for. Where a gap is asked for, single cells
+are flipped before (`celosia.protection.engine.heuristics.flipping`), because a cheaper point leaves more to spend.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import SolverError
 from celosia.protection.combined.parameters import CombinedParameters
+from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.intervals.search import RangeSearches, RangesT
 from celosia.solve.clock import Clock
@@ -48,6 +50,7 @@ def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters
     thinning = _Thinning(search, best, whole.share_of_rest(parameters.thinning_share), parameters)
     try:
         with suppress(DeadlineError, SolverError, ArithmeticError):
+            thinning.flip()
             thinning.run()
     except KeyboardInterrupt:
         searches.run.clock.stop()
@@ -87,27 +90,47 @@ class _Thinning:
     def _count(self, v: Floats) -> int:
         return int(np.count_nonzero(self._opens @ v))
 
+    def flip(self) -> None:
+        """Look for a cheaper point where the gap allows a dearer one: what is gained is spent on fewer ranges."""
+        if self.search.run.gap > 0:
+            self.search.flip(self.clock.share_of_rest(self.parameters.thinning_flips))
+            self.best = self.best if self.search.best is None else self.search.best
+
     def run(self) -> None:
-        """Charge ranges more and more, as long as the cost allows it and there is time."""
-        parameters, modes = self.parameters, self.search.modes
-        cost = modes.cost(self.best)
+        """Charge ranges more and more, as long as the cost allows it and there is time; then a little less."""
+        parameters, cost = self.parameters, self.search.modes.cost(self.best)
         limit = max(cost + parameters.thinning_loss * abs(cost), self._dearest_within_the_gap)
         charge = (limit - cost) / max(self._count(self.best), 1)
-        cuts = self.search.pool
+        paid, cuts = 0.0, self.search.pool.cuts
         for times in parameters.charges:
-            known, at = np.inf, self.best
-            while self.clock.left > 0 and self._count(at) < known:
-                known = self._count(at)
-                step = self._open(at, times * charge)
-                step.pool.add(cuts.cuts)
-                step.solve()
-                if step.best is None:
-                    return
-                cuts, at = step.pool, self._close(step.best)
-                if modes.cost(at) > limit:
-                    return
-                if self._count(at) < self._count(self.best):
-                    self.best = at
+            cuts, cheap = self._charge(times * charge, limit, cuts)
+            if not cheap:
+                break
+            paid = times * charge
+        else:
+            return
+        dear = times * charge
+        for _ in range(parameters.charge_halvings if paid else 0):
+            between = float(np.sqrt(paid * dear))
+            cuts, cheap = self._charge(between, limit, cuts)
+            paid, dear = (between, dear) if cheap else (paid, between)
+
+    def _charge(self, charge: float, limit: float, cuts: list[Cut]) -> tuple[list[Cut], bool]:
+        """Charge every range so much, as long as there are fewer; return cuts, and whether that is within the limit."""
+        known, at = np.inf, self.best
+        while self.clock.left > 0 and self._count(at) < known:
+            known = self._count(at)
+            step = self._open(at, charge)
+            step.pool.add(cuts)
+            step.solve()
+            if step.best is None:
+                return cuts, False
+            cuts, at = step.pool.cuts, self._close(step.best)
+            if self.search.modes.cost(at) > limit:
+                return cuts, False
+            if self._count(at) < self._count(self.best):
+                self.best = at
+        return cuts, True
 
     def _open(self, at: Floats, charge: float) -> ModeSearch:
         """Return a search among the ranges of a point whose widths are charged by slopes."""

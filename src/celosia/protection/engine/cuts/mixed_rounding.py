@@ -200,12 +200,14 @@ class _Rounder:
     def round(self, rows: _AggregatedRows) -> Iterator[tuple[Floats, float, float]]:
         """Yield the most violated cut of each row: coefficients, right side, and its distance from the point."""
         values, right = self._substitute(rows)
-        whole, continuous = np.where(self.whole, values, 0.0), np.where(self.whole, 0.0, np.maximum(values, 0.0))
-        far = (continuous * self._rest).sum(axis=1)
+        columns = np.flatnonzero(self.whole)
+        whole, continuous = values[:, columns], np.where(self.whole, 0.0, np.maximum(values, 0.0))
+        far, squares = (continuous * self._rest).sum(axis=1), (continuous**2).sum(axis=1)
         best = np.full(len(right), self.parameters.least_distance)
         found: dict[int, tuple[Floats, float]] = {}
-        for divisor in self._divisors(whole):
-            for up in self._complements:
+        for divisor in self._divisors(whole, np.searchsorted(columns, self.fractional)):
+            for complemented in self._complements:
+                up, x = complemented[columns], self.x[columns]
                 wanted = (right - whole[:, up].sum(axis=1)) / divisor
                 wanted -= ROUNDED_COEFFICIENT * (1.0 + np.abs(wanted))  # a smaller right side keeps a row valid
                 floor = np.floor(wanted)
@@ -215,15 +217,17 @@ class _Rounder:
                     continue
                 rounded = self._round_coefficients(whole[usable] / divisor[usable, None], part[usable], up)
                 scale = 1.0 / (divisor[usable] * part[usable])
-                reach = (rounded * np.where(up, 1.0 - self.x, self.x)).sum(axis=1) + far[usable] * scale
-                size = np.sqrt((rounded**2).sum(axis=1) + (continuous[usable] ** 2).sum(axis=1) * scale**2)
+                reach = rounded @ np.where(up, 1.0 - x, x) + far[usable] * scale
+                size = np.sqrt((rounded**2).sum(axis=1) + squares[usable] * scale**2)
                 distance = (floor[usable] + 1.0 - reach) / np.maximum(size, 1.0)
                 for place in np.flatnonzero(distance > best[usable]).tolist():
                     row = int(usable[place])
                     best[row] = distance[place]
-                    cut = rounded[place] + continuous[row] * scale[place]
-                    side = floor[row] + 1.0 - float(cut[up].sum())
-                    found[row] = self._restore(np.where(up, -cut, cut), side, rows, row, float(scale[place]))
+                    cut = continuous[row] * scale[place]
+                    cut[columns] = rounded[place]
+                    side = floor[row] + 1.0 - float(cut[complemented].sum())
+                    restored = np.where(complemented, -cut, cut)
+                    found[row] = self._restore(restored, side, rows, row, float(scale[place]))
         for cut, side in found.values():
             distance = (side - float(cut @ self.x)) / max(float(np.sqrt((cut**2).sum())), 1e-300)
             if distance > self.parameters.least_distance:
@@ -251,9 +255,9 @@ class _Rounder:
         """Which variables are complemented, one way after the other: those above a half, those that are one."""
         return self.binary & (self.x > 0.5), self.binary & (self.x >= 1.0 - INTEGRAL)  # noqa: PLR2004  (a half)
 
-    def _divisors(self, whole: Floats) -> Iterator[Floats]:
+    def _divisors(self, whole: Floats, fractional: NDArray[np.int64]) -> Iterator[Floats]:
         """Yield a divisor for every row: coefficients of the most fractional variables, and parts of them."""
-        size = np.abs(whole[:, self.fractional])
+        size = np.abs(whole[:, fractional])
         least = self.parameters.least_divisor * np.abs(whole).max(axis=1, initial=0.0)
         size = np.where(size > least[:, None], size, 0.0)
         away = np.minimum(self.x[self.fractional] % 1.0, 1.0 - self.x[self.fractional] % 1.0)

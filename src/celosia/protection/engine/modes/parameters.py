@@ -99,6 +99,10 @@ class ModeSearchParameters:
     completed
         Where these cells are hidden, ranges are narrowed until less than this share of the cost, 0 to 1, is to be
         gained: other cells promise more.
+    flipping_share, flipping_gain
+        Share of the time that is left after a dive, 0 to 1, in which single whole numbers of 0 or 1 are flipped, in
+        tables of `hiding_columns`: a tree over all seldom finds better points. And the share of the cost, 0 to 1, that
+        a flip must promise.
     most_steps
         Bounds of whole numbers are narrowed where the gap is worth fewer steps of one than this, 1 or more: of binaries
         one.
@@ -132,12 +136,24 @@ class ModeSearchParameters:
     hiding_columns: int = 250
     hiding_shares: tuple[float, ...] = (0.7, 0.5, 0.3, 0.1)
     completed: float = 0.002
+    flipping_share: float = 0.5
+    flipping_gain: float = 1e-4
     most_steps: int = 1_000
     round_gap_parts: int = 3
     effort: float = 0.3
 
     def __post_init__(self) -> None:
-        shares = "tail", "postponed", "stall", "fractional", "dived", "effort", "completed"
+        shares = (
+            "tail",
+            "postponed",
+            "stall",
+            "fractional",
+            "dived",
+            "effort",
+            "completed",
+            "flipping_share",
+            "flipping_gain",
+        )
         ones = (
             "uneven_costs",
             "raisings",

@@ -3,6 +3,7 @@
     cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.relaxation`
     widen      make a point safe whose whole numbers are fixed                        `engine.heuristics.widening`
     dive       fix whole numbers one part after another, cutting in between           `engine.heuristics.diving`
+    flip       change single whole numbers of 0 or 1 of the incumbent                 `engine.heuristics.flipping`
     branch     the master with whole numbers; separate its solution; again            `engine.modes.tree_search`
 
 The loop is `celosia.protection.engine.branch_and_cut`. Components that share nothing are searched apart
@@ -25,6 +26,7 @@ from celosia.presses import admit_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.heuristics.diving import Diving
+from celosia.protection.engine.heuristics.flipping import Flipping
 from celosia.protection.engine.heuristics.widening import Widening
 from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.master import CutPool, Point
@@ -110,6 +112,7 @@ class ModeSearch(BranchAndCut[np.float64]):
         self.requirements = PointRequirements(oracle, found, self.relaxation, stop)
         self._widening = Widening(found, self.relaxation, self.requirements)
         self._diving = Diving(found, stop, self.relaxation, self._widening)
+        self._flipping = Flipping(found, stop, self.relaxation, self._diving)
         self._tree = ModeTree(found, stop, self.relaxation, self.requirements, self._diving, run.solver, run.gap)
 
     @property
@@ -235,6 +238,14 @@ class ModeSearch(BranchAndCut[np.float64]):
         self.run, self._stop.clock = replace(self.run, clock=clock), clock
         self.solve()
 
+    def flip(self, clock: Clock) -> None:
+        """Search around the incumbent, also where it is within the gap, until another clock leaves no time."""
+        self._stop.clock = clock
+        self._stop.begin(0.0, np.inf)
+        with suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+            self._flipping.run()
+        check()
+
     def _begin(self) -> None:
         self._is_first = True
         if self.separator.is_hopeless:
@@ -260,6 +271,7 @@ class ModeSearch(BranchAndCut[np.float64]):
             self._diving.round_hiding(self._point)
         self._is_first = False
         self._diving.dive(self._point)
+        self._flipping.run()
 
     def _strengthen(self) -> None:
         """Do nothing: mixed-integer rounding follows the first cuts at once, for the sake of dives."""
