@@ -14,6 +14,9 @@ from celosia.job.methods.sections import SECTIONS
 from celosia.job.sections.part import describe_options
 from celosia.job.sections.selection import Selection
 
+_OWN_ONLY = f"{__name__}.own_only"
+"""Under this name a context knows that a line has no option of a method."""
+
 
 class MethodCommand(click.Command):
     """A command that has the options of all methods, too.
@@ -24,18 +27,14 @@ class MethodCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, and with them those of all methods where this line may have one."""
-        own = super().get_params(ctx)
-        return own if ctx.meta.get(_OWN_ONLY) else [*own[:-1], *_method_options(), own[-1]]
+        *own, helping = super().get_params(ctx)
+        return [*own, *(() if ctx.meta.get(_OWN_ONLY) else _method_options()), helping]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read a line."""
         own = {said for option in self.params for said in (*option.opts, *option.secondary_opts)}
         ctx.meta[_OWN_ONLY] = all(said.partition("=")[0] in own for said in args if said.startswith("-"))
         return super().parse_args(ctx, args)
-
-
-_OWN_ONLY = f"{__name__}.own_only"
-"""Under this name a context knows that a line has no option of a method."""
 
 
 @cache
