@@ -156,14 +156,29 @@ def _choose_attackers(
 
 
 def _attacker_systems(release: Release, risk: Risk, whole: NDArray[np.bool_]) -> Iterator[tuple[System, Parts | None]]:
-    """Yield the system of every attacker and its components, None where there is no time to solve anything."""
+    """Yield the system of every attacker and its components, None where there is no time to solve anything.
+
+    Most attackers differ in bounds alone: with the same unknown cells as the last one, a system has its components.
+    """
     relations = risk.table.relations.matrix
+    last: tuple[System, Parts] | None = None
     none, redundant = np.zeros(relations.shape[0], dtype=bool), cache(partial(find_implied_rows, relations))
     for attacker in risk.attackers:
         known = [release.bounds(), (attacker.lower, attacker.upper)]
         names = ["release", f"attacker {attacker.name!r}"]
         system = attacker_system(risk.table, known, names=names, whole=whole, redundant=none)
-        yield decompose_into_networks(system, redundant) if deadline.left() > 0 else (system, None)
+        if deadline.left() <= 0:
+            yield system, None
+        elif last is not None and _have_same_relations(system, last[0]):
+            yield replace(system, implied=last[0].implied), last[1]
+        else:
+            last = decompose_into_networks(system, redundant)
+            yield last
+
+
+def _have_same_relations(one: System, other: System) -> bool:
+    """Return whether two systems of a table have the same unknown cells, counted in the same decimals."""
+    return np.array_equal(one.cells, other.cells) and np.array_equal(one.matrix.data, other.matrix.data)
 
 
 def _keep_answered(seen: Conclusions) -> Conclusions:

@@ -22,8 +22,8 @@ from celosia.attack.respondents.audit import RespondentAudit
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.midpoint import warn_of_midpoints
-from celosia.protection.fallback import Fallback
 from celosia.protection.method import Method
+from celosia.protection.respondents.attacked import AttackedFallback, LastingOracle
 from celosia.protection.respondents.clear_patterns import find_safe_patterns
 from celosia.protection.respondents.clear_ranges import close_by_totals, find_clear_ranges
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
@@ -84,18 +84,6 @@ def protect_respondents(
     judged = found.audit
     judged = replace(judged, risk=replace(judged.risk, respondents=rules))
     return replace(found, risk=replace(found.risk, respondents=rules), found=judged)
-
-
-@dataclass(eq=False)
-class _AttackedFallback(Fallback):
-    """Takes patterns that have been attacked, and audited since."""
-
-    keep: Callable[[Protection], None] = lambda _: None
-
-    def offer(self, found: Protection) -> None:
-        """Keep a pattern for the case that time is up before a better one is audited."""
-        if found.safe:
-            self.keep(found)
 
 
 @dataclass
@@ -351,9 +339,8 @@ class _RespondentSearch:
         needed = not self.oracle.stricter
         run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None, keeper=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
-            run = replace(
-                run, fallback=_AttackedFallback(clock, keep=lambda one: self._keep_meanwhile(one, run, clock))
-            )
+            keep = AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, run)))
+            run = replace(run, fallback=keep, oracle=LastingOracle(oracle, clock))
         last = contextlib.nullcontext() if oracle is None or self.best is not None else deadline.before(clock)
         try:
             with last:
@@ -373,11 +360,6 @@ class _RespondentSearch:
             so_far = max(self.bound, bound) if needed else self.bound
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
-
-    def _keep_meanwhile(self, found: Protection, run: Run, clock: PartOfClock) -> None:
-        """Keep what a search with the oracle has found so far: it need not leave time for hiding more any longer."""
-        self._keep(self._drop_corners(found, run))
-        clock.take_everything()
 
     def _drop_corners(self, found: Protection, run: Run) -> Protection:
         """Return what a search with the oracle found, without the cells of corners; audited once."""
