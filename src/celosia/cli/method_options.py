@@ -27,8 +27,11 @@ class MethodCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, and with them those of all methods where this line may have one."""
-        *own, helping = super().get_params(ctx)
-        return [*own, *(() if ctx.meta.get(_OWN_ONLY) else _method_options()), helping]
+        own = super().get_params(ctx)
+        if ctx.meta.get(_OWN_ONLY):
+            return own
+        last = next(place for place, option in enumerate(own) if option.name == "quiet")  # what all commands end with
+        return [*own[:last], *_method_options(), *own[last:]]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read a line."""
