@@ -42,9 +42,9 @@ class EachOnFirstUse(Mapping[str, Loaded]):
         self._loaded: dict[str, Loaded] = {}
 
     def __getitem__(self, name: str) -> Loaded:
+        if name not in self._names:  # asked first: what is no name at all need not have a hash
+            raise KeyError(name)
         if name not in self._loaded:
-            if name not in self._names:
-                raise KeyError(name)
             self._loaded[name] = self._load(name)
         return self._loaded[name]
 

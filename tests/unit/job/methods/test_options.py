@@ -32,6 +32,11 @@ def test_a_method_is_known_by_its_own_name() -> None:
     assert [section.kind for section in SECTIONS.values()] == list(METHODS.values())
 
 
+def test_whatever_is_asked_for_that_is_no_name_is_no_method() -> None:
+    assert METHODS.get("hide") is None
+    assert METHODS.get(["suppress"]) is None  # type: ignore[call-overload]  # the name of some other object
+
+
 def called(method: str, option: str) -> str:
     """Return what job files call an option."""
     return {theirs: ours for ours, theirs in SECTIONS[method].renamed.items()}.get(option, option)
