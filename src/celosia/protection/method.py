@@ -76,8 +76,8 @@ class Method(Protocol):
 
     @property
     def hides_everything(self) -> bool:
-        """Whether cells are shown or hidden, and all of them may be hidden at a time."""
-        return False
+        """Whether all cells that may be hidden may be hidden at a time."""
+        return self.hides
 
     @property
     def most_hidden(self) -> int | None:
@@ -116,6 +116,16 @@ class Method(Protocol):
             With the wishes of the method.
         """
         return pattern.loss(risk.cost)
+
+    def may_be_hidden(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be hidden, ``(n_cells,)``.
+
+        Parameters
+        ----------
+        risk
+            With the wishes of the method.
+        """
+        return np.asarray((risk.status != SHOW) & self.hides)
 
     def cost_of_hiding_everything(self, risk: Risk) -> float | None:  # noqa: ARG002  (others hide cells)
         """Return what it would cost to hide all cells that may be hidden, at the prices of the method.

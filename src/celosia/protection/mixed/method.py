@@ -129,11 +129,14 @@ class Mixed(Intervals):
         """Return what hiding every cell costs, infinite where it may not be hidden, ``(n_cells,)``."""
         return np.where(_mask_of("may_hide", self.may_hide, risk.table), self.costs_named("hide_cost", risk), np.inf)
 
+    def may_be_hidden(self, risk: Risk) -> NDArray[np.bool_]:
+        """Return which cells may be hidden, ``(n_cells,)``."""
+        return np.asarray((risk.status != SHOW) & np.isfinite(self.hide_costs(risk)))
+
     def cost_of_hiding_everything(self, risk: Risk) -> float | None:
         """Return what it would cost to hide all cells that may be hidden, None where there are none."""
-        cost = self.hide_costs(risk)
-        hidden = np.isfinite(cost) & (risk.status != SHOW)
-        return math.fsum(cost[hidden].tolist()) if bool(hidden.any()) else None
+        hidden = self.may_be_hidden(risk)
+        return math.fsum(self.hide_costs(risk)[hidden].tolist()) if bool(hidden.any()) else None
 
     def loss(self, pattern: Pattern, risk: Risk) -> float:
         """Return what a pattern costs, hiding and other numbers at their own prices."""

@@ -19,20 +19,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from celosia.attack.respondents.audit import RespondentAudit
-from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError, pluralise
+from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.protection.method import Method
 from celosia.protection.respondents.attacked import AttackedFallback, LastingOracle
 from celosia.protection.respondents.clear_patterns import find_safe_patterns
 from celosia.protection.respondents.clear_ranges import close_by_totals, find_clear_ranges
+from celosia.protection.respondents.everything import LastResort, out_of_time
 from celosia.protection.respondents.oracle import RespondentOracle, StoppedError
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Closing, Protection
 from celosia.protection.run import RequirementOracle, Run
 from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.respondents.rules import criteria_of
-from celosia.risk.risk import HIDE, SAFE, SHOW, Risk
+from celosia.risk.risk import HIDE, SAFE, Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.solve import deadline
 from celosia.solve.clock import PartOfClock
@@ -120,7 +121,7 @@ class _RespondentSearch:
             pass
         self._open_everything()
         if self.best is None:
-            raise self._out_of_time()
+            raise out_of_time(self.run.clock)
         self.bound = min(self.bound, self.best.cost)
         closing = None if self.closing is None else replace(self.closing, rounds=self.oracle.judged)
         self._trace_progress()
@@ -247,8 +248,8 @@ class _RespondentSearch:
             if self.best is not None and self._share_used() > 1.0 - self.parameters.least_share:
                 return
             # Where time is up and the last pattern with more hidden was no help, another one would come too late.
-            late = audit.unjudged > 0 or (self.run.clock.left == 0 and self.method.hides_everything)
-            if late or (not self.oracle.require(audit) and asked):
+            late = self.run.clock.left == 0 and self.method.only_hides and self.method.hides_everything
+            if late or audit.unjudged or (not self.oracle.require(audit) and asked):
                 self._hide_everything()
                 return
             asked = True  # what the last pattern missed may be required already: there was no time for it
@@ -270,52 +271,11 @@ class _RespondentSearch:
         self._keep(last)
 
     def _hide_everything(self) -> None:
-        """Hide all that may be hidden, unless something safe is known: what is asked cannot be met, or time is up.
-
-        Raises
-        ------
-        InfeasibleError
-            A respondent stays exposed, or the method publishes ranges.
-        OutOfTimeError
-            There is no time for that.
-        """
-        if self.best is not None:
-            return
-        late = self.run.clock.left == 0
-        limited = not self.method.hides or (self.method.only_hides and not self.method.hides_everything)
-        if self.run.clock.stopped or (late and limited):
-            raise self._out_of_time()
-        if not self.method.hides:
-            message = "could not be protected by ranges: holdings have several cells that hang together."
-            raise InfeasibleError.one("respondents", message, "Use 'suppress' or 'mixed'.")
-        self.oracle.leave_corners_out()
-        status = np.where(self.risk.status == SAFE, HIDE, self.risk.status)
-        everything = replace(self.risk, status=status)
-        most = self.method.most_hidden
-        if most is not None:
-            hides = int((everything.status != SHOW).sum())
-            if hides > most:
-                message = f"could not be protected with at most {pluralise(most, 'cell')} hidden."
-                raise InfeasibleError.one("respondents", message, "Allow more in at_most.")
-        last = self._find_pattern(everything, 1.0, 1.0)
-        audit = self.oracle.attack(last.pattern, grace=self.parameters.last_grace)
-        if audit.open:
-            raise self._infeasible(audit)
-        if audit.unjudged:
-            raise self._out_of_time()
-        self._keep(replace(last, risk=replace(last.risk, status=self.risk.status)))
-
-    def _out_of_time(self) -> OutOfTimeError:
-        if self.run.clock.stopped:
-            message = "were still attacking when the search was ended: no pattern is shown to be safe against them."
-            return OutOfTimeError.one("respondents", message, "Let it run longer.")
-        message = "was reached before a pattern was shown to be safe against respondents."
-        return OutOfTimeError.one("time_limit", message, "Allow more time.")
-
-    def _infeasible(self, audit: RespondentAudit) -> InfeasibleError:
-        cells = sorted({cell for one in audit.open for cell in one.cells})
-        labels = ", ".join(audit.table.label(cell) for cell in cells[:3])
-        return InfeasibleError.one("respondents", f"stay exposed whatever is hidden, for instance in {labels}.")
+        """Hide all that may be hidden, unless something safe is known: what is asked cannot be met, or time is up."""
+        if self.best is None:
+            self.oracle.leave_corners_out()
+            last_resort = LastResort(self.risk, self.method, self.run, self.oracle)
+            self._keep(last_resort.find(lambda risk: self._find_pattern(risk, 1.0, 1.0)))
 
     def _find_pattern(
         self,
@@ -349,7 +309,7 @@ class _RespondentSearch:
         except DeadlineError:
             if deadline.left() == 0:
                 raise
-            raise self._out_of_time() from None
+            raise out_of_time(self.run.clock) from None
         finally:
             if clock.stopped:  # Ctrl-C was pressed
                 self.run.clock.stop()

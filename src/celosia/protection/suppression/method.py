@@ -15,7 +15,7 @@ from celosia.pattern.entries import HIDDEN
 from celosia.protection.method import NO_CELLS, Method, Wishes
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
-from celosia.risk.risk import SENSITIVE, SHOW, Risk
+from celosia.risk.risk import SENSITIVE, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
 from celosia.table.units import count_decimals
@@ -79,7 +79,7 @@ class Suppress(Method):
 
     @property
     def hides_everything(self) -> bool:
-        """Whether all cells may be hidden at a time."""
+        """Whether there is no limit to the number of hidden cells, and none must keep a width if it is hidden."""
         return self.at_most is None and not self.width_if_hidden
 
     @property
@@ -110,7 +110,7 @@ class Suppress(Method):
 
     def cost_of_hiding_everything(self, risk: Risk) -> float | None:
         """Return what it would cost to hide all cells but those that must be shown."""
-        return math.fsum(risk.cost[risk.status != SHOW].tolist())
+        return math.fsum(risk.cost[self.may_be_hidden(risk)].tolist())
 
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
         """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""

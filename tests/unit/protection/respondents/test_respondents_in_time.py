@@ -10,7 +10,9 @@ from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TABLE_6, TWENTY
 from tests.oracles.single_contributions import open_attacks
 
 from celosia import (
+    InfeasibleError,
     Intervals,
+    Mixed,
     OutOfTimeError,
     PPercent,
     Protection,
@@ -20,7 +22,7 @@ from celosia import (
     audit_respondents,
     protect,
 )
-from celosia.pattern.entries import SHOWN
+from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.protection.respondents import oracle as watching
 from celosia.solve.clock import Clock, PartOfClock
 
@@ -87,6 +89,24 @@ def test_without_time_for_the_first_pattern_everything_is_hidden_and_judged(monk
     assert found.closing is None  # nobody knows how many pairs were open
     assert found.bound < found.cost
     assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_what_may_be_ranges_is_hidden_where_everything_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "audit_respondents", late(lambda call: call == 1))
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1), respondents=TWENTY)
+    assert (found.pattern.status == HIDDEN).all()
+    assert found.cost == pytest.approx(found.cost_of_hiding_everything)
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+def test_a_method_that_may_not_hide_everything_does_not_call_exposure_impossible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching, "audit_respondents", late(lambda call: call == 1))
+    with pytest.raises(InfeasibleError, match="could not be protected by what the method allows"):
+        protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1, may_hide=[0]), respondents=TWENTY)
 
 
 def test_without_time_for_that_either_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
