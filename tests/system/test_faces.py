@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import re
 import warnings
@@ -10,10 +12,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 from tests.oracles.firms_job import told
 
 import celosia as cz
 from celosia.cli.main import status
+from celosia.report.pages.content import PageContent
+from celosia.report.pages.protection import write_protection_page
+from celosia.report.terminal.protection import protection_panel
 
 VALUES = (20, 31, 42, 53, 64, 75, 86, 97, 108, 119, 130)
 EVERYTHING = "Everything is hidden: of 12 cells none is shown."
@@ -71,6 +77,20 @@ def test_every_face_says_what_hiding_everything_would_cost(capsys: pytest.Captur
     )
     page = Path("report.html").read_text(encoding="utf-8")
     assert f"{result.cost_share:.1%} of what hiding everything would cost ({everything:,.6g})" in page
+
+
+def test_every_face_says_what_the_search_was_good_for() -> None:
+    Path("t.jj").write_text(problem("z").replace(" m 0", " s 0"), encoding="utf-8")
+    found = cz.protect(cz.read_jj("t.jj"))
+    steps = ((0.1, None, 0.0, 0), (0.2, 4 * found.cost, 0.0, 3), (0.3, found.cost, found.cost, 4))
+    result = dataclasses.replace(found, trace=steps)
+    assert (result.first_cost, result.saved_share) == (4 * found.cost, 0.75)
+    terminal = Console(width=120, file=io.StringIO(), record=True)
+    terminal.print(protection_panel(result))
+    assert f"The search began with a cost of {4 * found.cost:,.6g}, and saved 75.0%." in terminal.export_text()
+    write_protection_page(PageContent(result), "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"75.0% less than the pattern that the search began with ({4 * found.cost:,.6g})" in page
 
 
 def test_a_method_that_hides_nothing_does_not_speak_of_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,6 +144,16 @@ class Protection:
         return self.cost / everything if everything else None
 
     @property
+    def first_cost(self) -> float | None:
+        """The cost of the first pattern that the search knew; None where there was no search."""
+        return next((cost for _, cost, _, _ in self.trace if cost is not None), None)
+
+    @property
+    def saved_share(self) -> float:
+        """The share of the first cost that the search has saved since: what it was good for."""
+        return max(0.0, 1.0 - self.cost / self.first_cost) if self.first_cost else 0.0
+
+    @property
     def optimal(self) -> bool:
         """Whether no safe pattern is cheaper, but for what doubles cannot tell."""
         return self.bound >= self.cost * (1 - BOUND_LOWERED)

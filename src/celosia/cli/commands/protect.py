@@ -149,6 +149,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "gap": number(result.gap) if math.isfinite(result.bound) else None,
         "optimal": result.optimal,
         **_against_hiding_everything(result),
+        **({"first_cost": number(result.first_cost)} if result.first_cost is not None else {}),
         "cells": len(result.risk),
         "sensitive": int(sensitive.sum()),
         "secondary": int((hidden & ~sensitive).sum()),

@@ -34,6 +34,8 @@ def protection_panel(result: Protection) -> RenderableType:
     parts += [_verdict(result), _cost(result)]
     if result.cost_share is not None:
         parts.append(_against_hiding_everything(result, result.cost_share))
+    if result.saved_share > 0:
+        parts.append(_against_first_pattern(result))
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
     parts.append(_describe_hidden(result, lost))
@@ -93,6 +95,13 @@ def _against_hiding_everything(result: Protection, share: float) -> Text:
     """Return how good a result is against the worst one, which a gap does not say."""
     everything = _figure(result.cost_of_hiding_everything or 0.0)
     return Text(f"Hiding everything would cost {everything}: this is {share:.1%} of that.")
+
+
+def _against_first_pattern(result: Protection) -> Text:
+    """Return what the search was good for beside the pattern that it began with."""
+    return Text(
+        f"The search began with a cost of {_figure(result.first_cost or 0.0)}, and saved {result.saved_share:.1%}."
+    )
 
 
 def _figure(value: float) -> str:
