@@ -145,7 +145,8 @@ def _choose_attackers(
     if not (risk.attackers if attackers is None else attackers):
         raise SpecError.one("attackers", "are missing.")
     if attackers is not None:
-        return replace(risk, attackers=tuple(attackers), further=None, respondents=(), unasked=NAMED_WITHOUT), 0
+        own = risk.with_attackers(attackers)
+        return replace(own, further=None, respondents=(), unasked=NAMED_WITHOUT), 0
     if not risk.respondents or release.criterion == "distance":
         return risk, 0
     from celosia.attack.respondents.audit import audit_respondents  # noqa: PLC0415 - most audits need none of it

@@ -49,7 +49,7 @@ def _figures(risk: Risk, grains: int) -> Iterator[int | Fraction]:
 def _widest(risk: Risk) -> Fraction | None:
     """Return the most that levels ask for on both sides of a cell, None where no cell is sensitive."""
     cells = np.flatnonzero(risk.sensitive).tolist()
-    levels = risk.levels
+    levels = risk.largest_levels
     both = (levels.lower.fraction(cell) + levels.upper.fraction(cell) for cell in cells)
     widths = (levels.sliding.fraction(cell) for cell in cells)
     return max((max(pair) for pair in zip(both, widths, strict=True)), default=None)

@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.errors import DataError, Problem, SpecError
+from celosia.errors import DataError, Problem
 from celosia.files import write_lines
+from celosia.formats.jj_attackers import attacker_lines, attackers_file, of_first_attacker, read_attackers
 from celosia.formats.jj_entries import Entries, Finding, Flags, counts_in
 from celosia.formats.jj_equations import add_relations, equations_of, fits
 from celosia.formats.jj_lines import FileLines, blocks, quote_stripped, whole
@@ -41,6 +42,9 @@ _MOST_SHOWN = 20
 @takes(path=(str, Path))
 def read_jj(path: str | Path) -> Risk:
     """Return the problem of a JJ file: a table without axes, its sensitive cells, and the file's attacker.
+
+    Where ``problem.attackers.csv`` stands beside ``problem.jj``, its attackers attack, too, with what they know and
+    with levels of their own; a note of the table says so.
 
     Values, levels and bounds are those of the file, digit by digit. Where the figures of an equation miss its right
     side by no more than their rounding explains, the right side takes the difference, so that the relations hold
@@ -65,32 +69,34 @@ def read_jj(path: str | Path) -> Risk:
     if lines.found:
         found = sorted(lines.found, key=lambda problem: problem[0])
         raise DataError(_shorten([Problem(f"{path}, line {line}", *said) for line, *said in found]))
-    return risk
+    beside = attackers_file(Path(path))
+    return read_attackers(beside, risk) if beside.is_file() else risk
 
 
 @takes(risk=Risk, path=(str, Path))
 def write_jj(risk: Risk, path: str | Path) -> None:
     """Write the problem as a JJ file, exactly; the file appears whole or not at all.
 
-    Labels, rules, reasons and contributors have no place in such a file.
+    Attackers but the first, who is the file's, go into ``problem.attackers.csv`` beside ``problem.jj``. Labels, rules,
+    reasons and contributors have no place in such files.
 
     Parameters
     ----------
     risk
-        The sensitive cells of a table, with one attacker.
+        The sensitive cells of a table; the first attacker knows no more than any other, and has no own levels.
     path
         The file to write; one that is there is replaced.
 
     Raises
     ------
     SpecError
-        There is not exactly one attacker, or the file cannot be written.
+        There are attackers of whom the files have no room to tell, or a file cannot be written.
     DataError
         A cell contradicts itself, so that the file could not be read again.
     """
-    if len(risk.attackers) != 1:
-        seen = f"a JJ file has room for one attacker, and there are {len(risk.attackers)}."
-        raise SpecError.one("attackers", seen, "Write one file for each of them.")
+    beside = attackers_file(Path(path))
+    further = list(attacker_lines(risk)) if len(risk.attackers) > 1 or beside.is_file() else []
+    risk = of_first_attacker(risk)
     found = [
         Problem(risk.table.label(cell), message, remedy)
         for wrong, message, remedy in (*_impossible(risk), *_contradictions(risk))
@@ -98,12 +104,14 @@ def write_jj(risk: Risk, path: str | Path) -> None:
     ]
     if found:
         raise DataError(_shorten(found))
+    if further:
+        write_lines(further, beside)
     write_lines(_file_lines(risk), Path(path))
 
 
 def _file_lines(risk: Risk) -> Iterator[str]:
     """Yield the lines of the file."""
-    table, (attacker,) = risk.table, risk.attackers
+    table, attacker = risk.table, risk.attackers[0]
     costs = [repr(cost).removesuffix(".0") for cost in risk.cost.tolist()]
     exact = [numbers.texts() for numbers in (attacker.lower, attacker.upper, *_three(risk.levels))]
     yield f"0\n{len(risk)}\n"
@@ -126,7 +134,7 @@ def _impossible(risk: Risk) -> Iterator[Finding]:
 
 def _contradictions(risk: Risk) -> Iterator[Finding]:
     """Yield which cells have numbers that contradict each other, and why."""
-    amounts, (attacker,) = risk.table.amounts, risk.attackers
+    amounts, attacker = risk.table.amounts, risk.attackers[0]
     protected = np.logical_or.reduce([np.asarray(level.counts > 0, dtype=bool) for level in _three(risk.levels)])
     naked = "the cell is sensitive and has no protection level above zero."
     yield risk.sensitive & ~protected, naked, "It would count as safe when it is disclosed: give lpl, upl or spl."

@@ -60,7 +60,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
         found = replace(found, unasked=asked.reason)
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
-        return replace(found, levels=make_sliding(found.levels)) if sliding else found
+        return found.change_levels(make_sliding) if sliding else found
     except CelosiaError as error:
         raise _place_in_job(error, job, [rule.words for rule in rules]) from None
     finally:

@@ -55,7 +55,7 @@ class Distances:
 
     def columns(self) -> dict[str, Any]:
         """Return one line per sensitive cell: truth, published value, levels, and whether it moved far enough."""
-        table, levels = self.risk.table, self.risk.levels
+        table, levels = self.risk.table, self.risk.largest_levels
         return {
             "cell": self.cells,
             "label": [table.label(int(cell)) for cell in self.cells],
@@ -90,7 +90,7 @@ def distances_of(pattern: Pattern, risk: Risk) -> Distances:
     Guarantee: everything is decided in exact arithmetic, from the published numbers and the risk alone. A cell
     whose level on one side is zero is not protected by moving to that side.
     """
-    table, levels = risk.table, risk.levels
+    table, levels = risk.table, risk.largest_levels
     published = pattern.published()
     cells = np.flatnonzero(risk.sensitive)
     truth, shown = table.amounts[cells], published[cells]

@@ -201,7 +201,7 @@ def _share_guessed(result: Protection, guess: NDArray[np.float64]) -> float:
     cells = np.flatnonzero(result.risk.sensitive)
     if not len(cells):
         return 0.0
-    levels = result.risk.levels
+    levels = result.risk.largest_levels
     off = guess[cells] - result.risk.table.values[cells]
     half = levels.sliding[cells].floats / 2
     below, above = (np.maximum(level[cells].floats, half) for level in (levels.lower, levels.upper))

@@ -56,7 +56,8 @@ class ValueChanges:
         size = np.abs(truth.floats)
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(change == 0, 0.0, change / size)
-        lower, upper = risk.levels.lower[cells].floats, risk.levels.upper[cells].floats
+        levels = risk.largest_levels
+        lower, upper = levels.lower[cells].floats, levels.upper[cells].floats
         return cls(cells, change, relative, risk.sensitive[cells], np.where(change < 0, lower, upper))
 
     def __len__(self) -> int:

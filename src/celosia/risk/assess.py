@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, cast
@@ -75,14 +75,15 @@ def assess(
         The table.
     rules
         Rules, or functions from a table to a truth value per cell. A cell is sensitive if one of them says so; of
-        several the largest level counts.
+        several the largest level counts. There may be none where attackers have levels of their own.
     cost
         What hiding a cell costs (`celosia.risk.cost`).
     levels
         ``symmetric``, ``sliding``, or a `LevelShape`.
     attackers
         Against whom to protect; by default an outsider who knows that values are not negative, where they are not, and
-        contributors where they are known (see `respondents`).
+        contributors where they are known (see `respondents`). Cells for which one of them has levels of his own are
+        sensitive, too (`Attacker.with_levels`); the others are kept from them as the rules say.
     exempt
         Codes by dimension whose cells are always safe, such as the code for missing.
     respondents
@@ -103,7 +104,7 @@ def assess(
     levels reach down to what the attackers themselves believe possible, no further: an attacker who knows that values
     are not negative cannot be made to doubt it.
     """
-    if not rules:
+    if not rules and not any(attacker.levels is not None for attacker in attackers or ()):
         raise SpecError.one("rules", "are missing.", "Give at least one, for instance PPercent(10).")
     found = Problems()
     named = _name_rules(table, rules)
@@ -135,17 +136,23 @@ def assess(
     found.raise_as(SpecError)
     for rule in asked.rules:
         respondents_of(table, Knowledge.of(rule).by)  # what is wrong with them is said now
-    reasons = np.array([finding.sensitive & ~exempted for finding in findings])
+    by_rules = np.zeros((len(findings), len(table)), dtype=bool)
+    for row, finding in zip(by_rules, findings, strict=True):
+        row[:] = finding.sensitive & ~exempted
+    by_attackers = {words: levels.required for words, levels in _levels_of_attackers(who)}
+    _check_exempt(table, by_attackers, exempted)
+    words = (*(rule.words for rule in named), *by_attackers)
+    reasons = np.vstack([by_rules, *by_attackers.values()])
     sensitive = np.asarray(reasons.any(axis=0))
     status = _given_status(table)
-    _check_shown(table, status, sensitive, reasons, [rule.words for rule in named])
+    _check_shown(table, status, sensitive, reasons, words)
     return Risk(
         table=_without_claims(table, exempted),
         status=np.where(sensitive, SENSITIVE, np.where(status == SENSITIVE, SAFE, status)),
-        levels=_levels(table, named, findings, reasons, shape, who),
+        levels=_levels(table, named, findings, by_rules, shape, who),
         cost=costs,
         attackers=who,
-        rules=tuple(rule.words for rule in named),
+        rules=words,
         reasons=reasons,
         evidence=MappingProxyType({name: column for finding in findings for name, column in finding.evidence.items()}),
         respondents=asked.rules,
@@ -227,6 +234,24 @@ def _check_attackers(table: Table, attackers: Sequence[Attacker]) -> None:
     if not attackers:
         found.add("attackers", "are missing.", "Leave the option out for the usual one.")
     found.raise_as(DataError)
+
+
+def _levels_of_attackers(attackers: Sequence[Attacker]) -> Iterator[tuple[str, Levels]]:
+    """Yield the levels that attackers have for themselves, with the words for them."""
+    for attacker in attackers:
+        if attacker.levels is not None:
+            yield f"levels of attacker {attacker.name!r}", attacker.levels
+
+
+def _check_exempt(table: Table, asked: Mapping[str, NDArray[np.bool_]], exempted: NDArray[np.bool_]) -> None:
+    """Refuse levels of attackers for cells that are always safe."""
+    found = Problems()
+    for words, cells in asked.items():
+        clash = np.flatnonzero(cells & exempted)
+        if len(clash):
+            labels = list_items([table.label(int(cell)) for cell in clash])
+            found.add(words, f"name cells that are always safe: {labels}.", "A cell cannot be both.")
+    found.raise_as(SpecError)
 
 
 def _check_shown(

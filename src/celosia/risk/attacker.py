@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.arguments import takes
 from celosia.errors import DataError, Problems, SpecError, pluralise
 from celosia.risk.respondents.contributions import check_cell, contributors, own_contributions
+from celosia.risk.risk import LEVELS, Levels
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
 
@@ -23,6 +24,10 @@ Number = int | float | str | Decimal
 
 Known = Number | tuple[Number | None, Number | None]
 """What an attacker knows about a cell: its value, or bounds, None where there is none."""
+
+
+Closeness = Number | tuple[Number, Number] | tuple[Number, Number, Number]
+"""How close an attacker may come to a cell: LPL = UPL, both, or both and SPL."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +42,18 @@ class Attacker:
         How reports call him.
     lower, upper
         His bounds, infinite where he knows nothing.
+    levels
+        How close he may come, in the place of the levels of the risk (Salazar's :math:`LPL^k, UPL^k, SPL^k`); zero
+        where he is not kept from a cell. None for those of the risk; see `with_levels`.
+    own
+        Cells to which nobody else contributed, ``(n_cells,)``: he is not kept from what is his. None for none.
     """
 
     name: str
     lower: Fixed
     upper: Fixed
+    levels: Levels | None = field(default=None, kw_only=True)
+    own: NDArray[np.bool_] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -186,6 +198,7 @@ class Attacker:
             name,
             Fixed(np.where(alone | bounded, own, -nothing), table.decimals),
             Fixed(np.where(alone, own, nothing), table.decimals),
+            own=alone,
         )
         return cls.together([cls.external(table), theirs.check(table)], name)
 
@@ -217,23 +230,37 @@ class Attacker:
             raise SpecError.one("singleton", "the table does not know the numbers of contributors.", remedy)
         counts = statistics.respondents.count if statistics.holdings is None else statistics.holdings.count
         _check_alone(table, cell, int(counts[cell]))
-        return cls.external(table, said).with_knowledge(table, {cell: table.amounts[cell].texts()[0]})
+        alone = replace(cls.external(table, said), own=np.arange(len(table)) == cell)
+        return alone.with_knowledge(table, {cell: table.amounts[cell].texts()[0]})
 
     @classmethod
     def together(cls, attackers: Sequence[Attacker], name: str | None = None) -> Attacker:
         """Return one who knows what each of several attackers knows: the narrower bound of every cell.
 
-        Contributors who add up their contributions know more than that: see `coalition`.
+        Contributors who add up their contributions know more than that: see `coalition`. Of levels of their own the
+        largest count; what is one's own is theirs.
+
+        Raises
+        ------
+        SpecError
+            There are none, they have bounds for different numbers of cells, or some have levels of their own only.
         """
         if not attackers:
             raise SpecError.one("attackers", "are missing.", "Give at least one.")
         if len({len(attacker) for attacker in attackers}) > 1:
             sizes = ", ".join(f"{attacker.name!r} {len(attacker)}" for attacker in attackers)
             raise SpecError.one("attackers", f"have bounds for different numbers of cells: {sizes}.")
+        levels = [attacker.levels for attacker in attackers if attacker.levels is not None]
+        if levels and len(levels) < len(attackers):
+            message = "are judged by levels of their own, and others of them are not."
+            raise SpecError.one("attackers", message, "Say levels of those who work together: with_levels.")
+        own = [attacker.own for attacker in attackers if attacker.own is not None]
         return cls(
             name or " and ".join(attacker.name for attacker in attackers),
             reduce(lambda one, other: _narrower(one, other, 1), (attacker.lower for attacker in attackers)),
             reduce(lambda one, other: _narrower(one, other, -1), (attacker.upper for attacker in attackers)),
+            levels=reduce(Levels.largest, levels) if levels else None,
+            own=np.logical_or.reduce(own) if own else None,
         )
 
     def with_knowledge(self, table: Table, known: Mapping[int, Known], name: str | None = None) -> Attacker:
@@ -262,8 +289,51 @@ class Attacker:
             _spread(side, places, len(table), endless)
             for side, endless in zip(sides, (-INFINITE, INFINITE), strict=True)
         )
-        wiser = Attacker(name or self.name, lower, upper)
+        wiser = Attacker(name or self.name, lower, upper, levels=self.levels)
         return Attacker.together([self, wiser.check(table)], wiser.name)
+
+    def with_levels(self, table: Table, levels: Mapping[int, Closeness], name: str | None = None) -> Attacker:
+        """Return the attacker with levels of his own: ``{cell: level}`` or ``{cell: (lower, upper, sliding)}``.
+
+        A single number is the level to both sides; the sliding one may be left out. He is kept from these cells, and
+        from no others; `celosia.assess` calls all of them sensitive.
+
+        Raises
+        ------
+        SpecError
+            No cell is named, there is no such cell, a level is no decimal number or negative, all of a cell are zero,
+            or more is asked for than he leaves open himself.
+        """
+        found, place = Problems(), f"attacker {name or self.name!r}"
+        if not levels:
+            found.add(place, "names no cell in his levels.", "Leave them out for the levels of the rules.")
+        sides: list[tuple[Number, ...]] = []
+        for cell, said in levels.items():
+            with found.gather():
+                check_cell(table, cell)
+            given = said if isinstance(said, tuple) else (said, said)
+            sides.append((*given, *(0,) * (len(LEVELS) - len(given))))
+        found.raise_as(SpecError)
+        places = np.array(list(levels), dtype=np.int64)
+        own = Levels(*(_spread(_decimals(side, place), places, len(table), 0) for side in zip(*sides, strict=True)))
+        for cell in places.tolist():
+            wrong = self._find_fault(table, cell, [getattr(own, kind).fraction(cell) for kind in LEVELS])
+            if wrong:
+                found.add(place, f"{wrong[0]} in {table.label(cell)}.", wrong[1])
+        found.raise_as(SpecError)
+        return replace(self, name=name or self.name, levels=own)
+
+    def _find_fault(self, table: Table, cell: int, levels: Sequence[Fraction]) -> tuple[str, str] | None:
+        """Return what is wrong with levels of a cell, and what to do; None where nothing is."""
+        below, above, sliding = levels
+        if min(levels) < 0 or max(levels) == 0:
+            return "needs a level above zero, and none below", "Leave a cell out that he is not kept from."
+        truth, (lowest, highest) = table.amounts.fraction(cell), self.bounds(cell)
+        down, up = None if lowest is None else truth - lowest, None if highest is None else highest - truth
+        wide = down is not None and up is not None and down + up < sliding
+        if wide or (down is not None and down < below) or (up is not None and up < above):
+            return "asks for more than he leaves open himself", "He knows more beforehand than the levels allow."
+        return None
 
     def check(self, table: Table) -> Attacker:
         """Return the attacker himself, if what he knows is true of the table.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.risk.requirement import Requirements
+from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
+from celosia.table.units import count_decimals
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
     from celosia.risk.attacker import Attacker
     from celosia.risk.rules.contributor_rules import RespondentRule
-    from celosia.table.fixed import Fixed
     from celosia.table.table import Table
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
@@ -36,6 +40,38 @@ class Levels:
     lower: Fixed
     upper: Fixed
     sliding: Fixed
+
+    @property
+    def required(self) -> NDArray[np.bool_]:
+        """For which cells some level is above zero, ``(n_cells,)``."""
+        return np.asarray((self.lower.counts > 0) | (self.upper.counts > 0) | (self.sliding.counts > 0))
+
+    def largest(self, other: Levels) -> Levels:
+        """Return the larger of the two levels of every cell, each kind for itself."""
+        return Levels(*(_larger(getattr(self, name), getattr(other, name)) for name in LEVELS))
+
+    def widen(self, widths: Mapping[int, Fraction]) -> Levels:
+        """Return levels that ask for at least these widths of some cells: a width is a sliding level."""
+        decimals = max(self.sliding.decimals, count_decimals(widths.values()))
+        counts = self.sliding.to(decimals).counts.astype(object)
+        for cell, width in widths.items():
+            counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
+        return replace(self, sliding=Fixed.of_counts(counts, decimals))
+
+    def of(self, cells: NDArray[np.int64], attacker: int) -> Requirements:
+        """Return what an attacker must not come closer to than these levels, in some cells."""
+        who = np.full(len(cells), attacker, dtype=np.int32)
+        return Requirements(cells, who, self.lower[cells], self.upper[cells], self.sliding[cells])
+
+
+LEVELS = ("lower", "upper", "sliding")
+"""The kinds of levels."""
+
+
+def _larger(one: Fixed, other: Fixed) -> Fixed:
+    decimals = max(one.decimals, other.decimals)
+    first, second = one.to(decimals), other.to(decimals)
+    return replace(first, counts=np.maximum(first.counts, second.counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +126,62 @@ class Risk:
 
     @property
     def requirements(self) -> Requirements:  # attacker by attacker, as an audit goes through them
-        """One requirement for every sensitive cell and every attacker, and those with levels of their own."""
+        """One requirement for every sensitive cell and every attacker, and those with levels of their own.
+
+        Nobody is kept from what he has contributed alone (`Attacker.own`), and an attacker with levels of his own has
+        these (`Attacker.levels`).
+        """
         cells = np.flatnonzero(self.sensitive)
         own = np.zeros(0, dtype=np.int32) if self.further is None else self.further.attackers
         who = np.setdiff1d(np.arange(len(self.attackers), dtype=np.int32), own)
+        if any(attacker.levels is not None or attacker.own is not None for attacker in self.attackers):
+            return self._requirements_of_each(who)
         place = np.tile(cells, len(who))
         attacker = np.repeat(who, len(cells))
         levels = self.levels
         common = Requirements(place, attacker, levels.lower[place], levels.upper[place], levels.sliding[place])
         if self.further is None:
             return common
-        every = common.join(self.further)
-        return every.take(np.argsort(every.attackers, kind="stable"))
+        return _sort_by_attacker(common.join(self.further))
+
+    def _requirements_of_each(self, who: NDArray[np.int32]) -> Requirements:
+        """Return the requirements of some attackers, each with his levels, and those of the others after them."""
+        parts = [self.levels.of(np.zeros(0, dtype=np.int64), 0)] if self.further is None else [self.further]
+        common = self.sensitive & (self.levels.required | ~self.required_of_single)
+        for place in who.tolist():
+            attacker = self.attackers[place]
+            levels = self.levels if attacker.levels is None else attacker.levels
+            asked = common if attacker.levels is None else self.sensitive & levels.required
+            parts.append(levels.of(np.flatnonzero(asked if attacker.own is None else asked & ~attacker.own), place))
+        return _sort_by_attacker(reduce(Requirements.join, parts))
+
+    @property
+    def required_of_single(self) -> NDArray[np.bool_]:
+        """For which cells single attackers have levels of their own, ``(n_cells,)``."""
+        asked = np.zeros(len(self), dtype=bool)
+        for attacker in self.attackers:
+            if attacker.levels is not None:
+                asked |= attacker.levels.required
+        return asked
+
+    @property
+    def largest_levels(self) -> Levels:
+        """The largest levels of every cell over all attackers: for methods that move values, whoever reads them."""
+        own = (attacker.levels for attacker in self.attackers if attacker.levels is not None)
+        return reduce(Levels.largest, own, self.levels)
+
+    def with_attackers(self, attackers: Sequence[Attacker]) -> Risk:
+        """Return the risk with other attackers; cells for which they have levels of their own are sensitive."""
+        found = replace(self, attackers=tuple(attackers))
+        return replace(found, status=np.where(found.required_of_single, SENSITIVE, self.status))
+
+    def change_levels(self, change: Callable[[Levels], Levels]) -> Risk:
+        """Return the risk with other levels, those of single attackers among them."""
+        attackers = (
+            attacker if attacker.levels is None else replace(attacker, levels=change(attacker.levels))
+            for attacker in self.attackers
+        )
+        return replace(self, levels=change(self.levels), attackers=tuple(attackers))
 
     @property
     def unasked_note(self) -> str | None:
@@ -149,6 +229,10 @@ class Risk:
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>"
+
+
+def _sort_by_attacker(requirements: Requirements) -> Requirements:
+    return requirements.take(np.argsort(requirements.attackers, kind="stable"))
 
 
 _WORDS = {SAFE: "safe", SENSITIVE: "sensitive", HIDE: "hide", SHOW: "show"}

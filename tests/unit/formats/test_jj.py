@@ -323,14 +323,6 @@ def test_levels_finer_than_the_table_are_written_exactly(tmp_path: Path) -> None
     assert read_jj(tmp_path / "out.jj").levels.sliding.fraction(1) == Fraction(10**25 + 1, 10**15)
 
 
-@pytest.mark.parametrize("attackers", [0, 2])
-def test_exactly_one_attacker_can_be_written(tmp_path: Path, attackers: int) -> None:
-    risk = read(tmp_path, *LINES)
-    with pytest.raises(SpecError, match=f"room for one attacker, and there are {attackers}"):
-        write_jj(replace(risk, attackers=risk.attackers * attackers), tmp_path / "out.jj")
-    assert not (tmp_path / "out.jj").exists()
-
-
 def test_a_problem_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
     risk = read(tmp_path, *LINES)
     nothing = Fixed(np.zeros(4, dtype=np.int64))

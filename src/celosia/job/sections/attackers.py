@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from celosia.job.sections.part import Fault, JobPart
-from celosia.job.sections.selection import Bounds
-from celosia.risk.attacker import Attacker, Known
+from celosia.job.sections.selection import Bounds, OwnLevels
+from celosia.risk.attacker import Attacker, Closeness, Known
+from celosia.risk.risk import LEVELS
 from celosia.table.table import Table
 
 _OWN = {"factor": "factor", "percentage": "percent"}
@@ -33,6 +34,9 @@ class AttackerPart(JobPart):
         How many percent, for ``percentage``.
     knows
         Further bounds that he knows for some cells.
+    levels
+        Cells with levels of his own: he is kept from these, as far as the levels say, and from no others; by default
+        he is judged by the rules. Each may have ``lower``, ``upper`` and ``sliding``.
     """
 
     attacker: Literal["external", "factor", "percentage", "respondents"] = "external"
@@ -40,13 +44,14 @@ class AttackerPart(JobPart):
     factor: Annotated[int, Field(ge=1)] | None = None
     percent: Annotated[float, Field(ge=0)] | None = None
     knows: Bounds | None = None
+    levels: OwnLevels | None = None
 
     @classmethod
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what is wrong between the options."""
         kind = written.get("attacker", "external")
         if kind == "respondents":
-            for option in ("name", "knows"):
+            for option in ("name", "knows", "levels"):
                 if option in written:
                     yield Fault((option,), "belongs to a single attacker.", "Respondents are all contributors.")
         for owner, option in _OWN.items():
@@ -76,4 +81,11 @@ class AttackerPart(JobPart):
             for cells, said in self.knows.places(table, f"{place}.knows"):
                 ends = tuple(repr(said[side]) if side in said else None for side in ("lower", "upper"))
                 known |= dict.fromkeys(cells.tolist(), (ends[0], ends[1]))
-        return made.with_knowledge(table, known) if known else made
+        made = made.with_knowledge(table, known) if known else made
+        if self.levels is None:
+            return made
+        own: dict[int, Closeness] = {}
+        for cells, said in self.levels.places(table, f"{place}.levels"):
+            lower, upper, sliding = (repr(said.get(kind, 0)) for kind in LEVELS)
+            own |= dict.fromkeys(cells.tolist(), (lower, upper, sliding))
+        return made.with_levels(table, own)

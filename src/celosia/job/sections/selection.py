@@ -237,6 +237,7 @@ _FACTOR = Options(("factor",))
 _WIDTH = Options(("width", "percent"))
 _BASE = Options(("base",))
 _BOUNDS = Options(("lower", "upper"), several=True, signed=True)
+_LEVELS = Options(("lower", "upper", "sliding"), several=True)
 
 
 def _reader(options: Options) -> PlainValidator:
@@ -258,3 +259,6 @@ Bases: TypeAlias = Annotated[Selection, _reader(_BASE), _schema(_BASE)]
 
 Bounds: TypeAlias = Annotated[Selection, _reader(_BOUNDS), _schema(_BOUNDS)]
 """Cells with a lower bound, an upper one, or both."""
+
+OwnLevels: TypeAlias = Annotated[Selection, _reader(_LEVELS), _schema(_LEVELS)]
+"""Cells with a lower level, an upper one, a sliding one, or several of them."""

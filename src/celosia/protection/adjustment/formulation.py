@@ -252,7 +252,7 @@ def formulate(risk: Risk, method: Adjust, *, integer: bool | None) -> tuple[Adju
 
 def _distances_to_sides(risk: Risk, grid: PublicationGrid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how far down and up sensitive cells must go at least, -1 where that side is closed."""
-    levels, truth = risk.levels, risk.table.amounts
+    levels, truth = risk.largest_levels, risk.table.amounts
     opens_up, opens_down = (np.asarray(level.counts > 0) & risk.sensitive for level in (levels.upper, levels.lower))
     bare = np.flatnonzero(risk.sensitive & ~opens_up & ~opens_down)
     if len(bare):

@@ -185,7 +185,7 @@ class Intervals(Method):
             raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
         if self.levels == "own":
             return applied
-        return replace(applied, levels=make_sliding(risk.levels))
+        return applied.change_levels(make_sliding)
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
@@ -202,12 +202,7 @@ class Intervals(Method):
             return risk
         status = risk.status.copy()
         status[list(least)] = SENSITIVE
-        old = risk.levels.sliding
-        decimals = max(old.decimals, count_decimals(least.values()))
-        counts = old.to(decimals).counts.astype(object)
-        for cell, width in least.items():
-            counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
-        return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
+        return replace(risk, status=status).change_levels(lambda levels: levels.widen(least))
 
     def add_free_cells(self, risk: Risk, more: int) -> Intervals:
         """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""

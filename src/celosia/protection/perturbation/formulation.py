@@ -110,7 +110,7 @@ class PerturbationModel:
 
     def _level(self, name: str) -> NDArray[np.int64]:
         """Return a level of the sensitive cells, rounded up."""
-        level: Fixed = getattr(self.risk.levels, name)
+        level: Fixed = getattr(self.risk.largest_levels, name)
         exact = [level.fraction(int(cell)) * 10**self.decimals for cell in self.sensitive]
         return self._round_up(
             np.array([-(-number.numerator // number.denominator) for number in exact], dtype=np.int64)

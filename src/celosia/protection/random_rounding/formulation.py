@@ -140,8 +140,8 @@ def _unprotectable(risk: Risk, cells: NDArray[np.int64], base: int, reach: NDArr
 def _protects(
     risk: Risk, cells: NDArray[np.int64], rounded: Fixed, reach: NDArray[np.int64], attacker: Attacker
 ) -> NDArray[np.bool_]:
-    """Return for which cells a rounded value leaves an attacker an interval that meets the levels."""
-    table, levels = risk.table, risk.levels
+    """Return for which cells a rounded value leaves an attacker an interval that meets the levels, or is his own."""
+    table, levels = risk.table, risk.levels if attacker.levels is None else attacker.levels
     far = Fixed(reach, table.decimals)
     lower, upper = minus(rounded, far), plus(rounded, far)
     says = np.zeros(len(cells), dtype=bool)
@@ -152,15 +152,15 @@ def _protects(
         high = upper.fraction(k) if own_upper is None else min(own_upper, upper.fraction(k))
         wide = high - low >= levels.sliding.fraction(cell)
         says[k] = low <= truth - levels.lower.fraction(cell) and high >= truth + levels.upper.fraction(cell) and wide
-    return says
+    return says if attacker.own is None else says | attacker.own[cells]
 
 
 def _find_sufficient_base(risk: Risk, cells: NDArray[np.int64]) -> int:
     """Return a base, in counts, whose nearest multiple protects every one of some cells by itself."""
     unit, grains = 10**risk.table.decimals, grains_of(risk.table)
-    coarse, needed = int(grains[cells].max(initial=1)), 1
+    coarse, needed, levels = int(grains[cells].max(initial=1)), 1, risk.largest_levels
     for cell in cells.tolist():
-        level, grain = max(risk.levels.lower.fraction(cell), risk.levels.upper.fraction(cell)) * unit, int(grains[cell])
-        sliding = risk.levels.sliding.fraction(cell) * unit
+        level, grain = max(levels.lower.fraction(cell), levels.upper.fraction(cell)) * unit, int(grains[cell])
+        sliding = levels.sliding.fraction(cell) * unit
         needed = max(needed, 2 * (-(-level // 1) + grain), -(-sliding // 2) + grain)
     return -(-int(needed) // coarse) * coarse

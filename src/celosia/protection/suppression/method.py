@@ -17,8 +17,6 @@ from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, Risk
 from celosia.table.cell_names import CellNames
-from celosia.table.fixed import Fixed
-from celosia.table.units import count_decimals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,19 +112,12 @@ class Suppress(Method):
 
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
         """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""
-        cells = [cell for cell in self.width_if_hidden if hidden[cell] and risk.status[cell] != SENSITIVE]
-        wide = self.widths
-        both = [cell for cell in self.width_if_hidden if hidden[cell]]
-        if not both:
+        wide = {cell: width for cell, width in self.widths.items() if hidden[cell]}
+        if not wide:
             return risk
         status = risk.status.copy()
-        status[cells] = SENSITIVE
-        sliding = [risk.levels.sliding.fraction(cell) for cell in range(len(risk))]
-        for cell in both:
-            sliding[cell] = max(sliding[cell], wide[cell])
-        decimals = max(risk.levels.sliding.decimals, count_decimals(wide.values()))
-        counts = np.array([math.ceil(number * 10**decimals) for number in sliding], dtype=object)
-        return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
+        status[list(wide)] = SENSITIVE
+        return replace(risk, status=status).change_levels(lambda levels: levels.widen(wide))
 
     def add_free_cells(self, risk: Risk, more: int) -> Suppress:  # noqa: ARG002  (its costs are those of the risk)
         """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""

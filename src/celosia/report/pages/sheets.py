@@ -153,7 +153,7 @@ class Drawing:
     @cached_property
     def levels(self) -> dict[str, Fixed]:
         """The protection levels by their kind."""
-        levels = self.risk.levels
+        levels = self.risk.largest_levels
         return {"lower": levels.lower, "upper": levels.upper, "sliding": levels.sliding}
 
     @property

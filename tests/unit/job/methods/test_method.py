@@ -138,6 +138,25 @@ knows = [{ region = "N", upper = 400 }]
     assert risk.attackers[2].bounds(table.find(region="N")) == (Fraction(0), Fraction(400))
 
 
+def test_attackers_have_the_levels_of_the_job_and_the_method_may_make_them_sliding(folder: Path) -> None:
+    more = '[[attackers]]\n[[attackers]]\nname = "rival"\nlevels = [{ region = "N", lower = 5, upper = 7.5 }]\n'
+    risk = assessed(job_of(folder, more))
+    place = risk.table.find(region="N")
+    own = [one for one in risk.requirements if one.attacker == 1]
+    assert [(one.cell, one.lower, one.upper) for one in own] == [(place, Fraction(5), Fraction("7.5"))]
+    sliding = assessed(job_of(folder, more + '[method]\nname = "interval"\nlevels = "sliding"\n'))
+    assert [one.sliding for one in sliding.requirements if one.attacker == 1] == [Fraction("12.5")]
+
+
+def test_levels_beyond_what_an_attacker_knows_are_refused(folder: Path) -> None:
+    more = '[[attackers]]\nlevels = [{ region = "N", lower = 100000 }]\n[[attackers]]\nlevels = []\n'
+    assert any("levels: must be a list of cells" in said for said in complaints(folder, more))
+    found = complaints(folder, more.partition("[[attackers]]\nlevels = []")[0])
+    assert found == [
+        "attackers[0]: asks for more than he leaves open himself in N. He knows more beforehand than the levels allow."
+    ]
+
+
 def test_zeros_are_known_to_every_attacker_where_the_method_says_so(folder: Path) -> None:
     (folder / "firms.csv").write_text(RECORDS + "f18,14,N,0\nf19,14,S,4\n")
     risk = assessed(job_of(folder, "[method]\nzeros_known = true\n[[attackers]]\n"))
