@@ -1,7 +1,7 @@
 """What hiding a cell costs: sums of powers of simple measures.
 
 A cost is written as people write it: ``value``, ``unity``, ``frequency``, ``log``, a column of the cells,
-``value^0.5``, ``0.5*value + 2*unity``.
+``value^0.5``, ``0.5*value + 2*unity``; ``value^-1`` is what a unit costs in proportion to the value.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, SpecError, nearest
+from celosia.errors import DataError, SpecError, nearest, pluralise
 from celosia.table.table import Table
 
-_TERM = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?([^\s*^+]+)\s*(?:\^\s*(\d+(?:\.\d+)?))?\s*")
+_TERM = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?([^\s*^+]+)\s*(?:\^\s*(-?\d+(?:\.\d+)?))?\s*")
 _MEASURES = ("unity", "value", "frequency", "log")
 
 
@@ -28,7 +28,7 @@ class Cost:
     terms
         (factor, measure, power): a measure is ``unity``, ``value`` (absolute, at least one unit of the last decimal),
         ``frequency`` (the number of respondents), ``log`` (of one plus the absolute value), or a column that came with
-        the cells.
+        the cells. A power may be negative: Baena, Castro and González weigh by ``value^-1`` and ``value^-0.5``.
 
     >>> Cost.parse("0.5*value^0.5 + unity").terms
     ((0.5, 'value', 0.5), (1.0, 'unity', 1.0))
@@ -62,11 +62,17 @@ class Cost:
         SpecError
             A measure is unknown, or the table does not know it.
         DataError
-            A column is negative or has gaps.
+            A column is negative or has gaps, or a negative power of zero is asked for.
         """
         total = np.zeros(len(table))
         for factor, measure, power in self.terms:
-            total += factor * _measure(measure, table) ** power
+            numbers = _measure(measure, table)
+            zero = np.flatnonzero(numbers == 0)
+            if power < 0 and len(zero):
+                first, many = table.label(int(zero[0])), pluralise(len(zero), "cell")
+                message = f"{measure!r} is zero in {many}, the first being {first}, and has no negative power there."
+                raise DataError.one("cost", message, "Use 'value', which counts zeros as one unit of the last decimal.")
+            total += factor * numbers**power
         return total
 
 

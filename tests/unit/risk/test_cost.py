@@ -27,11 +27,19 @@ def of(table: Table, text: str) -> list[float]:
         ("0.5*value + 2*unity", [54, 52, 4, 2.5]),
         (" 2 * value ^ 2 + frequency ", [2 * 104**2 + 5, 20003, 33, 3]),
         ("log", [log(105), log(101), log(5), 0]),
+        ("value^-1", [1 / 104, 0.01, 0.25, 1]),
+        ("50*value^-0.5 + unity", [50 / 104**0.5 + 1, 6, 26, 51]),
+        ("frequency^-1", [1 / 5, 1 / 3, 1, 1]),
     ],
 )
 def test_costs_are_written_as_people_write_them(contributed: Make, text: str, costs: list[float]) -> None:
     table = contributed({"a": [60, 30, 10], "b": [4], "c": [0]})
     assert of(table, text) == pytest.approx(costs)
+
+
+def test_a_negative_power_of_zero_is_refused_by_the_first_cell(contributed: Make) -> None:
+    with pytest.raises(DataError, match="cost: 'log' is zero in 1 cell, the first being b, and has no negative power"):
+        of(contributed({"a": [60], "b": [0]}), "log^-1")
 
 
 def test_negative_values_cost_by_their_size(contributed: Make) -> None:
