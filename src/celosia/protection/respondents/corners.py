@@ -86,12 +86,10 @@ class CornerProblem:
         if self.method.only_hides:
             cells = self._owner[self._owner >= 0]
             status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
-        levels = (risk.levels.lower, risk.levels.upper, risk.levels.sliding)
-        zeros = np.zeros(more, dtype=np.int64)
         return Risk(
             self._table,
             status,
-            Levels(*(Fixed(np.concatenate([level.counts, zeros]), level.decimals) for level in levels)),
+            self._extend_levels(risk.levels),
             np.concatenate([risk.cost, np.zeros(more)]),
             (*(self._extend_attacker(one) for one in risk.attackers), *self._corner_attackers()),
             further=self._requirements(risk),
@@ -137,7 +135,15 @@ class CornerProblem:
         sides = ((side.counts, side.decimals) for side in (attacker.lower, attacker.upper))
         more = self._owner < 0
         ends = (Fixed(np.concatenate([own, np.where(more, 0, own[self._owner])]), places) for own, places in sides)
-        return Attacker(attacker.name, *ends)
+        own = None if attacker.own is None else np.concatenate([attacker.own, np.zeros(len(more), dtype=bool)])
+        levels = None if attacker.levels is None else self._extend_levels(attacker.levels)
+        return Attacker(attacker.name, *ends, levels=levels, own=own)
+
+    def _extend_levels(self, levels: Levels) -> Levels:
+        """Return levels of the plain problem, none for further cells."""
+        zeros = np.zeros(len(self._owner), dtype=np.int64)
+        sides = (levels.lower, levels.upper, levels.sliding)
+        return Levels(*(Fixed(np.concatenate([side.counts, zeros]), side.decimals) for side in sides))
 
     def _corner_attackers(self) -> Iterator[Attacker]:
         """Yield one attacker for every corner."""
