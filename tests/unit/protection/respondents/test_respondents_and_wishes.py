@@ -11,7 +11,18 @@ from tests.golden.test_daalmans_dewaal_2010 import TABLE_3, TWENTY
 from tests.oracles.respondent_cases import case_of
 from tests.oracles.single_contributions import open_attacks
 
-from celosia import Attacker, InfeasibleError, MinFrequency, PPercent, Suppress, assess, protect, tabulate
+from celosia import (
+    Attacker,
+    InfeasibleError,
+    Intervals,
+    MinFrequency,
+    PPercent,
+    Suppress,
+    assess,
+    audit,
+    protect,
+    tabulate,
+)
 from celosia.pattern.entries import SHOWN
 from celosia.protection.engine.problem import problem_of
 from celosia.risk.requirement import Requirements
@@ -84,3 +95,18 @@ def test_zeros_that_respondents_do_not_know_make_nothing_impossible() -> None:
     risk = replace(assess(case.table, MinFrequency(1), cost="unity"), respondents=())
     found = protect(risk, Suppress(zeros_known=True), respondents=case.rule)
     assert open_attacks(found.pattern, case.table, case.rule) == []
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+@pytest.mark.parametrize("method", [Suppress(), Intervals(secret=1)], ids=["suppress", "interval"])
+def test_an_attacker_has_his_own_levels_beside_respondents_in_several_cells(method: Suppress | Intervals) -> None:
+    case = case_of(1140)
+    place = int(np.argmax(case.table.amounts.counts))
+    rival = Attacker.external(case.table, "rival").with_levels(case.table, {place: 7})
+    attackers = [Attacker.external(case.table), rival]
+    found = protect(assess(case.table, case.rule, attackers=attackers), method, respondents=case.rule)
+    assert open_attacks(found.pattern, case.table, case.rule) == []
+    ends = next(one for one in audit(found, intervals=True).intervals if (one.cell, one.attacker) == (place, 1))
+    truth = case.table.amounts.fraction(place)
+    assert ends.lower is None or ends.lower <= truth - 7
+    assert ends.upper is None or ends.upper >= truth + 7
