@@ -148,10 +148,12 @@ class Master:
 
     def add(self, cuts: Iterable[Cut]) -> int:
         """Add cuts; return how many were not in the master."""
-        return self._insert(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
+        return self._insert(np.array(sorted(set(self.pool.add(cuts))), dtype=np.int64))
 
     def _insert(self, places: NDArray[np.int64]) -> int:
-        new = np.setdiff1d(places, self._inside, assume_unique=True)
+        outside = np.ones(len(self.pool), dtype=bool)
+        outside[self._inside] = False
+        new = places[outside[places]]
         if len(new):
             rows, right = self.pool.matrix(new, len(self.cost)), self.pool.right(new)
             scale = scales_of(right)
@@ -274,6 +276,8 @@ def scales_of(right: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     size = np.abs(right)
     unusual = (size > 0) & ((size < SMALLEST_USUAL_SIDE) | (size > LARGEST_USUAL_SIDE))
+    if not unusual.any():
+        return np.ones(len(right))
     exponent = -np.floor(np.log2(np.where(unusual, size, 1.0)))
     return np.where(unusual, 2.0 ** np.clip(exponent, -MOST_SCALING_BITS, MOST_SCALING_BITS), 1.0)
 

@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.master import EVERY, CutPool
+from celosia.protection.engine.master import EVERY, CutPool, Master, scales_of
+from celosia.solve.problem import LinearProgram
+from celosia.solve.registry import backends
 
 N = 12
 
@@ -52,3 +54,26 @@ def test_a_cut_enters_once() -> None:
     pool, [first, second] = CutPool(), draw_cuts(np.random.default_rng(1), 2)
     assert pool.add([first, second, first]) == [0, 1, 0]
     assert len(pool) == 2
+
+
+def test_a_master_takes_cuts_that_it_does_not_have_in_the_order_of_the_pool() -> None:
+    empty = sp.csr_array((0, N))
+    base = LinearProgram(empty, np.zeros(0), np.zeros(0), np.zeros(N), np.ones(N), np.ones(N))
+    pool, cuts = CutPool(), [Cut(np.array([column, column + 1]), np.ones(2)) for column in range(6)]
+    pool.add(cuts)
+    master = Master(base, backends()[0], pool)
+    assert master.add([cuts[4], cuts[1], cuts[4]]) == 2
+    assert master.add([cuts[5], cuts[4], cuts[0]]) == 2
+    assert master.add([cuts[1]]) == master.add([]) == 0
+    rows, right = master.inside
+    places = [1, 4, 0, 5]
+    assert np.array_equal(rows.toarray(), pool.matrix(EVERY, N).toarray()[places])
+    assert np.array_equal(right, pool.right(places))
+
+
+def test_only_right_sides_of_unusual_size_are_scaled() -> None:
+    assert scales_of(np.array([0.0, 1.0, -3.0])).tolist() == [1.0, 1.0, 1.0]
+    assert scales_of(np.zeros(0)).tolist() == []
+    first, tiny, huge = scales_of(np.array([1.0, 2.0**-40, 2.0**60]))
+    assert first == 1.0 < tiny
+    assert 0.0 < huge < 1.0
