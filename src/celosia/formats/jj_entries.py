@@ -43,14 +43,16 @@ class Entries:
             "is infinite.": infinite & (not endless),
             f"is out of reach: numbers have up to {_MOST_DIGITS} digits.": beyond,
         }
-        usable = (~np.logical_or.reduce(list(wrong.values())) & (doubles != 0)).tolist()
+        usable = list(texts)
+        for place in np.flatnonzero(np.logical_or.reduce(list(wrong.values())) | (doubles == 0)).tolist():
+            usable[place] = "0"
         with localcontext(prec=4 * _MOST_DIGITS):
-            numbers = Fixed.of_texts([text if kept else "0" for text, kept in zip(texts, usable, strict=True)])
+            numbers = Fixed.of_texts(usable)
         wrong["cannot be told from infinity: write inf."] = numbers.infinite & ~infinite
         # What is nearly a number may be nearly the contribution of a single respondent: its shape says enough.
-        shown = [
-            _DIGIT.sub("#", text) if unread else text for text, unread in zip(texts, np.isnan(doubles), strict=True)
-        ]
+        shown = list(texts)
+        for place in np.flatnonzero(np.isnan(doubles)).tolist():
+            shown[place] = _DIGIT.sub("#", texts[place])
         for message, places in wrong.items():
             self._unread(f"{name} {{}} {message}", shown, np.flatnonzero(places).tolist())
         return numbers
@@ -87,7 +89,7 @@ def _parse(texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the nearest doubles, not-a-number where a text is none."""
     if "_" not in "".join(texts):
         with contextlib.suppress(ValueError):
-            return np.array([float(text) for text in texts], dtype=np.float64)
+            return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     return np.array([_double(text) for text in texts], dtype=np.float64)
 
 
@@ -101,7 +103,7 @@ def _out_of_reach(texts: Sequence[str], doubles: NDArray[np.float64]) -> Flags:
     """Return which numbers have too many digits, also where their doubles are infinite or zero because of that."""
     size = np.abs(doubles)
     usual = np.isnan(size) | ((size > 10.0**-_MOST_DIGITS) & (size < 10.0**_MOST_DIGITS))
-    out = np.array([len(text) > _MOST_DIGITS for text in texts], dtype=bool) & ~np.isnan(size)
+    out = (np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) > _MOST_DIGITS) & ~np.isnan(size)
     for place in np.flatnonzero(~usual).tolist():
         if texts[place] != "0" and not _within_reach(texts[place]):
             out[place] = True

@@ -36,9 +36,12 @@ class Equation:
         *pieces, piece = tail.split(")")
         if piece and not piece.isspace():
             raise ValueError(piece)
-        cells, factors = [], []
         try:
-            for piece in pieces:
+            cells, factors = _plain_terms(pieces)
+        except ValueError:
+            cells, factors = [], []
+        try:
+            for piece in pieces[len(cells) :]:
                 cell, _, factor = piece.partition("(")
                 cells.append(whole(cell))
                 factors.append(whole(factor))
@@ -61,6 +64,14 @@ class Equation:
             yield f"cell {twice} stands more than once in the equation.", "Add up its coefficients."
         if cells and max(map(abs, self.factors)) >= LARGEST_COUNT:
             yield "a coefficient does not fit into 64 bits.", "Divide the equation by a common factor."
+
+
+def _plain_terms(pieces: list[str]) -> tuple[list[int], list[int]]:
+    """Return the cells and factors of terms such as `` 3 (-1``, as nearly all are written; ValueError for others."""
+    if "_" in "".join(pieces):
+        raise ValueError(pieces)
+    pairs = [piece.split("(") for piece in pieces]
+    return [int(cell) for cell, _ in pairs], [int(factor) for _, factor in pairs]
 
 
 def equations_of(lines: FileLines, n_cells: int) -> tuple[FileLines, list[Equation]]:

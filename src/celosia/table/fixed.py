@@ -74,8 +74,8 @@ class Fixed:
         ValueError
             A text is not a decimal number.
         """
-        if all(len(text) <= _FLOAT_DIGITS for text in texts):
-            doubles = np.array([float(text) for text in texts])
+        if max(map(len, texts), default=0) <= _FLOAT_DIGITS:
+            doubles = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
             plain = "e" not in "".join(texts).lower()  # 1e400 is finite, as a decimal
             if plain and not np.isnan(doubles).any() and shortest_decimals(doubles[np.isfinite(doubles)]) is not None:
                 return cls.of_floats(doubles)
@@ -144,6 +144,8 @@ class Fixed:
 
     def texts(self) -> list[str]:
         """Return the numbers as written in a file, exact and without needless zeros."""
+        if not self.decimals and not self.infinite.any():
+            return list(map(str, self.counts.tolist()))
         return [_text(int(count), self.decimals) for count in self.counts.tolist()]
 
 

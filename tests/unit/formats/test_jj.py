@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from celosia import Attacker, DataError, Requirement, Risk, SpecError, read_jj, write_jj
+from celosia.formats.jj_equations import Equation
 from celosia.risk.risk import Levels
 from celosia.table.fixed import Fixed
 
@@ -355,3 +356,19 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot be written: No such file or directory"):
         write_jj(read(tmp_path, *LINES), tmp_path / "nowhere" / "out.jj")
+
+
+def test_an_equation_is_the_same_however_terms_are_written() -> None:
+    plain = Equation.of_text("0 3 : 100000 (-1) 1 (1) 2 (1)")
+    for other in ("0 3 : 1e+05 (-1) 1 (1) 2 (1)", "0 3:100000( -1 )1(1.0)2(+1) ", "0 3.0 : 100000 (-1.0) 1 (1) 2 (1)"):
+        assert Equation.of_text(other) == plain
+
+
+@pytest.mark.parametrize(
+    ("terms", "wrong"),
+    [("0 (-1) 1 (1_0)", " 1 (1_0"), ("0 (-1) 1 (1(1)", " 1 (1(1"), ("0 (-1) x (1)", " x (1"), ("0 (-1) 1 1)", " 1 1")],
+)
+def test_what_is_no_term_of_an_equation_is_named(terms: str, wrong: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - its text is compared
+        Equation.of_text(f"0 2 : {terms}")
+    assert str(error.value) == wrong

@@ -85,3 +85,10 @@ def test_parts_keep_the_decimal() -> None:
 )
 def test_shortest_decimals(doubles: list[float], decimals: int | None) -> None:
     assert shortest_decimals(np.array(doubles)) == decimals
+
+
+def test_whole_numbers_are_written_as_they_are_beside_infinite_ones() -> None:
+    counts = [0, -7, 10**18, 1 - INFINITE]
+    alone, beside = Fixed(np.array(counts)), Fixed(np.array([*counts, INFINITE, -INFINITE]))
+    assert alone.texts() == [str(count) for count in counts]
+    assert beside.texts() == [*alone.texts(), "inf", "-inf"]

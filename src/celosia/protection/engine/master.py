@@ -88,14 +88,35 @@ class CutPool:
         """Return some cuts as rows over `n` columns."""
         known = 0 if self._rows is None else self._rows.shape[0]
         if self._rows is None or known < len(self.cuts):
-            new = self.cuts[known:]
-            starts = np.cumsum([0, *(len(cut.columns) for cut in new)])
-            columns = np.concatenate([np.zeros(0, dtype=np.int64), *(cut.columns for cut in new)])
-            values = np.concatenate([np.zeros(0), *(cut.values for cut in new)])
-            rows = sp.csr_array((values, columns, starts), shape=(len(new), n))
-            self._rows = rows if self._rows is None else sp.csr_array(sp.vstack([self._rows, rows], format="csr"))
+            self._rows = _append_rows(self._rows, self.cuts[known:], n)
         every = isinstance(places, slice) or np.array_equal(places, np.arange(len(self.cuts)))
-        return self._rows if every else sp.csr_array(self._rows[places])
+        return self._rows if every else _take_rows(self._rows, np.asarray(places, dtype=np.int64))
+
+
+def _append_rows(rows: sp.csr_array | None, cuts: list[Cut], n: int) -> sp.csr_array:
+    """Return rows over `n` columns with further cuts below them; scipy takes several times as long for few cuts."""
+    sizes = [len(cut.columns) for cut in cuts]
+    values, columns, starts = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    if rows is not None:
+        values, columns, starts = rows.data, rows.indices, rows.indptr
+    return sp.csr_array(
+        (
+            np.concatenate([values, *(cut.values for cut in cuts)]),
+            np.concatenate([columns, *(cut.columns for cut in cuts)]).astype(columns.dtype),
+            np.concatenate([starts, starts[-1] + np.cumsum(sizes)]).astype(starts.dtype),
+        ),
+        shape=(len(starts) - 1 + len(cuts), n),
+    )
+
+
+def _take_rows(rows: sp.csr_array, places: NDArray[np.int64]) -> sp.csr_array:
+    """Return some rows, with their entries as they are."""
+    starts = rows.indptr[places]
+    ends = np.cumsum(rows.indptr[places + 1] - starts)
+    first = np.concatenate([[0], ends[:-1]])
+    taken = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - first, ends - first)
+    starts = np.concatenate([[0], ends]).astype(rows.indptr.dtype)
+    return sp.csr_array((rows.data[taken], rows.indices[taken], starts), shape=(len(places), rows.shape[1]))
 
 
 class Master:
@@ -127,10 +148,12 @@ class Master:
 
     def add(self, cuts: Iterable[Cut]) -> int:
         """Add cuts; return how many were not in the master."""
-        return self._insert(np.unique(np.array(self.pool.add(cuts), dtype=np.int64)))
+        return self._insert(np.array(sorted(set(self.pool.add(cuts))), dtype=np.int64))
 
     def _insert(self, places: NDArray[np.int64]) -> int:
-        new = np.setdiff1d(places, self._inside, assume_unique=True)
+        outside = np.ones(len(self.pool), dtype=bool)
+        outside[self._inside] = False
+        new = places[outside[places]]
         if len(new):
             rows, right = self.pool.matrix(new, len(self.cost)), self.pool.right(new)
             scale = scales_of(right)
@@ -253,6 +276,8 @@ def scales_of(right: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     size = np.abs(right)
     unusual = (size > 0) & ((size < SMALLEST_USUAL_SIDE) | (size > LARGEST_USUAL_SIDE))
+    if not unusual.any():
+        return np.ones(len(right))
     exponent = -np.floor(np.log2(np.where(unusual, size, 1.0)))
     return np.where(unusual, 2.0 ** np.clip(exponent, -MOST_SCALING_BITS, MOST_SCALING_BITS), 1.0)
 

@@ -43,15 +43,18 @@ def zero_half_cuts(
     tight = np.argsort(slack, kind="stable")[: parameters.zero_half_rows]
     tight = tight[slack[tight] < 1.0 - parameters.zero_half_violation]
     used = sp.csr_array(whole[tight])
-    columns = np.unique(used.indices)
-    used = sp.csr_array(used[:, columns])
-    chosen = sp.csr_array(_sums(used.toarray(), sides[tight], slack[tight], x[columns], parameters))
+    place = np.zeros(used.shape[1], dtype=used.indices.dtype)
+    place[used.indices] = 1
+    columns = np.flatnonzero(place).astype(place.dtype)
+    place[columns] = np.arange(len(columns))
+    used = sp.csr_array((used.data, place[used.indices], used.indptr), shape=(len(tight), len(columns)))
+    chosen = sp.csr_array(_sums(used, sides[tight], slack[tight], x[columns], parameters))
     # Products of dense matrices would wake a thread for each processor, which wait for more long after the last.
     return _halve((chosen @ used).toarray(), chosen @ sides[tight], x[columns], columns, parameters)
 
 
 def _sums(
-    rows: NDArray[np.float64],
+    rows: sp.csr_array,
     right: NDArray[np.float64],
     slack: NDArray[np.float64],
     x: NDArray[np.float64],
@@ -61,34 +64,61 @@ def _sums(
     away = np.minimum(x, 1.0 - x)
     broken = np.flatnonzero(away > INTEGRAL)
     order = broken[np.argsort(-away[broken], kind="stable")]
-    odd = rows[:, order] % 2 != 0
+    odd = rows[:, order].toarray() % 2 != 0
     # A column at 1 is taken at its upper bound, and changes the right side.
-    parity = (right - rows[:, x >= 1.0 - INTEGRAL].sum(axis=1)) % 2 != 0
-    members = np.eye(len(right), dtype=bool)
-    weight, idle = slack.copy(), np.ones(len(right), dtype=bool)
-    left = weight + _sum_over(odd, away[order])
+    parity = (right - rows @ (x >= 1.0 - INTEGRAL).astype(np.float64)) % 2 != 0
+    found = _eliminate(odd, parity, slack, away[order], parameters)
+    return np.array(found, dtype=np.float64).reshape(len(found), len(right))
+
+
+def _eliminate(
+    odd: NDArray[np.bool_],
+    parity: NDArray[np.bool_],
+    slack: NDArray[np.float64],
+    away: NDArray[np.float64],
+    parameters: CutParameters,
+) -> list[NDArray[np.bool_]]:
+    """Return which rows make sums that are odd on the right and nearly even on the left, each ``(m,)``.
+
+    Parameters
+    ----------
+    odd
+        Which columns with fractions are odd in a row, ``(m, n)``; the first goes first.
+    parity
+        Which rows are odd on the right, ``(m,)``.
+    slack
+        By how much each row is not tight, ``(m,)``.
+    away
+        How far each column is from a whole number, ``(n,)``.
+    parameters
+        How many sums, and how violated.
+    """
+    many, n = odd.shape
+    # A sum is a row of what is odd in it, behind which its members stand; what it weighs is the sum of their numbers.
+    sums = np.hstack([odd, np.eye(many, dtype=bool)])
+    numbers = np.concatenate([away, slack])
+    weight, idle = slack.copy(), np.ones(many, dtype=bool)
+    left = weight + np.where(odd, away, 0.0).sum(axis=1)
     found: dict[bytes, NDArray[np.bool_]] = {}
-    for step in range(len(order) + 1):
-        for row in np.flatnonzero(parity & idle & (left < 1.0 - parameters.zero_half_violation)).tolist():
-            found.setdefault(members[row].tobytes(), members[row].copy())
-        if step == len(order) or len(found) >= parameters.zero_half_sums:
+    new = np.arange(many)
+    for step in range(1, n + 2):
+        for row in new[parity[new] & (left[new] < 1.0 - parameters.zero_half_violation)].tolist():
+            members = sums[row, n:]
+            found.setdefault(members.tobytes(), members.copy())
+        if step > n or len(found) >= parameters.zero_half_sums:
             break
-        holding = np.flatnonzero(odd[:, step] & idle)
-        if len(holding):
-            pivot = holding[np.argmin(weight[holding])]
-            others = holding[holding != pivot]
-            odd[others] ^= odd[pivot]
-            members[others] ^= members[pivot]
-            parity[others] ^= parity[pivot]
-            weight[others] = _sum_over(members[others], slack)
-            left[others] = weight[others] + _sum_over(odd[others, step + 1 :], away[order[step + 1 :]])
+        new = np.flatnonzero(sums[:, step - 1] & idle)
+        if len(new):
+            tightest = int(np.argmin(weight[new]))
+            pivot, new = new[tightest], np.concatenate([new[:tightest], new[tightest + 1 :]])
             idle[pivot] = False
-    return np.array(list(found.values()), dtype=np.float64).reshape(len(found), len(right))
-
-
-def _sum_over(members: NDArray[np.bool_], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the numbers that each row has."""
-    return np.asarray(np.where(members, numbers, 0.0).sum(axis=1))
+            rest = sums[new, step:] ^ sums[pivot, step:]
+            sums[new, step:] = rest
+            parity[new] ^= parity[pivot]
+            parts = np.where(rest, numbers[step:], 0.0)
+            weight[new] = parts[:, n - step :].sum(axis=1)
+            left[new] = weight[new] + parts[:, : n - step].sum(axis=1)
+    return list(found.values())
 
 
 def _halve(
