@@ -15,7 +15,6 @@ import sys
 import types as python_types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -25,7 +24,7 @@ from numba import njit, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.environment import Environment, lookup_environment
 from numba.core.registry import cpu_target
-from numba.core.runtime import _nrt_python
+from numba.core.runtime import rtsys
 from numba.np.numpy_support import from_dtype
 
 from celosia.compiler import Pipeline, compile_once
@@ -82,7 +81,6 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
 
     def decorate(function: FunctionT) -> FunctionT:
         dispatcher = njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True, pipeline_class=Pipeline)(function)
-        dispatcher._compilation_chain_init_hook = _extend_nothing  # noqa: SLF001
         try:
             shelf = _Shelf(function)
         except RuntimeError:  # no folder is ours to write to: every process compiles for itself
@@ -197,7 +195,7 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401  (numba's)
         """Return a compiled function, None where there is none."""
         self._stamp()
-        _offer_runtime()
+        rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
@@ -259,21 +257,6 @@ def _rebuild_environment(module: str, constants: list[object], name: str) -> Env
         environment.env_name = name
         Environment._memo[name] = environment  # noqa: SLF001 - as numba does
     return environment
-
-
-@cache
-def _offer_runtime() -> None:
-    """Say where the functions of numba's runtime are that compiled functions call; their objects have all others.
-
-    To make ready for compiling numba does so, too, and compiles those that others are compiled with, which takes as
-    long as to read ten kernels.
-    """
-    for name, address in _nrt_python.c_helpers.items():
-        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-
-
-def _extend_nothing() -> None:
-    """Look for no extensions of numba, as it does in all that is installed before it runs a function: none is ours."""
 
 
 def _ingredients(function: Any, seen: set[object]) -> Iterator[tuple[object, ...]]:  # noqa: ANN401

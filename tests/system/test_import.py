@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from benchmarks.instances import instance
 
 import celosia
-from celosia.cli import main
 
 RECORDS_AND_PAGES = ("duckdb", "pyarrow", "pandas", "polars", "narwhals", "matplotlib", "jinja2", "xlsxwriter")
 HEAVY = ("numpy", "numba", "scipy", "highspy", "pydantic", "rich", "scipy.linalg", "scipy.optimize", *RECORDS_AND_PAGES)
@@ -78,34 +76,6 @@ def test_protecting_a_bare_problem_loads_no_library_for_records_or_pages(tmp_pat
     code = PROTECTED.format(path=str(path), output=str(tmp_path / "release.csv"))
     used = {"numpy", "numba", "scipy.sparse"}
     assert loaded(code, *RECORDS_AND_PAGES, *UNUSED, *used) == used
-
-
-PROCESS = """
-import os, sys
-from celosia.cli import main
-
-def end(code):
-    late = [name for name in main.UNUSED if type(sys.modules.get(name)).__name__ == "_LateModule"]
-    print(code, os.environ["OPENBLAS_NUM_THREADS"], *late, file=sys.stderr)
-
-main.os._exit = end
-sys.argv = ["celosia", *sys.argv[1:]]
-main.run()
-"""
-
-
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_a_command_loads_nothing_that_libraries_only_name_and_has_one_thread_of_linear_algebra(
-    tmp_path: Path, threads: str
-) -> None:
-    path = tmp_path / "problem.jj"
-    celosia.write_jj(instance("t20x10"), path)
-    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    environment |= {} if threads == "1" else {"OPENBLAS_NUM_THREADS": threads}
-    installed = [name for name in main.UNUSED if name != "yaml" or find_spec("yaml")]
-    command = [sys.executable, "-c", PROCESS, "protect", str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-    assert done.stderr.splitlines()[-1].split() == ["0", threads, *installed]
 
 
 def test_numpy_offers_all_its_parts_once_a_command_is_loaded() -> None:

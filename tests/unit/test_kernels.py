@@ -355,33 +355,6 @@ def test_what_was_compiled_is_run_without_the_modules_that_compile() -> None:
     assert done.stdout.split() == ["True", "False"]
 
 
-WITHOUT_THE_RUNTIME = """
-from numba.core import entrypoints
-from numba.core.runtime import rtsys
-from celosia import kernels
-from celosia.protection.protect import load_engines
-from celosia.source.tabulate import tabulate
-
-load_engines()
-for one in kernels._WAITING:
-    one.dispatcher.compile(one.signature)
-print(len(kernels._WAITING), sum(one.dispatcher.stats.cache_hits.total() for one in kernels._WAITING), rtsys._init)
-from celosia import protect
-from benchmarks.instances import instance
-print(protect(instance("t20x10")).safe, entrypoints._already_initialized)
-"""
-
-
-def test_what_was_compiled_needs_no_runtime_that_is_compiled_anew_in_every_process() -> None:
-    """Where an object calls a function that nobody defines the process ends here."""
-    run = [sys.executable, "-c"]
-    subprocess.run([*run, "from celosia.cli.main import run; run()", "compile"], check=True, cwd=PROJECT)
-    done = subprocess.run([*run, WITHOUT_THE_RUNTIME], check=True, capture_output=True, text=True, cwd=PROJECT)
-    kernels, read, compiled, safe, extended = done.stdout.split()
-    assert int(kernels) == int(read) > 40
-    assert (compiled, safe, extended) == ("False", "True", "False")
-
-
 READ_ONLY = """
 import sys
 from numba.core import config

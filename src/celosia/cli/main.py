@@ -16,7 +16,7 @@ import click
 from celosia.cli.exit_codes import ExitCode
 from celosia.cli.interrupt import Terminated, listen, remember_presses, was_pressed
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, Problem, nearest
-from celosia.library import load_late, methods_on_first_use, without_late_names
+from celosia.library import without_late_names
 from celosia.version import __version__
 
 COMMANDS = {
@@ -32,10 +32,6 @@ COMMANDS = {
 """The commands, each a function of its name in the module of its name, with what help says about it."""
 
 AS_JSON = "--json"
-
-UNUSED = ("html", "importlib.metadata._adapters", "pydoc", "subprocess", "yaml")
-"""Modules that libraries of ours import, for pictures of programs, descriptions of packages, manuals, their own tests
-and settings in files."""
 
 
 _CODES: dict[type[CelosiaError], ExitCode] = {
@@ -108,17 +104,15 @@ def run() -> NoReturn:
 
     A third of a warm start would go into looking for garbage in modules, again and again while they are loaded, and
     into tidying them up at the end: nobody looks before the command is loaded (`Commands`), and the process ends when
-    all is written and said. Nor does pydantic look through all that is installed for plugins, of which we have none,
-    nor are modules loaded that others only name (`UNUSED`), or methods made that nobody calls. Linear algebra has one
-    thread unless the user says otherwise: ours is of small matrices, and further threads wait for work by spinning.
+    all is written and said. Nor does pydantic look through all that is installed for plugins, of which we have none.
+    Linear algebra has one thread unless the user says otherwise: ours is of small matrices, and further threads wait
+    for work by spinning.
     """
     listen()
     gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    load_late(*UNUSED)
-    with methods_on_first_use():
-        ended = status(sys.argv[1:])
+    ended = status(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # nobody listens
