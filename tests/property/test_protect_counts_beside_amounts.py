@@ -102,3 +102,13 @@ def test_protected_counts_and_amounts_stand_an_integer_program(method: str, tabl
         ranges = table.is_count & (release.status == "interval")
         assert not any((side.floats[ranges] % 1).any() for side in release.bounds())
     assert judged >= tables
+
+
+@pytest.mark.parametrize("number", [5, 22])
+def test_amounts_that_are_tied_to_counts_move_as_far_as_these_are_rounded(number: int) -> None:
+    """There was no room for values that add up within a few steps of the last decimal; and moves were dear for that."""
+    chance = seeded(f"protected perturb True {number}")
+    risk = drawn_risk(chance, drawn_table(chance, tied=True))
+    found = cz.protect(risk, METHODS["perturb"](), time_limit=20)
+    assert found.safe
+    assert found.cost == pytest.approx(12.0)

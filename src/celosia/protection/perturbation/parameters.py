@@ -18,8 +18,8 @@ class PerturbationParameters:
     most_raises
         Levels that the audit finds missed are raised so many times, by 1, 2, 4 ... steps of the grid. 1 or more.
     windows
-        By how many steps of the grid values may leave the solution in doubles, one after the other: most find a table
-        that adds up in the first. Each 0 or more.
+        By how many steps of the coarsest grid values may leave the solution in doubles, one after the other, and at
+        last by any number: most find a table that adds up in the first. Each 0 or more.
     least_seconds
         Seconds for that even where time is up: without it all is lost. 0 or more.
     """

@@ -163,21 +163,19 @@ class _PerturbationSearch(NumberSearch):
         high = np.where(on_it, near, np.ceil(wanted)).astype(np.int64)
         relations = sp.csr_array(self.risk.table.relations.matrix[:, self.cells], dtype=np.float64)
         matrix = sp.csr_array(relations @ sp.diags_array(grain.astype(np.float64)))
-        right = np.zeros(matrix.shape[0])
-        least, most = (end // grain for end in bounds.range)
-        for wider in self.parameters.windows:
-            lower = np.where(point.still, 0, np.maximum(low - wider, least)).astype(np.float64)
-            upper = np.where(point.still, 0, np.minimum(high + wider, most)).astype(np.float64)
+        least, most = -(-bounds.range[0] // grain), bounds.range[1] // grain
+        coarse = grain.max(initial=1) // grain  # where a count is rounded, amounts that are tied to it move as far
+        for wider in (*self.parameters.windows, None):
+            lower = least if wider is None else np.maximum(low - wider * coarse, least)
+            upper = most if wider is None else np.minimum(high + wider * coarse, most)
+            lower, upper = (np.where(point.still, 0, end).astype(np.float64) for end in (lower, upper))
             if bool((lower > upper).any()):
                 continue
-            slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, -1.0, 0.0)) * self.risk.cost[self.cells] * grain
-            problem = LinearProgram(
-                matrix, right, right, lower, upper, slope, integer=np.ones(len(self.cells), dtype=bool)
-            )
+            problem = _nearest_moves(matrix, lower, upper, self.risk.cost[self.cells] * grain)
             limit = max(self.parameters.least_seconds, self.run.clock.left)
             solution = backends()[0].open(problem).solve(time_limit=limit)
             if solution.x is not None:
-                return np.rint(solution.x).astype(np.int64) * grain
+                return np.rint(solution.x[: len(grain)]).astype(np.int64) * grain
             if solution.status is Status.STOPPED:
                 said = "was reached before values that add up were known."
                 raise OutOfTimeError.one("time_limit", said, "Allow more time.")
@@ -220,3 +218,25 @@ class _FoundMoves:
     moved: NDArray[np.float64]
     still: NDArray[np.bool_]
     bound: float
+
+
+def _nearest_moves(
+    matrix: sp.csr_array, lower: NDArray[np.float64], upper: NDArray[np.float64], cost: NDArray[np.float64]
+) -> LinearProgram:
+    """Return the program of the cheapest whole moves that add up; after them, how far moves either way go."""
+    n, both = len(cost), np.flatnonzero((lower < 0) & (upper > 0))
+    m, k = matrix.shape[0], len(both)
+    picks = sp.csr_array((np.ones(k), (np.arange(k), both)), shape=(k, n))
+    far = sp.eye_array(k)
+    rows = sp.csr_array(sp.block_array([[matrix, sp.csr_array((m, k))], [-picks, far], [picks, far]]))
+    slope = np.concatenate([np.where(lower >= 0, cost, np.where(upper <= 0, -cost, 0.0)), cost[both]])
+    nothing = np.zeros(rows.shape[0])
+    return LinearProgram(
+        rows,
+        nothing,
+        np.concatenate([np.zeros(m), np.full(2 * k, np.inf)]),
+        np.concatenate([lower, np.zeros(k)]),
+        np.concatenate([upper, np.maximum(-lower, upper)[both]]),
+        slope,
+        integer=np.arange(n + k) < n,
+    )
