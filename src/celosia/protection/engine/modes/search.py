@@ -263,6 +263,14 @@ class ModeSearch(BranchAndCut[np.float64]):
             self._flipping.run()
         check()
 
+    def branch(self, clock: Clock) -> None:
+        """Raise the bound by a tree, also where the incumbent is within the gap, until another clock leaves no time."""
+        self._stop.clock = clock
+        self._stop.begin(0.0, np.inf)
+        with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError), before(self._stop.deadline):
+            self._tree.run(gap=0.0)
+        check()
+
     def _begin(self) -> None:
         self._is_first = True
         if self.separator.is_hopeless:
