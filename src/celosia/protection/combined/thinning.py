@@ -116,12 +116,15 @@ class _Thinning:
         limit = max(cost + parameters.thinning_loss * abs(cost), self._dearest_within_the_gap)
         charge = (limit - cost) / max(self._count(self.best), 1)
         cuts, cheap = self._charge(parameters.charges[0] * charge, limit, self.search.pool.cuts)
-        cuts = self._close_cheapest(limit, cuts)
+        if self.search.run.gap > 0:  # much may be spent, and single ranges cost less than charges
+            cuts = self._close_cheapest(limit, cuts)
         if cheap:
-            self._charge_more(charge, limit, cuts)
+            cuts = self._charge_more(charge, limit, cuts)
+        if not self.search.run.gap > 0:
+            self._close_cheapest(limit, cuts)
 
-    def _charge_more(self, charge: float, limit: float, cuts: list[Cut]) -> None:
-        """Charge ranges more and more, as long as the cost allows it; then a little less."""
+    def _charge_more(self, charge: float, limit: float, cuts: list[Cut]) -> list[Cut]:
+        """Charge ranges more and more, as long as the cost allows it; then a little less. Return cuts."""
         paid = self.parameters.charges[0] * charge
         for times in self.parameters.charges[1:]:
             cuts, cheap = self._charge(times * charge, limit, cuts)
@@ -129,12 +132,13 @@ class _Thinning:
                 break
             paid = times * charge
         else:
-            return
+            return cuts
         dear = times * charge
         for _ in range(self.parameters.charge_halvings if paid else 0):
             between = float(np.sqrt(paid * dear))
             cuts, cheap = self._charge(between, limit, cuts)
             paid, dear = (between, dear) if cheap else (paid, between)
+        return cuts
 
     def _charge(self, charge: float, limit: float, cuts: list[Cut]) -> tuple[list[Cut], bool]:
         """Charge every range so much, as long as there are fewer; return cuts, and whether that is within the limit."""
