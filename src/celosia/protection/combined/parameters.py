@@ -33,11 +33,17 @@ class CombinedParameters(IntervalParameters):
     least_seconds
         Seconds that a first search gets at least, 0 or more: with little time one good release is worth more than an
         improved bad one.
-    thinning_loss, thinning_share
-        Share of the cost, 0 to 1, by which fewer ranges may cost more: a search takes no smaller gap for one. And share
-        of the time that is left after a search, 0 to 1, in which they are looked for.
-    thinning_flips
-        Share of that time, 0 to 1, in which whole numbers are flipped before, where a gap is allowed.
+    thinning_loss
+        Share of the cost, 0 to 1, by which fewer ranges may cost more: a search takes no smaller gap for one.
+    thinning_share, thinning_share_in_gap
+        Share of the time that is left after a search, 0 to 1, in which they are looked for; another where a gap is
+        allowed, which they may use up.
+    thinning_flips, thinning_tree
+        Share of that time, 0 to 1, in which whole numbers are flipped before, where a gap is allowed, and of what is
+        left then for a tree, whose bound allows more to be spent.
+    closing_share, nearly_as_cheap
+        Ranges are closed one by one, the cheapest first, in this share of what is left of that time, 0 to 1. Rises of
+        the cost that differ by less than the second share, 0 to 1, of what may be spent count as equal.
     charges, charge_halvings
         What every range is charged then, one after the other, in parts of that loss by the number of ranges, above 0:
         most of what is charged is never paid. And how often, 0 or more, the factor is halved between the last charge
@@ -53,7 +59,11 @@ class CombinedParameters(IntervalParameters):
     least_seconds: float = 2.0
     thinning_loss: float = 2 * TREE_BOUND
     thinning_share: float = 0.5
+    thinning_share_in_gap: float = 0.8
     thinning_flips: float = 0.4
+    thinning_tree: float = 0.35
+    closing_share: float = 0.8
+    nearly_as_cheap: float = 0.02
     charges: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
     charge_halvings: int = 3
 
@@ -67,7 +77,11 @@ class CombinedParameters(IntervalParameters):
             "counting_share",
             "thinning_loss",
             "thinning_share",
+            "thinning_share_in_gap",
             "thinning_flips",
+            "thinning_tree",
+            "closing_share",
+            "nearly_as_cheap",
         )
         counts = {"start_columns": (1, None), "charge_halvings": (0, None)}
         check_ranges(self, charges=(0.0, None), **counts, **dict.fromkeys(shares, (0.0, 1.0)))

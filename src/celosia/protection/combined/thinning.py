@@ -8,8 +8,10 @@ incumbent and its ranges alone,
 
 is solved again and again, :math:`W_i` being the widths of the last solution, so that ranges that stay as they are
 are charged :math:`\lambda` and narrower ones are closed. Charges grow as long as the cost stays below a limit: hardly
-more than the incumbent costs, or whatever is within the gap that is asked for. Where a gap is asked for, single cells
-are flipped before (`celosia.protection.engine.heuristics.flipping`), because a cheaper point leaves more to spend.
+more than the incumbent costs, or whatever is within the gap that is asked for. What a first charge leaves of that is
+spent on single cells (`celosia.protection.combined.closing`), which closes more of them than higher charges do. Where a
+gap is asked for, single cells are flipped before (`celosia.protection.engine.heuristics.flipping`), and a tree raises
+the bound, because both leave more to spend.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
+from celosia.protection.combined.closing import Closing
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.modes.search import ModeSearch
@@ -47,10 +50,11 @@ def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters
         return best
     if _count_costs(search, best) > parameters.counting_share * abs(search.modes.cost(best)):
         return best
-    thinning = _Thinning(search, best, whole.share_of_rest(parameters.thinning_share), parameters)
+    share = parameters.thinning_share_in_gap if search.run.gap > 0 else parameters.thinning_share
+    thinning = _Thinning(search, best, whole.share_of_rest(share), parameters)
     try:
         with suppress(DeadlineError, SolverError, ArithmeticError):
-            thinning.flip()
+            thinning.improve()
             thinning.run()
     except KeyboardInterrupt:
         searches.run.clock.stop()
@@ -88,32 +92,53 @@ class _Thinning:
         return bound / (1.0 - gap) if bound > 0 and gap < 1 else bound
 
     def _count(self, v: Floats) -> int:
-        return int(np.count_nonzero(self._opens @ v))
+        """Return of how many columns less than the value is published."""
+        return int(np.count_nonzero(self._is_open(v)))
 
-    def flip(self) -> None:
-        """Look for a cheaper point where the gap allows a dearer one: what is gained is spent on fewer ranges."""
+    def _is_open(self, v: Floats) -> NDArray[np.bool_]:
+        """Return which columns are ranges or hidden at a point."""
+        return np.asarray((self._opens @ v > 0) | self.search.modes.hides(v))
+
+    def improve(self) -> None:
+        """Look for a cheaper point and a better bound where a gap is allowed: fewer ranges may cost more then."""
+        parameters = self.parameters
         if self.search.run.gap > 0:
-            self.search.flip(self.clock.share_of_rest(self.parameters.thinning_flips))
+            self.search.flip(self.clock.share_of_rest(parameters.thinning_flips))
+            if self.clock.left > parameters.least_seconds:
+                self.search.branch(self.clock.share_of_rest(parameters.thinning_tree))
             self.best = self.best if self.search.best is None else self.search.best
 
     def run(self) -> None:
-        """Charge ranges more and more, as long as the cost allows it and there is time; then a little less."""
+        """Charge ranges a little, close them one by one, and charge the others more, as far as cost and time allow."""
         parameters, cost = self.parameters, self.search.modes.cost(self.best)
+        if not parameters.charges:
+            return
         limit = max(cost + parameters.thinning_loss * abs(cost), self._dearest_within_the_gap)
         charge = (limit - cost) / max(self._count(self.best), 1)
-        paid, cuts = 0.0, self.search.pool.cuts
-        for times in parameters.charges:
+        cuts, cheap = self._charge(parameters.charges[0] * charge, limit, self.search.pool.cuts)
+        if self.search.run.gap > 0:  # much may be spent, and single ranges cost less than charges
+            cuts = self._close_cheapest(limit, cuts)
+        if cheap:
+            cuts = self._charge_more(charge, limit, cuts)
+        if not self.search.run.gap > 0:
+            self._close_cheapest(limit, cuts)
+
+    def _charge_more(self, charge: float, limit: float, cuts: list[Cut]) -> list[Cut]:
+        """Charge ranges more and more, as long as the cost allows it; then a little less. Return cuts."""
+        paid = self.parameters.charges[0] * charge
+        for times in self.parameters.charges[1:]:
             cuts, cheap = self._charge(times * charge, limit, cuts)
             if not cheap:
                 break
             paid = times * charge
         else:
-            return
+            return cuts
         dear = times * charge
-        for _ in range(parameters.charge_halvings if paid else 0):
+        for _ in range(self.parameters.charge_halvings if paid else 0):
             between = float(np.sqrt(paid * dear))
             cuts, cheap = self._charge(between, limit, cuts)
             paid, dear = (between, dear) if cheap else (paid, between)
+        return cuts
 
     def _charge(self, charge: float, limit: float, cuts: list[Cut]) -> tuple[list[Cut], bool]:
         """Charge every range so much, as long as there are fewer; return cuts, and whether that is within the limit."""
@@ -132,6 +157,50 @@ class _Thinning:
                 self.best = at
         return cuts, True
 
+    def _close_cheapest(self, limit: float, cuts: list[Cut]) -> list[Cut]:
+        """Close ranges, and show hidden columns, one by one; return cuts."""
+        step = self._solve_among(self.best, cuts)
+        if step.best is None or step.cost > limit:
+            return cuts
+        at = self._close(step.best)
+        groups = self._groups(at)
+        nearly = self.parameters.nearly_as_cheap * max(limit - step.cost, 0.0)
+        closing = Closing(step, groups, limit, nearly, self.clock.share_of_rest(self.parameters.closing_share))
+        closing.run()
+        cuts, closed = step.pool.cuts, closing.closed
+        while closed and self.clock.left > 0:
+            fewer = at.copy()
+            fewer[np.concatenate([groups[group] for group in closed])] = 0.0
+            last = self._solve_among(fewer, cuts)
+            cuts, fewer = last.pool.cuts, at if last.best is None else self._close(last.best)
+            if self.search.modes.cost(fewer) <= limit and self._count(fewer) < self._count(self.best):
+                self.best = fewer
+                break
+            closed = closed[: -(len(closed) + 9) // 10]  # a safe point may cost a little more than cuts know
+        return cuts
+
+    def _solve_among(self, at: Floats, cuts: list[Cut]) -> ModeSearch:
+        """Return a search for the cheapest ranges among those of a point, at its end."""
+        search = self._open(at, 0.0)
+        search.pool.add(cuts)
+        search.solve()
+        return search
+
+    def _groups(self, v: Floats) -> list[NDArray[np.int64]]:
+        """Return the variables of every column of a point that may be shown, the cheapest columns first."""
+        modes, opens = self.search.modes, self._opens
+        hides, cost = modes.hides(v), modes.program.cost
+        able = self._is_open(v)
+        able[self.search.separator.sides.columns] = False
+        able[hides] &= modes.program.lower[modes.hiding[hides]] < 1.0
+        prices = np.asarray(opens @ (cost * v)) + np.where(hides, cost[modes.hiding], 0.0)
+        columns = np.flatnonzero(able)
+        groups = []
+        for column in columns[np.argsort(prices[columns], kind="stable")].tolist():
+            own = opens.indices[opens.indptr[column] : opens.indptr[column + 1]].astype(np.int64)
+            groups.append(np.append(own, modes.hiding[column]) if hides[column] else own)
+        return groups
+
     def _open(self, at: Floats, charge: float) -> ModeSearch:
         """Return a search among the ranges of a point whose widths are charged by slopes."""
         search, modes = self.search, self.search.modes
@@ -147,8 +216,9 @@ class _Thinning:
         return ModeSearch(problem, replace(modes, program=priced), backends()[0], run, lambda _: None, parameters=how)
 
     def _close(self, v: Floats) -> Floats:
-        """Return a point that pays for no range of no width."""
+        """Return a point that pays for no range of no width, nor for a range of a hidden column."""
         modes, out = self.search.modes, v.copy()
+        out[np.asarray(self._opens.T @ modes.hides(v).astype(np.float64) > 0)] = 0.0
         shut = (np.asarray(self._opens @ v) <= 0) & (modes.opening >= 0)
         out[modes.opening[shut]] = modes.program.lower[modes.opening[shut]]
         return out

@@ -38,6 +38,9 @@ class IntervalParameters:
         then: seconds are enough.
     hidden_share
         A descent begins with the columns hidden that a fractional point hides by more than this share, 0 to 1.
+    beside_share
+        Share of the time that is left, 0 to 1, for cuts beside the columns that a descent has hidden; the next descent,
+        from there, has the rest.
     descent_gain
         A descent ends after a round that gains less than this share of the cost, 0 to 1.
     late_moves
@@ -99,6 +102,7 @@ class IntervalParameters:
     attacked_share: float = 0.35
     attacked_cuts_share: float = 0.2
     hidden_share: float = 0.3
+    beside_share: float = 0.6
     descent_gain: float = 0.002
     late_moves: float = 0.1
     splitting_dimensions: int = 2
@@ -137,6 +141,7 @@ class IntervalParameters:
             "widths_part",
             "cuts_share",
             "hidden_share",
+            "beside_share",
         )
         counts = (
             "splitting_dimensions",

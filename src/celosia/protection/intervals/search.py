@@ -100,6 +100,7 @@ class RangeSearches(Generic[RangesT]):
             search.solve()
             if by_ends:
                 self.descend(search, clock)
+                self._descend_beside_hidden(search, clock)
                 if search.best is not None and not self.is_first:  # the descent gains little, and there may be time
                     search.go_on(clock)
         except KeyboardInterrupt:
@@ -154,7 +155,8 @@ class RangeSearches(Generic[RangesT]):
                 return
             enough = np.inf if once or search.run.gap >= 1 else search.bound / (1 - search.run.gap)
             known = self._descents.get(hides)
-            near = None if once or among is not None else self._begin_nearby(search, clock, enough, hides=hides)
+            short = np.inf if hides else enough  # cuts beside what is hidden gain more than further rounds
+            near = None if once or among is not None else self._begin_nearby(search, clock, short, hides=hides)
             if near is not None and (known is None or near.cost < known.cost):
                 known = near
             elif among is not None or known is None:
@@ -167,6 +169,27 @@ class RangeSearches(Generic[RangesT]):
                 if among is None:
                     self._descents[hides] = known
                 self._offer(search, known, enough)
+
+    def _descend_beside_hidden(self, search: ModeSearch, clock: Clock) -> None:
+        """Offer ranges near the cheapest beside the columns that the incumbent hides, again as long as that gains.
+
+        A descent from a point that hides columns by fractions ends far above what ranges beside them cost: cuts with
+        these columns hidden, and no others, lead it there.
+        """
+        parameters, last = self.ranges.parameters, np.inf
+        if self.is_first or not bool((search.modes.hiding >= 0).any()):
+            return
+        while search.best is not None and search.cost < last * (1 - parameters.descent_gain):
+            if search.is_done or clock.left <= 0:
+                return
+            last, hidden = search.cost, search.modes.hides(search.best)
+            with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError):
+                point = search.cut_beside(search.best, clock.share_of_rest(parameters.beside_share))
+                if point is not None:
+                    start = replace(self.ranges.read(search.modes, point), hidden=hidden)
+                    found = self._begin_descent(clock, np.inf, start, hides=True)
+                    if found is not None:
+                        self._offer(search, found, np.inf)
 
     @property
     def is_first(self) -> bool:

@@ -15,12 +15,13 @@ class ModeSeparationParameters:
     Parameters
     ----------
     enough_flow_cuts
-        Cuts from networks of some relations with which linear programs can wait, 1 or more: flows are far cheaper.
+        Cuts from networks of some relations with which linear programs can wait, 1 or more: flows are far cheaper, but
+        few cuts of them hardly raise the bound.
     least_program_cuts
-        Cuts from linear programs with which the other programs can wait, 1 or more: a master with new cuts has another
-        point anyway.
+        Cuts from linear programs that missed their level before with which the other programs can wait, 1 or more: a
+        master with new cuts has another point anyway.
     subproblems_per_cut
-        One more of those cuts for so many subproblems, 1 or more.
+        One of those cuts for so many subproblems, 1 or more, if that is more, is enough for all to wait.
     capacities_at_once
         Capacities that are laid side by side for one call of the flow code where they differ from one subproblem to the
         next, 1 or more: 16 bytes each.
@@ -31,7 +32,7 @@ class ModeSeparationParameters:
         negative, so a cut stays valid, and cuts that differ by rounding errors are one.
     """
 
-    enough_flow_cuts: int = 5
+    enough_flow_cuts: int = 20
     least_program_cuts: int = 10
     subproblems_per_cut: int = 4
     capacities_at_once: int = 2_000_000

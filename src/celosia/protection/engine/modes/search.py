@@ -238,12 +238,37 @@ class ModeSearch(BranchAndCut[np.float64]):
         self.run, self._stop.clock = replace(self.run, clock=clock), clock
         self.solve()
 
+    def cut_beside(self, v: NDArray[np.float64], clock: Clock) -> NDArray[np.float64] | None:
+        """Return what cuts leave beside the whole numbers of a point, until another clock leaves no time.
+
+        None where nothing with these whole numbers is cheaper than the incumbent.
+        """
+        self._stop.clock = clock
+        try:
+            with before(self._stop.deadline):
+                self.relaxation.master.fix(self._integer, np.rint(v[self._integer]))
+                point = self.relaxation.cut()
+                return None if point is None else point.x
+        except (TimeUpError, DeadlineError):
+            check()
+            return self.relaxation.last
+        finally:
+            self.relaxation.master.release()
+
     def flip(self, clock: Clock) -> None:
         """Search around the incumbent, also where it is within the gap, until another clock leaves no time."""
         self._stop.clock = clock
         self._stop.begin(0.0, np.inf)
         with suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
             self._flipping.run()
+        check()
+
+    def branch(self, clock: Clock) -> None:
+        """Raise the bound by a tree, also where the incumbent is within the gap, until another clock leaves no time."""
+        self._stop.clock = clock
+        self._stop.begin(0.0, np.inf)
+        with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError), before(self._stop.deadline):
+            self._tree.run(gap=0.0)
         check()
 
     def _begin(self) -> None:

@@ -98,12 +98,14 @@ class CapacitySeparator:
     parameters: ModeSeparationParameters = SEPARATION
     sides: SideRequirements = field(init=False)
     _next: int = 0
+    _missed: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         sides = drop_implied_sides(split_sides(self.problem.requirements), self.problem.up, self.problem.down)
         if self.modes.only_widen:  # what is missing of negligible levels costs next to nothing when ranges are placed
             sides = sides.take(sides.levels >= NEGLIGIBLE_LEVEL * sides.levels.max(initial=0.0))
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
+        self._missed = np.ones(len(sides), dtype=bool)
 
     @cached_property
     def support(self) -> SupportGraph:
@@ -297,23 +299,33 @@ class CapacitySeparator:
             self._add_cuts(state, pair, ratios, network=True)
 
     def _solve_programs(self, state: _SeparationState, waiting: NDArray[np.int64], *, every: bool) -> bool:
-        """Solve subproblems as linear programs, those first that had to wait the last time; return whether all were."""
+        """Solve subproblems as linear programs, those first that missed their level before; return whether all were.
+
+        Among these, and among the others, those come first that had to wait the last time. The others wait where there
+        are cuts of the first: from one point to the next mostly the same levels are missed.
+        """
         programs, slacks, parameters = self._programs, state.slacks, self.parameters
-        enough = len(state.cuts) + max(parameters.least_program_cuts, len(waiting) // parameters.subproblems_per_cut)
-        order = np.concatenate([waiting[waiting >= self._next], waiting[waiting < self._next]])
+        few = len(state.cuts) + parameters.least_program_cuts
+        many = max(few, len(state.cuts) + len(waiting) // parameters.subproblems_per_cut)
+        turned = np.concatenate([waiting[waiting >= self._next], waiting[waiting < self._next]])
+        missed = self._missed[turned]
+        order = np.concatenate([turned[missed], turned[~missed]])
+        enough = np.where(np.arange(len(order)) < int(missed.sum()), many, few)
         for place, first in enumerate(order.tolist()):
             pair = self._pair(first)
             known = programs.recall(slacks, pair)
             if known is not None and not len(state.record([pair], known)):
+                self._missed[first] = False
                 continue
-            if not every and len(state.cuts) >= enough:
+            if not every and len(state.cuts) >= enough[place]:
                 self._next = first
                 return False
             moves, ratios = zip(*(programs.solve(slacks, k) for k in pair), strict=True)
             programs.keep(slacks, pair, moves)
             if len(pair) == 1:
                 programs.share(slacks, first, moves[0], order[place + 1 :])
-            if len(state.record([pair], np.array([move.reach for move in moves]))):
+            self._missed[first] = bool(len(state.record([pair], np.array([move.reach for move in moves]))))
+            if self._missed[first]:
                 self._add_cuts(state, pair, [[] if found is None else [found] for found in ratios], network=False)
         return True
 

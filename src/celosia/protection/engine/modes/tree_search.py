@@ -92,8 +92,9 @@ class ModeTree:
         self._relaxation.fix_by_reduced_costs()
         return IntegerMaster.of(self._relaxation.master, self._incumbent.limit)
 
-    def run(self) -> None:
-        """Solve the master with whole numbers until its solution violates no cut."""
+    def run(self, gap: float | None = None) -> None:
+        """Solve the master with whole numbers until its solution violates no cut, on request to another gap."""
+        self._gap = self._gap if gap is None else gap
         exact = not len(self._relaxation.separator.sides)
         while not self._stop.reached:
             self._stop.check()
