@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from celosia.table.frames import frame_of
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
     from celosia.risk.attacker import Attacker
+    from celosia.risk.corner import Corner
     from celosia.risk.rules.contributor_rules import RespondentRule
     from celosia.table.fixed import Fixed
     from celosia.table.table import Table
@@ -62,6 +63,9 @@ class Risk:
         The numbers behind the decisions, a column each. For the office only: it never goes into a public file.
     further
         Requirements with levels of their own. An attacker who is named in one of them has these and no others.
+    corners
+        Cells that must be able to move together, which searches ask for; whoever audits a pattern by contributors'
+        attacks (`celosia.audit_respondents`) judges them, no other audit does.
     respondents
         By which rules contributors are kept from each other, too; all of them hold. None where they do not attack.
     unasked
@@ -77,6 +81,7 @@ class Risk:
     reasons: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
     further: Requirements | None = None
+    corners: tuple[Corner, ...] = ()
     respondents: tuple[RespondentRule, ...] = ()
     unasked: str = ""
 
@@ -102,6 +107,11 @@ class Risk:
             return common
         every = common.join(self.further)
         return every.take(np.argsort(every.attackers, kind="stable"))
+
+    @property
+    def without_corners(self) -> Risk:
+        """The same without what is asked of several cells together."""
+        return replace(self, corners=()) if self.corners else self
 
     @property
     def unasked_note(self) -> str | None:

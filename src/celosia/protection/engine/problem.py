@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +24,9 @@ from celosia.attack.system.filled_rows import take_filled_rows
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
+from celosia.protection.engine.local_columns import add_local_columns
 from celosia.risk.attacker import Attacker
+from celosia.risk.corner import Corner
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.fixed import Fixed
@@ -62,6 +64,11 @@ class ColumnRequirements:
             self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
         )
 
+    def join(self, others: ColumnRequirements) -> ColumnRequirements:
+        """Return these requirements, and others after them."""
+        pairs = ((getattr(self, one.name), getattr(others, one.name)) for one in fields(self))
+        return ColumnRequirements(*(np.concatenate(pair) for pair in pairs))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtectionProblem:
@@ -70,7 +77,8 @@ class ProtectionProblem:
     Parameters
     ----------
     cells
-        The cells of the table, ``(n,)``: those that may be hidden and of which not every attacker knows the value.
+        The cells of the table, ``(n,)``: those that may be hidden and of which not every attacker knows the value. The
+        last may be columns of requirements' own, which are no cells, and have numbers beyond the table.
     matrix
         The relations among them, ``(m, n)``, rows without a cell left out.
     implied
@@ -90,6 +98,8 @@ class ProtectionProblem:
         Which cells attackers know to be whole numbers, ``(n,)``: their bounds and levels are multiples of one.
     product
         The dimensions of the table, where its relations are their products; None where they are not, or not known.
+    n_local
+        How many columns are no cells, but of requirements' own; see `celosia.protection.engine.local_columns`.
     """
 
     cells: NDArray[np.int64]
@@ -103,9 +113,19 @@ class ProtectionProblem:
     decimals: int
     whole: NDArray[np.bool_]
     product: ProductStructure | None = None
+    n_local: int = 0
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @property
+    def n_own(self) -> int:
+        """How many columns are cells of the table: these come first."""
+        return len(self) - self.n_local
+
+    def cells_among(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cells of the table that some columns stand for; those that are no cells are left out."""
+        return self.cells[columns[columns < self.n_own]]
 
     @property
     def n_attackers(self) -> int:
@@ -157,6 +177,7 @@ class ProtectionProblem:
             decimals=self.decimals,
             whole=self.whole[columns],
             product=None if self.product is None else self.product.take(columns),
+            n_local=int((columns >= self.n_own).sum()),
         )
 
 
@@ -167,7 +188,7 @@ class Extension:
     Parameters
     ----------
     problem
-        The problem. Attackers more come last; so do columns more, which are forced.
+        The problem. Columns more come last: they are requirements' own.
     necessary
         Every safe publication satisfies the new requirements. If false they are only sufficient, and lower bounds must
         not use them.
@@ -188,8 +209,8 @@ It returns the problem with requirements that would have stopped the attack, Non
 """
 
 
-KnownSystems = dict[int, tuple[Attacker, System]]
-"""Systems of attackers of a table of which the same cells may be hidden, by their identity."""
+KnownSystems = dict[int, tuple[Attacker | Corner, System]]
+"""Systems of attackers, and of corners, of a table of which the same cells may be hidden, by their identity."""
 
 
 def problem_of(
@@ -219,16 +240,9 @@ def problem_of(
     DataError
         An attacker believes what is not true.
     """
-    known = {} if known is None else known
     table, whole = risk.table, whole_cells(risk.table, integer)
-    hidden = Pattern.hide(table, risk.status != SHOW).bounds()
     redundant = find_implied_rows(table.relations.matrix)
-    for attacker in risk.attackers:
-        if id(attacker) not in known:
-            own = [hidden, (attacker.lower, attacker.upper)]
-            names = ["release", f"attacker {attacker.name!r}"]
-            known[id(attacker)] = attacker, attacker_system(table, own, names=names, whole=whole, redundant=redundant)
-    systems = [known[id(attacker)][1] for attacker in risk.attackers]
+    systems = _find_systems(risk, whole, redundant, {} if known is None else known)
     required = _with_widths(risk, widths or {})
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
     decimals = _decimals(systems, required, whole)
@@ -240,7 +254,7 @@ def problem_of(
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
     matrix, rows = take_filled_rows(table.relations.matrix[:, cells])
     product = find_product_structure(table)
-    return ProtectionProblem(
+    problem = ProtectionProblem(
         cells=cells,
         matrix=matrix,
         implied=redundant[rows],
@@ -260,6 +274,22 @@ def problem_of(
         whole=whole[cells],
         product=None if product is None else product.take(cells),
     )
+    return add_local_columns(problem, risk.corners, len(risk))
+
+
+def _find_systems(
+    risk: Risk, whole: NDArray[np.bool_], redundant: NDArray[np.bool_], known: KnownSystems
+) -> list[System]:
+    """Return the systems of all attackers, those of corners last; those that are not known are added."""
+    hidden = Pattern.hide(risk.table, risk.status != SHOW).bounds()
+    everyone: tuple[Attacker | Corner, ...] = (*risk.attackers, *risk.corners)
+    for one in everyone:
+        if id(one) not in known:
+            bounds = (one.lower, one.upper) if isinstance(one, Attacker) else one.bounds(risk.table)
+            names = ["release", f"attacker {one.name!r}"]
+            own = attacker_system(risk.table, [hidden, bounds], names=names, whole=whole, redundant=redundant)
+            known[id(one)] = one, own
+    return [known[id(one)][1] for one in everyone]
 
 
 def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:

@@ -1,14 +1,9 @@
-r"""Cells that must move together, as one cell more: the engine then protects corners of boxes as it protects cells.
+"""Corners of boxes where ranges are published: cells that must move together get cells more, in a table of their own.
 
-A respondent who contributes to several cells is protected from a coalition if some table moves all of them as far as a
-corner of his box needs, :math:`y_l = c_l + s_l`, where :math:`s` lies within bounds that hold 0
-(`celosia.attack.respondents.requirements.Corner`). Tables form a convex set with the true one in it, so this is the
-same as to ask how far t can be raised in
-
-.. math:: y_l = t\, c_l + s_l, \qquad 0 \le t \le 1,
-
-and to require that it reaches 1. With a cell for t and one for every s, in relations of their own, that is a
-requirement about a cell. These cells are published nowhere and cost nothing; every other attacker knows that t is zero.
+What a corner asks for is said in `celosia.risk.corner`. Searches over patterns have columns for it
+(`celosia.protection.engine.local_columns`). Ranges are widened until an audit calls them safe, which knows cells only:
+so here there is a cell for t and one for every s, in relations of their own. These cells are published nowhere and cost
+nothing; every other attacker knows that t is zero.
 """
 
 from __future__ import annotations
@@ -24,7 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import audit
-from celosia.attack.respondents.requirements import Corner
 from celosia.attack.system.decomposition import decompose
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
@@ -35,8 +29,9 @@ from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.protection.run import Run
 from celosia.risk.attacker import Attacker
+from celosia.risk.corner import Corner
 from celosia.risk.requirement import Requirements
-from celosia.risk.risk import HIDE, SAFE, SENSITIVE, Levels, Risk
+from celosia.risk.risk import HIDE, SAFE, Levels, Risk
 from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
@@ -68,7 +63,7 @@ class CornerProblem:
     @cached_property
     def _owner(self) -> NDArray[np.int64]:
         """The cell that every further cell belongs to, -1 for those that raise corners, ``(m,)``."""
-        places = [[-1, *(int(one.leaves[leaf]) for leaf, _ in one.needs)] for one in self.corners]
+        places = [[-1, *one.cells.tolist()] for one in self.corners]
         return np.array([cell for own in places for cell in own], dtype=np.int64)
 
     @cached_property
@@ -83,9 +78,6 @@ class CornerProblem:
         risk = self.plain
         more = len(self._owner)
         status = np.concatenate([risk.status, np.full(more, HIDE if self.method.hides else SAFE)])
-        if self.method.only_hides:
-            cells = self._owner[self._owner >= 0]
-            status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
         levels = (risk.levels.lower, risk.levels.upper, risk.levels.sliding)
         zeros = np.zeros(more, dtype=np.int64)
         return Risk(
@@ -106,12 +98,11 @@ class CornerProblem:
         cells: list[int] = []
         numbers: list[int] = []
         for first, one in zip(self._first, self.corners, strict=True):
-            largest = _largest(one)
-            for place, (leaf, need) in enumerate(one.needs):
-                factor = math.gcd(need, largest)
+            for place, (_, need) in enumerate(one.needs):
+                factor = math.gcd(need, one.largest)
                 rows += [len(rows) // 3] * 3
-                cells += [int(one.leaves[leaf]), first, first + 1 + place]
-                numbers += [largest // factor, -need // factor, -largest // factor]
+                cells += [int(one.cells[place]), first, first + 1 + place]
+                numbers += [one.largest // factor, -need // factor, -one.largest // factor]
         new = sp.csr_array(
             (np.array(numbers, dtype=np.int64), (rows, cells)), shape=(len(rows) // 3, len(table) + len(owner))
         )
@@ -141,26 +132,23 @@ class CornerProblem:
 
     def _corner_attackers(self) -> Iterator[Attacker]:
         """Yield one attacker for every corner."""
-        amounts, n = self.plain.table.amounts, len(self.plain) + len(self._owner)
+        amounts, more = self.plain.table.amounts, len(self._owner)
         for first, one in zip(self._first, self.corners, strict=True):
-            needs = dict(one.needs)
-            ends = []
-            for sign, beside in ((-1, one.down), (1, one.up)):
-                counts = np.full(n, sign * INFINITE, dtype=object)
-                counts[len(self.plain) :][self._owner < 0] = 0
-                truth = amounts.counts[one.leaves].astype(object) * 10 ** (one.decimals - amounts.decimals)
-                far = np.array([max(sign * needs.get(leaf, 0), 0) for leaf in range(len(one.leaves))], dtype=object)
-                counts[one.leaves] = truth + sign * (beside + far)
-                places = [leaf for leaf, _ in one.needs]
-                counts[first] = _largest(one) if sign > 0 else 0
-                counts[first + 1 : first + 1 + len(places)] = truth[places] + sign * beside[places]
-                ends.append(Fixed.of_counts(counts, one.decimals))
+            truth = amounts.counts[one.cells].astype(object) * 10 ** (one.decimals - amounts.decimals)
+            leaves, ends = [leaf for leaf, _ in one.needs], []
+            sides = zip((-1, 1), (0, one.largest), (one.down, one.up), one.bounds(self.plain.table), strict=True)
+            for sign, raised, beside, known in sides:
+                counts = np.where(self._owner < 0, 0, sign * np.full(more, INFINITE, dtype=object))
+                own = first - len(self.plain)
+                counts[own] = raised
+                counts[own + 1 : own + 1 + len(leaves)] = truth + sign * beside[leaves]
+                ends.append(Fixed.of_counts(np.concatenate([known.counts.astype(object), counts]), one.decimals))
             yield Attacker(one.name, *ends)
 
     def _requirements(self, risk: Risk) -> Requirements:
         """Return the requirements with levels of their own, those of corners among them."""
         decimals = max(one.decimals for one in self.corners)
-        levels = [_largest(one) * 10 ** (decimals - one.decimals) for one in self.corners]
+        levels = [one.largest * 10 ** (decimals - one.decimals) for one in self.corners]
         who = len(risk.attackers) + np.arange(len(self.corners), dtype=np.int32)
         none = Fixed(np.zeros(len(levels), dtype=np.int64), decimals)
         new = Requirements(
@@ -196,11 +184,6 @@ class CornerProblem:
         pattern = drop_corner_cells(found.pattern, self.plain.table)
         checked = audit(pattern, self.plain, integer=run.integer)
         return replace(found, risk=self.plain, method=self.method, pattern=pattern, found=checked)
-
-
-def _largest(corner: Corner) -> int:
-    """Return the largest need of a corner: the cell that raises it goes so far."""
-    return max(abs(need) for _, need in corner.needs)
 
 
 def drop_corner_cells(pattern: Pattern, table: Table) -> Pattern:

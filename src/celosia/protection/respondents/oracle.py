@@ -6,10 +6,10 @@ each (`celosia.attack.respondents.requirements`), and the search goes on with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
-from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
+from celosia.attack.respondents.requirements import add_requirements, find_corners
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.pattern.arithmetic import align_decimals
 from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN, of_status
@@ -22,6 +22,7 @@ from celosia.protection.respondents.corners import CornerProblem, can_take_corne
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.result import Protection
 from celosia.protection.run import Ask, Run, ViolatedRequirements
+from celosia.risk.corner import Corner
 from celosia.risk.respondents.rules import Criterion
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -192,16 +193,18 @@ class RespondentOracle:
         self.corners, self._without_corners = {}, True
 
     def extend_problem(self, risk: Risk, run: Run) -> tuple[Risk, Method]:
-        """Return the problem that a search solves: the risk and the method, with corners as further cells."""
+        """Return the problem that a search solves: the risk and the method, with corners."""
         if not self.corners:
             return risk, self.method
+        if self.method.only_hides:
+            return replace(risk, corners=tuple(self.corners.values())), self.method
         wider = CornerProblem(risk, self.method, tuple(self.corners.values()))
         method = wider.extend_method(run)
         return method.apply_to(wider.risk), method
 
     def drop_corners(self, found: Protection, risk: Risk, run: Run) -> Protection:
         """Return what a search found without the cells of corners."""
-        if not self.corners:
+        if not self.corners or self.method.only_hides:
             return found
         return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, run)
 

@@ -127,8 +127,3 @@ class Suppress(Method):
         decimals = max(risk.levels.sliding.decimals, count_decimals(wide.values()))
         counts = np.array([math.ceil(number * 10**decimals) for number in sliding], dtype=object)
         return replace(risk, status=status, levels=replace(risk.levels, sliding=Fixed.of_counts(counts, decimals)))
-
-    def add_free_cells(self, risk: Risk, more: int) -> Suppress:  # noqa: ARG002  (its costs are those of the risk)
-        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
-        most = None if self.at_most is None else self.at_most + more
-        return replace(self, cost=None, zeros_known=False, at_most=most)
