@@ -63,13 +63,13 @@ class Risk:
         The numbers behind the decisions, a column each. For the office only: it never goes into a public file.
     further
         Requirements with levels of their own. An attacker who is named in one of them has these and no others.
-    corners
-        Cells that must be able to move together, which searches ask for; whoever audits a pattern by contributors'
-        attacks (`celosia.audit_respondents`) judges them, no other audit does.
     respondents
         By which rules contributors are kept from each other, too; all of them hold. None where they do not attack.
     unasked
         Why contributors do not attack, a clause; empty where they do.
+    corners
+        Cells that must be able to move together, which searches ask for. Attacks of contributors
+        (`celosia.audit_respondents`) judge what they are for, and no other audit does.
     """
 
     table: Table
@@ -81,9 +81,9 @@ class Risk:
     reasons: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
     further: Requirements | None = None
-    corners: tuple[Corner, ...] = ()
     respondents: tuple[RespondentRule, ...] = ()
     unasked: str = ""
+    corners: tuple[Corner, ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)

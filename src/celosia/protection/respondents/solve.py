@@ -303,8 +303,7 @@ class _RespondentSearch:
         last = contextlib.nullcontext() if oracle is None or self.best is not None else deadline.before(clock)
         try:
             with last:
-                found = self.engine(*self.oracle.extend_problem(risk, run), run)
-                found = self.oracle.drop_corners(found, risk if oracle is None else self.oracle.required, run)
+                found = self.engine(self.oracle.add_corners(risk), self.method, run)
         except DeadlineError:
             if deadline.left() == 0:
                 raise

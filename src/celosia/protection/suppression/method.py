@@ -88,7 +88,7 @@ class Suppress(Method):
         return self.at_most
 
     @property
-    def takes_free_cells(self) -> bool:
+    def takes_corners(self) -> bool:
         """Whether no cell is protected under a condition."""
         return not self.width_if_hidden
 

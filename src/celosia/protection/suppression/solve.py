@@ -201,9 +201,8 @@ class _Suppression:
         violated = self.run.oracle.violated(Pattern.hide(self.risk.table, self._cells_of(pattern)))
         if violated is None:
             return None
-        assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
         known = {requirement: place for place, requirement in enumerate(self._requirement_keys())}
-        self.risk, self.method = violated.risk, violated.method
+        self.risk = violated.risk
         self.problem = self._make_problem()
         self._necessary &= violated.necessary
         if violated.necessary and self._requires_shown_cells:
