@@ -16,8 +16,11 @@ from tests.unit.protection.engine.test_oracle import run_with
 from celosia import Combined, InfeasibleError, Intervals, Mixed, Pattern, Risk
 from celosia.protection.combined.solve import solve as combine
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
+from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.decimals import EndGrid
 from celosia.protection.intervals.publish.missed_corners import find_missed_corners
+from celosia.protection.intervals.publish.publication import RangePublisher
+from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.solve import solve as find_ranges
 from celosia.protection.mixed.solve import solve as mix
 from celosia.protection.result import Protection
@@ -64,6 +67,17 @@ def test_what_is_published_lets_cells_move_together(
     assert len(found.pattern.table) == len(risk)
     alone = solve(risk.without_corners, method, run_with("highs"))
     assert found.cost >= alone.bound * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_placing_widens_ranges_in_which_cells_cannot_move_together(seed: int) -> None:
+    """What rounding misses is made up for corners as it is for cells, here all of it."""
+    risk, method = drawn(seed), Intervals(secret=1)
+    ranges = RangeProblem(risk, method.require_widths(risk), method, integer=False)
+    nothing = np.zeros(len(ranges.problem))
+    placed = RangePublisher(ranges, run_with("highs")).publish(RangeSlacks(nothing, nothing))
+    assert placed.audit.safe
+    assert reach_of(risk, placed.pattern) >= 1 - 1e-9
 
 
 def grid_and_ends(problem: ProtectionProblem, far: dict[int, int]) -> tuple[EndGrid, np.ndarray]:
