@@ -99,6 +99,8 @@ def conflict_of(
     nothing = np.zeros(0, dtype=np.int64)
     now = _find_unmet(risk, method, nothing, integer=integer)[0]
     must = np.flatnonzero(risk.status == SHOW)
+    if risk.corners:
+        return _conflict_of_corners(risk, now, must, hiding)
     if not len(now) or not len(must):
         return Conflict(nothing, now)
     required = _require_only(risk, now)  # freeing more harms no other cell
@@ -113,6 +115,15 @@ def conflict_of(
         return Conflict(nothing, now)
     few, least = _find_fewest(few, find_needed, Clock(seconds))
     return Conflict(few, now, least)
+
+
+def _conflict_of_corners(risk: Risk, now: NDArray[np.int64], must: NDArray[np.int64], hiding: Hiding) -> Conflict:
+    """Return what stands in the way where cells must move together: no audit judges that, but searches do."""
+    pattern = hiding(_free_cells(risk, must, cost=(risk.status == SHOW).astype(np.float64)))
+    few = must[:0] if pattern is None else must[pattern[must]]
+    if pattern is not None and not len(few):
+        return Conflict(few, now)
+    return Conflict(few, np.unique(np.concatenate([now, *(one.cells for one in risk.corners)])), least=False)
 
 
 def support_of(checked: Audit) -> NDArray[np.bool_]:
@@ -168,7 +179,7 @@ def _find_unmet(
     hidden = opened.status != SHOW
     while True:
         required = opened if method is None else method.require_widths(opened, hidden)
-        checked = audit(Pattern.hide(risk.table, hidden), required, integer=integer)
+        checked = audit(Pattern.hide(risk.table, hidden), required.without_corners, integer=integer)
         missed = np.unique([verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET])
         missed = missed.astype(np.int64)
         narrow = missed[hidden[missed] & ~forced[missed]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -85,8 +84,8 @@ class Method(Protocol):
         return None
 
     @property
-    def takes_free_cells(self) -> bool:
-        """Whether the table may get further cells that move freely, are published nowhere and cost nothing."""
+    def takes_corners(self) -> bool:
+        """Whether a search can ask that cells move together (`celosia.risk.corner`)."""
         return False
 
     @property
@@ -150,22 +149,6 @@ class Method(Protocol):
             Which cells a pattern hides, ``(n_cells,)``: some widths are required of hidden cells only.
         """
         return risk
-
-    def add_free_cells(self, risk: Risk, more: int) -> Method:  # noqa: ARG002  (see `takes_free_cells`)
-        """Return the method for the table with so many free cells more; see `takes_free_cells`.
-
-        Parameters
-        ----------
-        risk
-            Without them, with the wishes of the method.
-        more
-            How many.
-        """
-        return self
-
-    def limit_widths(self, width: Fraction, cells: int) -> Method:  # noqa: ARG002  (of no use without fixed costs)
-        """Return the method with a greatest width of the first cells: no optimal range is wider."""
-        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from typing import Literal, Protocol
 from celosia.pattern.pattern import Pattern
 from celosia.progress import SILENT, Progress
 from celosia.protection.fallback import Fallback
-from celosia.protection.method import Method
 from celosia.protection.state.keeper import StateKeeper
 from celosia.protection.state.warm_start import WarmStart
 from celosia.risk.risk import Risk
@@ -23,14 +22,13 @@ class ViolatedRequirements:
 
     Parameters
     ----------
-    risk, method
+    risk
         The problem with them.
     necessary
         Every safe pattern satisfies them. If false they are only sufficient, and lower bounds must not use them.
     """
 
     risk: Risk
-    method: Method
     necessary: bool
 
 
@@ -39,7 +37,7 @@ class NewColumnsError(Exception):
 
 
 Ask = Literal["exactly", "needed", "enough"]
-"""What an oracle asks for: exactly what protects, if need be with further cells; or, of cells of the table alone, what
+"""What an oracle asks for: exactly what protects, if need be of several cells together; or, of single cells alone, what
 is needed, and may not be enough, or what is enough, and may be more than is needed."""
 
 

@@ -20,6 +20,7 @@ from celosia.table.units import count_decimals
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
     from celosia.risk.attacker import Attacker
+    from celosia.risk.corner import Corner
     from celosia.risk.rules.contributor_rules import RespondentRule
     from celosia.table.table import Table
 
@@ -102,6 +103,9 @@ class Risk:
         By which rules contributors are kept from each other, too; all of them hold. None where they do not attack.
     unasked
         Why contributors do not attack, a clause; empty where they do.
+    corners
+        Cells that must be able to move together, which searches ask for. Attacks of contributors
+        (`celosia.audit_respondents`) judge what they are for, and no other audit does.
     """
 
     table: Table
@@ -115,6 +119,7 @@ class Risk:
     further: Requirements | None = None
     respondents: tuple[RespondentRule, ...] = ()
     unasked: str = ""
+    corners: tuple[Corner, ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -182,6 +187,11 @@ class Risk:
             for attacker in self.attackers
         )
         return replace(self, levels=change(self.levels), attackers=tuple(attackers))
+
+    @property
+    def without_corners(self) -> Risk:
+        """The same without what is asked of several cells together."""
+        return replace(self, corners=()) if self.corners else self
 
     @property
     def unasked_note(self) -> str | None:

@@ -99,6 +99,17 @@ def test_widths_are_asked_of_attackers_with_own_levels_too(table: Table) -> None
     assert asked(wide.require_widths(wide.apply_to(risk))) == [(0, 0, 0.0, 0.0, 4.0), (mine, 0, 5.0, 5.0, 30.0)]
 
 
+def test_what_is_ones_own_may_be_hidden_whatever_width_hidden_cells_keep(table: Table) -> None:
+    mine, yours = table.find(r="1", c="x"), table.find(r="2", c="y")
+    attackers = [Attacker.external(table), Attacker.singleton(table, mine)]
+    risk = assess(table, attackers=[Attacker.external(table, "he").with_levels(table, {yours: 5}), *attackers])
+    method = cz.Suppress(width_if_hidden={mine: 10}, must_hide=[mine])
+    found = protect(risk, method)
+    assert found.safe
+    kept = [one for one in audit(found, intervals=True).intervals if one.cell == mine and one.attacker != 2]
+    assert all(one.upper is None or one.lower is None or one.upper - one.lower >= 10 for one in kept)
+
+
 def test_those_who_work_together_have_the_largest_of_their_levels(table: Table) -> None:
     one = Attacker.external(table, "one").with_levels(table, {3: 5, 4: 1})
     two = Attacker.external(table, "two").with_levels(table, {4: (0, 2, 6)})

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from celosia.attack.respondents.coalitions import OpenPair
 from celosia.attack.respondents.findings import RespondentAudit, RuleAudit
 from celosia.risk.attacker import Attacker
+from celosia.risk.corner import Corner
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import HIDE, SENSITIVE, Risk
 from celosia.table.fixed import INFINITE, Fixed
@@ -109,32 +110,6 @@ def _add_requirements_of_rule(
         status[cells] = np.where(status[cells] == SENSITIVE, SENSITIVE, HIDE)
     further = new if risk.further is None else risk.further.join(new)
     return replace(risk, attackers=tuple(attackers), further=further, status=status)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Corner:
-    """A corner of a target's box in which several of his cells must move together. Confidential.
-
-    Parameters
-    ----------
-    name
-        Who attacks whom, and which corner.
-    leaves
-        The leaf cells, ``(k,)``.
-    needs
-        How far cells must move: their places among the leaves, and counts with a sign.
-    down, up
-        How far every leaf cell may be below and above that, ``(k,)`` in counts.
-    decimals
-        The decimal of the counts.
-    """
-
-    name: str
-    leaves: NDArray[np.int64]
-    needs: tuple[tuple[int, int], ...]
-    down: NDArray[np.object_]
-    up: NDArray[np.object_]
-    decimals: int
 
 
 def find_corners(found: RespondentAudit) -> list[Corner]:

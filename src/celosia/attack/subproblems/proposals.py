@@ -57,6 +57,15 @@ class ProposedWitnesses:
         """Return the same where what are cells here are places among cells of a table, ``(n,)``."""
         return replace(self, cells=cells[self.cells], moved=cells[self.moved])
 
+    def below(self, n: int) -> ProposedWitnesses:
+        """Return the proposals about the first n cells, without what they move beyond."""
+        if not bool((self.moved >= n).any()):
+            return self
+        own = self.take(np.flatnonzero(self.cells < n))
+        kept = own.moved < n
+        starts = np.concatenate([[0], np.cumsum(kept)])[own.starts]
+        return replace(own, starts=starts, moved=own.moved[kept], moves=own.moves[kept])
+
     def take(self, places: NDArray[np.int64]) -> ProposedWitnesses:
         """Return some of the proposals, without moves that no other one needs."""
         used, table = np.unique(self.tables[places], return_inverse=True)

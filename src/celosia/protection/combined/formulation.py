@@ -11,6 +11,7 @@ is smaller. Sensitive cells are ranges anyway.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ from celosia.protection.intervals.formulation import (
     unit_of,
 )
 from celosia.protection.intervals.parameters import INTERVALS
+from celosia.risk.corner import Corner
 from celosia.risk.risk import Risk
 
 
@@ -50,8 +52,8 @@ class FixedPrices(Prices):
 
 def prices_of(problem: ProtectionProblem, method: Combined, risk: Risk) -> FixedPrices:
     """Return what ranges of the columns of a problem cost, by the costs of a method; `risk` has its wishes applied."""
-    below, above = (cost[problem.cells] for cost in method.costs(risk))
-    return FixedPrices(below, above, method.cell_costs(risk)[problem.cells], method.at_most)
+    below, above, fixed = (problem.by_column(cost, 0.0) for cost in (*method.costs(risk), method.cell_costs(risk)))
+    return FixedPrices(below, above, fixed, method.at_most)
 
 
 def formulate_by_ends(
@@ -93,6 +95,22 @@ def widest_range(problem: ProtectionProblem, widest: float = INTERVALS.widest_le
     largest = float(np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down)).max())
     parts = decompose(problem.system(np.arange(len(problem))))
     return largest if bool(parts.network.all()) else largest * widest
+
+
+def widest_with_corners(problem: ProtectionProblem, corners: Sequence[Corner]) -> float:
+    """Return a width in counts that no range of an optimal release exceeds; infinite where cells form no network.
+
+    A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no cell
+    moves further than all of them together.
+    """
+    own, local = np.arange(problem.n_own), np.arange(problem.n_own, len(problem))
+    rows = np.flatnonzero(np.diff(problem.matrix[:, local].indptr) == 0)
+    if not bool(decompose(problem.system(own, rows)).network.all()):
+        return np.inf
+    requirements = problem.requirements.take(np.flatnonzero(problem.requirements.columns < problem.n_own))
+    levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))
+    together = (sum(abs(need) for _, need in one.needs) * 10 ** (problem.decimals - one.decimals) for one in corners)
+    return 2.0 * max(float(levels.max(initial=0)), *map(float, together))
 
 
 def _add_fixed_costs(problem: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,16 +50,6 @@ class Combined(Intervals):
         return costs_of("cell_cost", self.cell_cost, risk, some=True)
 
     @property
-    def takes_free_cells(self) -> bool:
-        """Whether the number of ranges has no limit: free cells would count."""
+    def takes_corners(self) -> bool:
+        """Whether the number of ranges has no limit: columns that are no cells would count."""
         return self.at_most is None
-
-    def add_free_cells(self, risk: Risk, more: int) -> Combined:
-        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
-        method = cast("Combined", Intervals.add_free_cells(self, risk, more))
-        return replace(method, cell_cost=np.append(self.cell_costs(risk), np.zeros(more)))
-
-    def limit_widths(self, width: Fraction, cells: int) -> Combined:
-        """Return the method with a greatest width of the first cells: no optimal range is wider."""
-        own = self.most
-        return replace(self, most_width={cell: min(own.get(cell, width), width) for cell in range(cells)})

@@ -75,7 +75,8 @@ def find_start(searches: Searches, parameters: CombinedParameters) -> PatternSta
     pattern = search_pattern(replace(ranges.required, cost=ranges.fixed_costs), run, parameters)
     if pattern is None:
         return None
-    return PatternStart(np.asarray(pattern.pattern.status[ranges.problem.cells] == HIDDEN), pattern.bound)
+    hidden = ranges.problem.by_column(np.asarray(pattern.pattern.status == HIDDEN), local=True)
+    return PatternStart(hidden, pattern.bound)
 
 
 def place_open_ranges(searches: Searches, columns: NDArray[np.int64]) -> RangeSlacks | None:

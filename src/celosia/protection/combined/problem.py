@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from celosia.errors import InfeasibleError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.protection.combined.formulation import FixedPrices, formulate_by_ends, prices_of, widest_range
+from celosia.protection.combined.formulation import (
+    FixedPrices,
+    formulate_by_ends,
+    prices_of,
+    widest_range,
+    widest_with_corners,
+)
 from celosia.protection.combined.method import Combined
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.engine.modes.modes import Modes
@@ -35,11 +41,20 @@ class CombinedProblem(RangeProblem):
             )
         return prices_of(self.problem, self.method, self.risk)
 
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """The greatest widths in counts of the problem, among them what suffices where cells move together."""
+        most, corners = super().most, self.required.corners
+        if corners:
+            own = slice(0, self.problem.n_own)
+            most[own] = np.minimum(most[own], widest_with_corners(self.problem, corners))
+        return most
+
     @property
     def fixed_costs(self) -> NDArray[np.float64]:
         """What a range costs whatever its width, of every cell of the table, zero where it is none."""
         costs = np.zeros(len(self.required))
-        costs[self.problem.cells] = self.prices.fixed
+        costs[self.problem.own_cells] = self.prices.fixed[: self.problem.n_own]
         return costs
 
     @property

@@ -10,11 +10,10 @@ level of every requirement, up, down, or both together for a sliding level.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,14 +23,16 @@ from celosia.attack.system.filled_rows import take_filled_rows
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
+from celosia.protection.engine.levels import add_widths, find_decimals, round_up
+from celosia.protection.engine.local_columns import add_local_columns
 from celosia.risk.attacker import Attacker
-from celosia.risk.requirement import Requirements
+from celosia.risk.corner import Corner
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
-from celosia.table.fixed import Fixed
 from celosia.table.product import ProductStructure, find_product_structure
 from celosia.table.table import whole_cells
-from celosia.table.units import count_decimals
-from celosia.tolerance import ENDLESS, EXACT_DOUBLE
+from celosia.tolerance import ENDLESS
+
+_N = TypeVar("_N", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,11 @@ class ColumnRequirements:
             self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
         )
 
+    def join(self, others: ColumnRequirements) -> ColumnRequirements:
+        """Return these requirements, and others after them."""
+        pairs = ((getattr(self, one.name), getattr(others, one.name)) for one in fields(self))
+        return ColumnRequirements(*(np.concatenate(pair) for pair in pairs))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtectionProblem:
@@ -70,7 +76,8 @@ class ProtectionProblem:
     Parameters
     ----------
     cells
-        The cells of the table, ``(n,)``: those that may be hidden and of which not every attacker knows the value.
+        The cells of the table, ``(n,)``: those that may be hidden and of which not every attacker knows the value. The
+        last may be columns of requirements' own, which are no cells, and have numbers beyond the table.
     matrix
         The relations among them, ``(m, n)``, rows without a cell left out.
     implied
@@ -90,6 +97,8 @@ class ProtectionProblem:
         Which cells attackers know to be whole numbers, ``(n,)``: their bounds and levels are multiples of one.
     product
         The dimensions of the table, where its relations are their products; None where they are not, or not known.
+    n_local
+        How many columns are no cells, but of requirements' own; see `celosia.protection.engine.local_columns`.
     """
 
     cells: NDArray[np.int64]
@@ -103,9 +112,34 @@ class ProtectionProblem:
     decimals: int
     whole: NDArray[np.bool_]
     product: ProductStructure | None = None
+    n_local: int = 0
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @property
+    def n_own(self) -> int:
+        """How many columns are cells of the table: these come first."""
+        return len(self) - self.n_local
+
+    @property
+    def own_cells(self) -> NDArray[np.int64]:
+        """The cells of the table that columns stand for."""
+        return self.cells[: self.n_own]
+
+    def by_column(self, values: NDArray[_N], local: _N | float) -> NDArray[_N]:
+        """Return what is given for every cell of the table by columns; those that are no cells have a number alike."""
+        return np.concatenate([values[self.own_cells], np.full(self.n_local, local, dtype=values.dtype)])
+
+    def cells_behind(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cells that some columns stand for, or are tied to where they are no cells."""
+        local = columns[columns >= self.n_own]
+        tied = np.diff(self.matrix[:, local].indptr) > 0
+        return np.unique(self.cells_among(np.concatenate([columns, self.matrix[np.flatnonzero(tied)].indices])))
+
+    def cells_among(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cells of the table that some columns stand for; those that are no cells are left out."""
+        return self.cells[columns[columns < self.n_own]]
 
     @property
     def n_attackers(self) -> int:
@@ -157,6 +191,7 @@ class ProtectionProblem:
             decimals=self.decimals,
             whole=self.whole[columns],
             product=None if self.product is None else self.product.take(columns),
+            n_local=int((columns >= self.n_own).sum()),
         )
 
 
@@ -167,7 +202,7 @@ class Extension:
     Parameters
     ----------
     problem
-        The problem. Attackers more come last; so do columns more, which are forced.
+        The problem. Columns more come last: they are requirements' own.
     necessary
         Every safe publication satisfies the new requirements. If false they are only sufficient, and lower bounds must
         not use them.
@@ -188,8 +223,8 @@ It returns the problem with requirements that would have stopped the attack, Non
 """
 
 
-KnownSystems = dict[int, tuple[Attacker, System]]
-"""Systems of attackers of a table of which the same cells may be hidden, by their identity."""
+KnownSystems = dict[int, tuple[Attacker | Corner, System]]
+"""Systems of attackers, and of corners, of a table of which the same cells may be hidden, by their identity."""
 
 
 def problem_of(
@@ -219,19 +254,12 @@ def problem_of(
     DataError
         An attacker believes what is not true.
     """
-    known = {} if known is None else known
     table, whole = risk.table, whole_cells(risk.table, integer)
-    hidden = Pattern.hide(table, risk.status != SHOW).bounds()
     redundant = find_implied_rows(table.relations.matrix)
-    for attacker in risk.attackers:
-        if id(attacker) not in known:
-            own = [hidden, (attacker.lower, attacker.upper)]
-            names = ["release", f"attacker {attacker.name!r}"]
-            known[id(attacker)] = attacker, attacker_system(table, own, names=names, whole=whole, redundant=redundant)
-    systems = [known[id(attacker)][1] for attacker in risk.attackers]
-    required = _with_widths(risk, widths or {})
+    systems = _find_systems(risk, whole, redundant, {} if known is None else known)
+    required = add_widths(risk, widths or {})
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
-    decimals = _decimals(systems, required, whole)
+    decimals = find_decimals(systems, required, whole)
     up, down = (np.zeros((len(systems), len(cells)), dtype=np.int64) for _ in range(2))
     for k, system in enumerate(systems):
         place = np.searchsorted(cells, system.cells)
@@ -240,7 +268,7 @@ def problem_of(
         down[k, place] = np.where(system.down >= ENDLESS, ENDLESS, system.down * factor)
     matrix, rows = take_filled_rows(table.relations.matrix[:, cells])
     product = find_product_structure(table)
-    return ProtectionProblem(
+    problem = ProtectionProblem(
         cells=cells,
         matrix=matrix,
         implied=redundant[rows],
@@ -252,7 +280,7 @@ def problem_of(
             np.searchsorted(cells, required.cells),
             required.attackers.astype(np.int64),
             *(
-                _round_up(level, decimals, whole[required.cells])
+                round_up(level, decimals, whole[required.cells])
                 for level in (required.upper, required.lower, required.sliding)
             ),
         ),
@@ -260,64 +288,19 @@ def problem_of(
         whole=whole[cells],
         product=None if product is None else product.take(cells),
     )
+    return add_local_columns(problem, risk.corners, len(risk))
 
 
-def _with_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
-    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden.
-
-    Attackers with requirements of their own, such as respondents, get none of these.
-    """
-    required = risk.requirements
-    cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
-    if not len(cells):
-        return required
-    who = np.arange(len(risk.attackers), dtype=np.int32)
-    if risk.further is not None:
-        who = np.setdiff1d(who, risk.further.attackers)
-    n = len(who)
-    decimals = max(required.sliding.decimals, count_decimals(widths.values()))
-    wide = [math.ceil(widths[cell] * 10**decimals) for cell in cells.tolist()] * n
-    levels = required.sliding.to(decimals).counts.astype(object).tolist()
-    none = np.zeros(len(cells) * n, dtype=np.int64)
-    return Requirements(
-        np.concatenate([required.cells, np.tile(cells, n)]),
-        np.concatenate([required.attackers, np.repeat(who, len(cells))]),
-        Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
-        Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
-        Fixed.of_counts(np.array([*levels, *wide], dtype=object), decimals),
-    )
-
-
-def _decimals(systems: list[System], required: Requirements, whole: NDArray[np.bool_]) -> int:
-    """Return the decimal in which to count: one that holds every level exactly, if bounds are not too large for it.
-
-    Otherwise levels are rounded up, which requires a little more than is necessary. Whole cells move by whole numbers,
-    and need none.
-    """
-    coarse = max(system.decimals for system in systems)
-    finest = coarse
-    for level in (required.upper, required.lower, required.sliding):
-        counts = level.counts[(level.counts != 0) & ~whole[required.cells]]
-        decimals = level.decimals
-        while decimals > finest and not bool((counts % 10).any()):
-            counts, decimals = counts // 10, decimals - 1
-        finest = max(finest, decimals)
-    if finest == coarse:
-        return coarse
-    bounds = [(bound, system.digits) for system in systems for bound in (system.up, system.down)]
-    largest = max(
-        float((np.where(bound >= ENDLESS, 0, bound) * 10.0 ** (finest - digits)).max(initial=0))
-        for bound, digits in bounds
-    )
-    return finest if largest < EXACT_DOUBLE else coarse
-
-
-def _round_up(levels: Fixed, decimals: int, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return levels in counts, rounded up, those of whole cells to whole numbers, no more than `ENDLESS`."""
-    exact = levels.counts.astype(object)
-    if levels.decimals > decimals:
-        counts = -(-exact // 10 ** (levels.decimals - decimals))
-    else:
-        counts = exact * 10 ** (decimals - levels.decimals)
-    counts = np.where(whole, -(-counts // 10**decimals) * 10**decimals, counts)
-    return np.asarray(np.minimum(counts, ENDLESS), dtype=np.int64)
+def _find_systems(
+    risk: Risk, whole: NDArray[np.bool_], redundant: NDArray[np.bool_], known: KnownSystems
+) -> list[System]:
+    """Return the systems of all attackers, those of corners last; those that are not known are added."""
+    hidden = Pattern.hide(risk.table, risk.status != SHOW).bounds()
+    everyone: tuple[Attacker | Corner, ...] = (*risk.attackers, *risk.corners)
+    for one in everyone:
+        if id(one) not in known:
+            bounds = (one.lower, one.upper) if isinstance(one, Attacker) else one.bounds(risk.table)
+            names = ["release", f"attacker {one.name!r}"]
+            own = attacker_system(risk.table, [hidden, bounds], names=names, whole=whole, redundant=redundant)
+            known[id(one)] = one, own
+    return [known[id(one)][1] for one in everyone]

@@ -67,10 +67,9 @@ def pattern_for_problem(start: WarmStart, problem: ProtectionProblem) -> NDArray
     """Return which columns of a problem the known pattern hides, ``(n,)``; None where none is known."""
     if start.pattern is None:
         return None
-    hidden = np.ones(len(problem), dtype=bool)
-    inside = problem.cells < len(start.pattern)
-    hidden[inside] = start.pattern[problem.cells[inside]]
-    return hidden | problem.forced
+    hidden = problem.forced.copy()
+    hidden[: problem.n_own] |= start.pattern[problem.cells[: problem.n_own]]
+    return hidden
 
 
 def pack_cuts(cuts: Iterable[Cut], most: int) -> PackedCuts:

@@ -116,8 +116,8 @@ class Intervals(Method):
         return Wishes(self.cost, self.must_show, zeros_known=self.zeros_known)
 
     @property
-    def takes_free_cells(self) -> bool:
-        """Whether the table may get further cells that move freely, are published nowhere and cost nothing."""
+    def takes_corners(self) -> bool:
+        """Whether a search can ask that cells move together."""
         return True
 
     @property
@@ -203,11 +203,6 @@ class Intervals(Method):
         status = risk.status.copy()
         status[list(least)] = SENSITIVE
         return replace(risk, status=status).change_levels(lambda levels: levels.widen(least))
-
-    def add_free_cells(self, risk: Risk, more: int) -> Intervals:
-        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
-        below, above = (np.append(cost, np.zeros(more)) for cost in self.costs(risk))
-        return replace(self, cost=None, lower_cost=below, upper_cost=above, zeros_known=False, search="cuts")
 
 
 def make_sliding(levels: Levels) -> Levels:

@@ -79,7 +79,7 @@ class RangeProblem:
     @cached_property
     def prices(self) -> Prices:
         """What ranges of the columns of the problem cost."""
-        below, above = (cost[self.problem.cells] for cost in self.costs)
+        below, above = (self.problem.by_column(cost, 0.0) for cost in self.costs)
         return Prices(below, above)
 
     @property
@@ -106,7 +106,8 @@ class RangeProblem:
     def by_width(self) -> bool:
         """Whether the width model holds: equal costs, sliding levels or symmetric ones."""
         requirements = self.problem.requirements
-        alike = bool(np.array_equal(self.costs[0][self.problem.cells], self.costs[1][self.problem.cells]))
+        below, above = (cost[self.problem.own_cells] for cost in self.costs)
+        alike = bool(np.array_equal(below, above))
         symmetric = bool(
             np.all(
                 (requirements.up == requirements.down) & (requirements.sliding <= requirements.up + requirements.down)
@@ -155,10 +156,10 @@ class RangeProblem:
         InfeasibleError
             No ranges satisfy them.
         """
-        if len(told.risk) > len(self.risk):
+        if len(told.risk.corners) != len(self.risk.corners):
             raise NewColumnsError
         required = self.method.require_widths(told.risk)
-        if required.table is not self.required.table or not np.array_equal(required.status, self.required.status):
+        if not np.array_equal(required.status, self.required.status):
             self._systems = {}
         problem = problem_of(required, integer=self.integer, known=self._systems)
         if len(problem.requirements) == len(self.problem.requirements):
@@ -185,7 +186,7 @@ class RangeProblem:
 
     def refusal(self, columns: NDArray[np.int64]) -> CelosiaError:
         """Return the error for cells that no ranges protect: a wish for a width, which is bad input, or a level."""
-        cells = np.unique(self.problem.cells[columns])
+        cells = self.problem.cells_behind(columns)
         wished = np.isin(cells, list(self.method.least_width))
         own = cells[wished] if bool(wished.any()) else cells
         labels = list_items([self.required.table.label(int(cell)) for cell in own])

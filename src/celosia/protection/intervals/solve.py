@@ -81,9 +81,8 @@ def solve_ranges(
         return search(searches)
     except NewColumnsError:
         told = searches.told
-        assert told is not None and isinstance(told.method, Intervals)  # noqa: S101, PT018  (it was told of ranges)
-        again = replace(told.method, secret=method.secret)
-        anew = solve_ranges(told.risk, again, run, formulate, search, parameters)
+        assert told is not None  # noqa: S101  (it was told of other columns)
+        anew = solve_ranges(told.risk, method, run, formulate, search, parameters)
         if told.necessary:
             return anew
         known = searches.publisher.trace[-1][2] if searches.publisher.trace else 0.0  # it uses what is necessary only

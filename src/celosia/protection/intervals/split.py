@@ -20,7 +20,8 @@ def find_product(searches: RangeSearches[RangesT]) -> Product | None:
     """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
     ranges, parameters = searches.ranges, searches.ranges.parameters
     how, n = ranges.method.search, len(ranges.problem) * len(ranges.problem.requirements)
-    if not n or how == "cuts" or not can_split(ranges.problem) or bool(np.isfinite(ranges.most).any()):
+    other = bool(np.isfinite(ranges.most).any()) or ranges.problem.n_local > 0
+    if not n or how == "cuts" or not can_split(ranges.problem) or other:
         return None
     table, wanted, most_flat = ranges.risk.table, ranges.method.wants_splitting, parameters.splitting_dimensions
     large = n > parameters.splitting_size or searches.run.gap >= parameters.splitting.best_gap

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,8 +100,8 @@ class Mixed(Intervals):
         return Wishes(self.cost, self.must_show, self.must_hide, self.zeros_known)
 
     @property
-    def takes_free_cells(self) -> bool:
-        """Whether no number is changed: free cells have none."""
+    def takes_corners(self) -> bool:
+        """Whether no number is changed: columns that are no cells have none."""
         return self.round_base is None and self.reach is None
 
     def apply_to(self, risk: Risk) -> Risk:
@@ -166,19 +165,6 @@ class Mixed(Intervals):
     def reaches(self, table: Table) -> NDArray[np.int64]:
         """Return the reach of every cell in units of the table's last decimal, 0 where it is not perturbed."""
         return _count_units("reach", self.reach, "may_perturb", self.may_perturb, table)
-
-    def add_free_cells(self, risk: Risk, more: int) -> Mixed:
-        """Return the method for the table with so many free cells more: they may be hidden, and nothing else."""
-        method = cast("Mixed", Intervals.add_free_cells(self, risk, more))
-        nothing, yes = np.zeros(more), np.ones(more, dtype=bool)
-        return replace(
-            method,
-            hide_cost=np.append(self.costs_named("hide_cost", risk), nothing),
-            move_cost=np.append(self.costs_named("move_cost", risk), nothing),
-            number_cost=np.append(self.costs_named("number_cost", risk), nothing),
-            may_hide=np.append(np.isfinite(self.hide_costs(risk)), yes),
-            may_range=np.append(self.ranges(risk), ~yes),
-        )
 
 
 def _count_units(

@@ -49,15 +49,14 @@ class MixedProblem(RangeProblem):
     @cached_property
     def prices(self) -> HidingPrices:
         """What ranges and hiding the columns of the problem cost."""
-        cells = self.problem.cells
-        below, above = (cost[cells] for cost in self.costs)
-        hide, forced = self.method.hide_costs(self.risk), self.risk.status == HIDE
-        return HidingPrices(below, above, hide[cells], forced[cells])
+        problem = self.problem
+        below, above, hide = (problem.by_column(cost, 0.0) for cost in (*self.costs, self.method.hide_costs(self.risk)))
+        return HidingPrices(below, above, hide, problem.by_column(np.asarray(self.risk.status == HIDE), local=True))
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
         """The greatest widths in counts of the problem: none where a cell may be no range."""
-        return np.where(self.method.ranges(self.risk)[self.problem.cells], super().most, 0.0)
+        return np.where(self.problem.by_column(self.method.ranges(self.risk), local=False), super().most, 0.0)
 
     @property
     def hiding(self) -> Hiding:
@@ -80,20 +79,20 @@ class MixedProblem(RangeProblem):
         """The columns that may be rounded or perturbed."""
         problem, table = self.problem, self.risk.table
         units, step = steps_of(problem, self.risk, integer=self.integer)
-        free = self.risk.status[problem.cells] != HIDE
+        free = problem.by_column(np.asarray(self.risk.status != HIDE), local=False)
         base = self.method.bases(table)
         if bool((base % units).any()):
             raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
         grain = np.maximum(grains_of(table) // units, 1)
         base = base // units
-        rounds = np.flatnonzero(((base > grain)[problem.cells]) & free)
+        rounds = np.flatnonzero(problem.by_column(base > grain, local=False) & free)
         cells = problem.cells[rounds]
         truth = np.asarray(table.amounts.counts, dtype=np.int64)[cells] // units
         return Numbers(Roundings(rounds, base[cells], truth, grain[cells]), self._perturbations(free), step)
 
     def _perturbations(self, free: NDArray[np.bool_]) -> Perturbations:
         """Return which of the columns that need not be hidden may be perturbed, and how far."""
-        reach = self.method.reaches(self.risk.table)[self.problem.cells]
+        reach = self.problem.by_column(self.method.reaches(self.risk.table), 0)
         room = PerturbationModel(
             self.required, Perturb(1 if self.method.reach is None else self.method.reach), self.integer
         )
@@ -146,8 +145,7 @@ class MixedProblem(RangeProblem):
     @cached_property
     def number_prices(self) -> NumberPrices:
         """What other numbers of the columns of the problem cost."""
-        cells = self.problem.cells
-        return NumberPrices(self._move_cost[cells], self._number_cost[cells])
+        return NumberPrices(*(self.problem.by_column(cost, 0.0) for cost in (self._move_cost, self._number_cost)))
 
     @cached_property
     def _move_cost(self) -> NDArray[np.float64]:

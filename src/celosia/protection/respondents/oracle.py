@@ -6,10 +6,10 @@ each (`celosia.attack.respondents.requirements`), and the search goes on with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
-from celosia.attack.respondents.requirements import Corner, add_requirements, find_corners
+from celosia.attack.respondents.requirements import add_requirements, find_corners
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.pattern.arithmetic import align_decimals
 from celosia.pattern.entries import HIDDEN, INTERVAL, SHOWN, of_status
@@ -18,10 +18,9 @@ from celosia.presses import shield_from_presses
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.method import Method
-from celosia.protection.respondents.corners import CornerProblem, can_take_corners, drop_corner_cells
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
-from celosia.protection.result import Protection
 from celosia.protection.run import Ask, Run, ViolatedRequirements
+from celosia.risk.corner import Corner
 from celosia.risk.respondents.rules import Criterion
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -158,7 +157,8 @@ class RespondentOracle:
         """
         before = self.required
         self._require_cells(audit, enough=False)
-        new, exact = {}, can_take_corners(self.method, self.run) and not self._without_corners
+        exact = self.run.integer is False and self.method.takes_corners and not self._without_corners
+        new = {}
         if exact and (self.corners or self.required is before):
             new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
             self.corners |= new
@@ -191,26 +191,14 @@ class RespondentOracle:
         """Replace corners by sufficient requirements from now on: there is no time for them."""
         self.corners, self._without_corners = {}, True
 
-    def extend_problem(self, risk: Risk, run: Run) -> tuple[Risk, Method]:
-        """Return the problem that a search solves: the risk and the method, with corners as further cells."""
-        if not self.corners:
-            return risk, self.method
-        wider = CornerProblem(risk, self.method, tuple(self.corners.values()))
-        method = wider.extend_method(run)
-        return method.apply_to(wider.risk), method
-
-    def drop_corners(self, found: Protection, risk: Risk, run: Run) -> Protection:
-        """Return what a search found without the cells of corners."""
-        if not self.corners:
-            return found
-        return CornerProblem(risk, self.method, tuple(self.corners.values())).drop_corners(found, run)
+    def add_corners(self, risk: Risk) -> Risk:
+        """Return a risk with all that was asked of several cells together."""
+        return replace(risk, corners=tuple(self.corners.values()))
 
     def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:
         """Return the respondents' requirements that a pattern violates; see `protection.run.RequirementOracle`."""
         if ask != "exactly":
             self.leave_corners_out()
-        if len(pattern.table) > len(self.risk):
-            pattern = drop_corner_cells(pattern, self.risk.table)
         if self.method.only_hides and (pattern.status != SHOWN).tobytes() in self._safe:
             return None
         try:
@@ -230,8 +218,7 @@ class RespondentOracle:
             self._require_cells(audit, enough=ask == "enough", every_corner=few and ask == "enough")
         if ask == "needed" and self.required is before:
             raise TimeUpError
-        risk, method = self.extend_problem(self.required, self.run)
-        return ViolatedRequirements(risk, method, necessary=not self.stricter)
+        return ViolatedRequirements(self.add_corners(self.required), necessary=not self.stricter)
 
     def find_exposed(self, pattern: Pattern) -> RespondentAudit | None:
         """Return the audit that found all respondents who may be exposed in a pattern of hidden cells and ranges.

@@ -299,13 +299,11 @@ class _RespondentSearch:
         needed = not self.oracle.stricter
         run = replace(self.run, gap=gap, clock=clock, warm_start=warm_start, oracle=oracle, fallback=None, keeper=None)
         if oracle is not None and self.method.only_hides:  # what is audited meanwhile was attacked before
-            keep = AttackedFallback(clock, keep=lambda one: self._keep(self._drop_corners(one, run)))
-            run = replace(run, fallback=keep, oracle=LastingOracle(oracle, clock))
+            run = replace(run, fallback=AttackedFallback(clock, keep=self._keep), oracle=LastingOracle(oracle, clock))
         last = contextlib.nullcontext() if oracle is None or self.best is not None else deadline.before(clock)
         try:
             with last:
-                found = self.engine(*self.oracle.extend_problem(risk, run), run)
-                found = self.oracle.drop_corners(found, risk, run) if oracle is None else self._drop_corners(found, run)
+                found = self.engine(self.oracle.add_corners(risk), self.method, run)
         except DeadlineError:
             if deadline.left() == 0:
                 raise
@@ -320,13 +318,6 @@ class _RespondentSearch:
             so_far = max(self.bound, bound) if needed else self.bound
             self.trace.append((began + seconds, least if np.isfinite(least) else None, so_far, cuts))
         return found
-
-    def _drop_corners(self, found: Protection, run: Run) -> Protection:
-        """Return what a search with the oracle found, without the cells of corners; audited once."""
-        best = self.best
-        if best is not None and np.array_equal(found.pattern.status[: len(self.risk)], best.pattern.status):
-            return replace(best, bound=found.bound, trace=found.trace)
-        return self.oracle.drop_corners(found, self.oracle.required, run)
 
     @property
     def _oracle_share(self) -> float:

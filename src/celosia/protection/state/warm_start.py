@@ -50,7 +50,7 @@ class WarmStart:
     Parameters
     ----------
     pattern
-        Which cells it hides, ``(n_cells,)``; None where none is known. Cells beyond are hidden.
+        Which cells it hides, ``(n_cells,)``; None where none is known.
     met
         The requirements that the pattern satisfies.
     by_cells

@@ -86,7 +86,7 @@ class Suppress(Method):
         return self.at_most
 
     @property
-    def takes_free_cells(self) -> bool:
+    def takes_corners(self) -> bool:
         """Whether no cell is protected under a condition."""
         return not self.width_if_hidden
 
@@ -118,8 +118,3 @@ class Suppress(Method):
         status = risk.status.copy()
         status[list(wide)] = SENSITIVE
         return replace(risk, status=status).change_levels(lambda levels: levels.widen(wide))
-
-    def add_free_cells(self, risk: Risk, more: int) -> Suppress:  # noqa: ARG002  (its costs are those of the risk)
-        """Return the method for the table with so many free cells more; see `celosia.protection.method.Method`."""
-        most = None if self.at_most is None else self.at_most + more
-        return replace(self, cost=None, zeros_known=False, at_most=most)

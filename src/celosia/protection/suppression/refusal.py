@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, InfeasibleError
+from celosia.pattern.entries import SHOWN
 from celosia.protection.infeasibility import conflict_of, free_conflict, support_of
 from celosia.protection.result import Protection
 from celosia.protection.suppression.method import Suppress
@@ -33,7 +34,9 @@ def _explain(risk: Risk, method: Suppress, search: Try, *, integer: bool | None)
 
     def find_support(freed_risk: Risk) -> NDArray[np.bool_] | None:
         found = search(freed_risk, replace(method, at_most=None))
-        return None if found is None else support_of(found.audit)
+        if found is None or freed_risk.corners:  # of these an audit knows no witnesses
+            return None if found is None else np.asarray(found.pattern.status != SHOWN)
+        return support_of(found.audit)
 
     found = conflict_of(risk, method, find_support, integer=integer)
     priced = search(free_conflict(risk, found), method) if len(found.shown) else None

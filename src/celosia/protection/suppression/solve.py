@@ -21,7 +21,7 @@ from celosia.presses import answer_presses
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
 from celosia.protection.engine.patterns.search import PatternSearch
-from celosia.protection.engine.problem import Extension, ProtectionProblem, problem_of
+from celosia.protection.engine.problem import Extension, KnownSystems, ProtectionProblem, problem_of
 from celosia.protection.engine.warm_start import CELLS, cuts_for_problem, keep_cuts, pattern_for_problem
 from celosia.protection.fallback import Fallback
 from celosia.protection.infeasibility import refuse_unreachable_levels
@@ -90,6 +90,7 @@ class _Suppression:
     trace: list[tuple[float, float | None, float, int]] = field(default_factory=list)
     searches: ComponentSearches = field(init=False)
     problem: ProtectionProblem = field(init=False)
+    _systems: KnownSystems = field(default_factory=dict)
     _outside: float = 0.0
     _begun: bool = False
     _necessary: bool = True
@@ -105,7 +106,7 @@ class _Suppression:
 
     def _make_problem(self) -> ProtectionProblem:
         """Return the problem; cells that could never keep their width if they were hidden are shown."""
-        problem = problem_of(self.risk, widths=self.method.widths, integer=self.run.integer)
+        problem = problem_of(self.risk, widths=self.method.widths, integer=self.run.integer, known=self._systems)
         shown = np.zeros(len(problem), dtype=bool)
         shown[problem.requirements.columns[problem.beyond]] = True
         shown &= ~problem.forced
@@ -200,9 +201,8 @@ class _Suppression:
         violated = self.run.oracle.violated(Pattern.hide(self.risk.table, self._cells_of(pattern)))
         if violated is None:
             return None
-        assert isinstance(violated.method, Suppress)  # noqa: S101  (the oracle is one of this method)
         known = {requirement: place for place, requirement in enumerate(self._requirement_keys())}
-        self.risk, self.method = violated.risk, violated.method
+        self.risk = violated.risk
         self.problem = self._make_problem()
         self._necessary &= violated.necessary
         if violated.necessary and self._requires_shown_cells:
@@ -216,13 +216,14 @@ class _Suppression:
         (search,) = self.searches
         hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
         pattern = self._refused if search.incumbent.pattern is None else search.incumbent.pattern
-        hidden[search.problem.cells[np.flatnonzero(pattern)]] = True
+        hidden[search.problem.cells_among(np.flatnonzero(pattern))] = True
         self._keep(hidden, self._before)
         self._open_searches()
 
     def _requirement_keys(self) -> Iterator[RequirementKey]:
         """Yield what tells requirements from each other."""
-        requirements, names = self.problem.requirements, [attacker.name for attacker in self.risk.attackers]
+        requirements = self.problem.requirements
+        names = [attacker.name for attacker in self.risk.attackers] + [corner.name for corner in self.risk.corners]
         cells = self.problem.cells[requirements.columns].tolist()
         seen: Counter[tuple[int, str]] = Counter()
         for cell, who in zip(cells, requirements.attackers.tolist(), strict=True):
@@ -236,14 +237,14 @@ class _Suppression:
     def _cells_of(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which cells of the table are hidden if these columns of the problem are, ``(n_cells,)``."""
         mask = np.isin(self.risk.status, (SENSITIVE, HIDE))
-        mask[self.problem.cells[np.flatnonzero(hidden)]] = True
+        mask[self.problem.cells_among(np.flatnonzero(hidden))] = True
         return mask
 
     def _audit(self, hidden: NDArray[np.bool_]) -> Audit:
         mask = self._cells_of(hidden)
-        risk = self.method.require_widths(self.risk, mask)
+        risk = self.method.require_widths(self.risk.without_corners, mask)
         pattern, proposed = Pattern.hide(self.risk.table, mask), self.searches.propose_witnesses()
-        known = None if proposed is None else proposed.of_cells(self.problem.cells)
+        known = None if proposed is None else proposed.below(self.problem.n_own).of_cells(self.problem.cells)
         return audit(pattern, risk, integer=self.run.integer, proposed=known)
 
     def _audit_if_due(self) -> None:
@@ -317,7 +318,7 @@ class _Suppression:
     def _result(self, checked: Audit) -> Protection:
         cost = math.fsum(self.risk.cost[checked.release.status != "shown"].tolist())
         return Protection(
-            risk=self.risk,
+            risk=self.risk.without_corners,
             method=self.method,
             pattern=Pattern.hide(self.risk.table, checked.release.status != "shown"),
             cost=cost,

@@ -86,7 +86,7 @@ class Reluctant:
             raise TimeUpError
         self.told += 1
         self._known.append(min(missed))
-        return ViolatedRequirements(self.risk, Suppress(), necessary=self._necessary)
+        return ViolatedRequirements(self.risk, necessary=self._necessary)
 
 
 def run_with(solver: str, **options: object) -> Run:
@@ -150,7 +150,7 @@ def test_a_task_that_gets_other_columns_begins_anew() -> None:
     class Oracle:
         def violated(self, pattern: Pattern, ask: Ask = "exactly") -> ViolatedRequirements | None:  # noqa: ARG002
             told.append(not audit(pattern, both).safe)
-            return ViolatedRequirements(both, Suppress(), necessary=True) if told[-1] else None
+            return ViolatedRequirements(both, necessary=True) if told[-1] else None
 
     assert len(problem_of(first, integer=False)) < len(problem_of(both, integer=False))
     found = suppress(first, Suppress(), run_with("highs", oracle=Oracle(), warm_start=WarmStart()))

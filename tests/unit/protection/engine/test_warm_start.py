@@ -61,10 +61,15 @@ def test_cuts_about_cells_that_a_task_does_not_have_wait() -> None:
     )
 
 
-def test_the_pattern_hides_what_is_forced_and_cells_that_it_does_not_know() -> None:
+def test_the_pattern_hides_what_is_forced_and_columns_that_are_no_cells() -> None:
     problem = small_problem()
     assert pattern_for_problem(WarmStart(), problem) is None
-    hidden = np.zeros(len(TABLE_6) - 1, dtype=bool)
-    mask = pattern_for_problem(WarmStart(hidden), problem)
+    forced = problem.forced.copy()
+    forced[[2, -1]] = True
+    cells = problem.cells.copy()
+    cells[-1] = len(TABLE_6)
+    hidden = np.zeros(len(TABLE_6), dtype=bool)
+    hidden[4] = True
+    mask = pattern_for_problem(WarmStart(hidden), replace(problem, cells=cells, forced=forced, n_local=1))
     assert mask is not None
-    np.testing.assert_array_equal(mask, problem.cells == len(TABLE_6) - 1)
+    np.testing.assert_array_equal(mask, forced | (problem.cells == 4))

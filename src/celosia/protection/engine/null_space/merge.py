@@ -69,6 +69,7 @@ def merge_columns(problem: ProtectionProblem, coordinates: KernelCoordinates) ->
         requirements=requirements,
         decimals=problem.decimals,
         whole=_any_member(problem.whole, classes),
+        n_local=int((classes.first >= problem.n_own).sum()),
     )
     own = KernelCoordinates(sp.csr_array(coordinates.combinations[classes.first]), classes.number[coordinates.cells])
     return MergedProblem(merged, own, classes.number, classes.sign)

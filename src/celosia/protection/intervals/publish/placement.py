@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.parameters import INTERVALS, IntervalParameters
 from celosia.protection.intervals.publish.consistency import adds_up, completion
 from celosia.protection.intervals.publish.decimals import EndGrid, round_outward
+from celosia.protection.intervals.publish.missed_corners import find_missed_corners
 from celosia.protection.intervals.publish.ranges import AuditedRanges, EndCounts, RangeSlacks
 from celosia.protection.intervals.publish.stretching import StretchedWitnesses
 from celosia.protection.intervals.widen import widen_ranges
@@ -64,7 +66,7 @@ class RangePlacement:
     parameters
         How many decimals and rounds there may be.
     hidden
-        Which columns are hidden, ``(n,)``: their slacks are the attackers' bounds.
+        Which columns are hidden, or no cells, ``(n,)``: their slacks are the attackers' bounds.
     numbers
         Modes of cells that are published as other numbers.
     no_ranges
@@ -93,7 +95,7 @@ class RangePlacement:
     eased: int = 0
 
     def __post_init__(self) -> None:
-        self.hidden = np.zeros(len(self.problem), dtype=bool)
+        self.hidden = np.arange(len(self.problem)) >= self.problem.n_own
         self.no_ranges = self.hidden
 
     def place(self, slacks: RangeSlacks, *, quickly: bool = False) -> AuditedRanges:
@@ -111,7 +113,7 @@ class RangePlacement:
         ends = down, up
         if not hurried:
             if limited:
-                checked = audit(self._pattern(grid, down, up), self.risk, intervals=True, integer=self.run.integer)
+                checked = self._audit(grid, down, up, intervals=True)
             ends = self._narrow_to_conclusions(grid, down, up, checked.intervals)
         if self.method.rounds:
             ends = self._round_as_asked(grid, *ends)
@@ -127,9 +129,9 @@ class RangePlacement:
     def _put_on_grid(self, slacks: RangeSlacks) -> tuple[EndGrid, NDArray[np.int64], NDArray[np.int64]]:
         """Return the decimals in which ends are published, and slacks on them."""
         if slacks.hidden is not None:
-            self.hidden = slacks.hidden
+            self.hidden = self.hidden | slacks.hidden
         self.numbers = slacks.numbers
-        self.no_ranges = slacks.no_ranges(self.problem.cells)
+        self.no_ranges = self.hidden | slacks.no_ranges(self.problem.cells)
         self.most = np.where(self.no_ranges, 0.0, self.most)
         grid = self._grid(slacks)
         bounds = grid.bound(self.problem.down), grid.bound(self.problem.up)
@@ -168,17 +170,17 @@ class RangePlacement:
     def _grid(self, slacks: RangeSlacks) -> EndGrid:
         """Return the decimals in which ends are published."""
         problem = self.problem
-        counts = self.risk.table.is_count[problem.cells]
+        counts = problem.by_column(self.risk.table.is_count, local=True)  # what is no cell has no ends
         if self.run.integer:
             return EndGrid(problem, self.risk.table.decimals, 0, counts)
         if self.method.decimals is not None:
             return EndGrid(problem, max(problem.decimals, self.method.decimals), self.method.decimals, counts)
         unit = 10.0**-problem.decimals
-        below, above = (np.where(counts, 0.0, cost[problem.cells]) for cost in self.costs)
+        below, above = (np.where(counts, 0.0, problem.by_column(cost, 0.0)) for cost in self.costs)
         whole = (below @ slacks.down + above @ slacks.up) * unit
         ends = float(below[slacks.down > 0].sum() + above[slacks.up > 0].sum())
         largest = float(np.abs(self.risk.table.values).max(initial=0.0))
-        largest += float(np.maximum(slacks.down, slacks.up).max(initial=0.0)) * unit
+        largest += float(np.maximum(slacks.down, slacks.up)[: problem.n_own].max(initial=0.0)) * unit
         for more in range(self.parameters.more_decimals):
             decimals = max(self.risk.table.decimals, self.method.base_decimals) + more
             if more and largest * 10.0 ** max(problem.decimals, decimals) >= ENDLESS / 2:  # 64 bits hold no more
@@ -201,8 +203,12 @@ class RangePlacement:
             self.costs[1][cells],
             None if self.fixed is None else self.fixed[cells],
         )
-        hidden = [Suppressed(self.problem.cells[self.hidden])] if bool(self.hidden.any()) else []
-        return Pattern.of(table, ranges, *hidden, *self.numbers)
+        hidden = self.problem.cells_among(np.flatnonzero(self.hidden))
+        return Pattern.of(table, ranges, *[Suppressed(hidden)][: len(hidden)], *self.numbers)
+
+    def _audit(self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool) -> Audit:
+        pattern, risk = self._pattern(grid, down, up), self.risk.without_corners
+        return audit(pattern, risk, intervals=intervals, integer=self.run.integer)
 
     def _widen_until_safe(
         self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool = True
@@ -210,10 +216,14 @@ class RangePlacement:
         """Return ranges that pass the audit, widened where they must be."""
         down, up = self._round_to_grid(grid, down, up)
         for round_ in range(self.parameters.widening_rounds):
-            checked = audit(self._pattern(grid, down, up), self.risk, intervals=intervals, integer=self.run.integer)
-            if checked.safe:
+            checked = self._audit(grid, down, up, intervals=intervals)
+            missed = find_missed_corners(self.problem, grid, (down, up))
+            if checked.safe and not missed:
                 return down, up, checked
-            down, up = self._round_to_grid(grid, *self._widen(grid, down, up, checked, round_))
+            down, up = self._widen(grid, down, up, checked, round_)
+            for requirement in missed:
+                down, up = self._widen_for(requirement, grid, (down, up), round_)
+            down, up = self._round_to_grid(grid, down, up)
         raise SolverError.one("intervals", "could not be widened until they are safe.", "Report this.")
 
     def _widen(
@@ -223,29 +233,32 @@ class RangePlacement:
 
         Elsewhere by a program, from round to round by larger steps.
         """
-        factor = float(grid.factor)
-        share = WIDENING_SHARE * WIDENING_GROWTH**round_
         stretched = StretchedWitnesses(self.problem, grid.fine, self.no_ranges & ~self.hidden, self.most)
         for requirement, verdict in enumerate(checked.verdicts):
             if verdict.result == MET:
                 continue
             wider = stretched.widen(verdict, checked.systems[verdict.requirement.attacker], (down, up))
-            if wider is not None:
-                down, up = wider
-                continue
-            more = widen_ranges(
-                self.problem,
-                requirement,
-                max(Fraction(1, grid.factor), Fraction(int(share * self._level(requirement)))),
-                (down / factor, up / factor),
-                self._widening_costs(grid, down + up > 0),
-                self.most,
-                self.run,
-                self.parameters.least_cost,
-            )
-            down = grid.add(down, more[0], grid.bound(self.problem.down))
-            up = grid.add(up, more[1], grid.bound(self.problem.up))
+            down, up = self._widen_for(requirement, grid, (down, up), round_) if wider is None else wider
         return down, up
+
+    def _widen_for(self, requirement: int, grid: EndGrid, ends: EndCounts, round_: int) -> EndCounts:
+        """Return ranges widened by a program for a requirement, from round to round by larger steps."""
+        (down, up), factor = ends, float(grid.factor)
+        share = WIDENING_SHARE * WIDENING_GROWTH**round_
+        more = widen_ranges(
+            self.problem,
+            requirement,
+            max(Fraction(1, grid.factor), Fraction(int(share * self._level(requirement)))),
+            (down / factor, up / factor),
+            self._widening_costs(grid, down + up > 0),
+            self.most,
+            self.run,
+            self.parameters.least_cost,
+        )
+        return (
+            grid.add(down, more[0], grid.bound(self.problem.down)),
+            grid.add(up, more[1], grid.bound(self.problem.up)),
+        )
 
     def _level(self, requirement: int) -> float:
         """Return the largest level of a requirement, in counts."""
@@ -257,10 +270,10 @@ class RangePlacement:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a count more costs below and above, by columns; a new range costs more, and its fixed cost."""
         new = np.where(wide, 1.0, self.parameters.new_range)
-        down, up = (cost[self.problem.cells] * new for cost in self.costs)
+        down, up = (self.problem.by_column(cost, 0.0) * new for cost in self.costs)
         if self.fixed is None:
             return down, up
-        more = np.where(wide, 0.0, self.fixed[self.problem.cells] * grid.factor)
+        more = np.where(wide, 0.0, self.problem.by_column(self.fixed, 0.0) * grid.factor)
         return down + more, up + more
 
     def _round_to_grid(self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64]) -> EndCounts:
@@ -268,7 +281,7 @@ class RangePlacement:
         step = grid.step
         if bool((step == 1).all()):
             return down, up
-        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts
+        truth = self._truth(grid)
         lower, upper = truth - down, truth + up
         wide = (down + up > 0) & ~self.no_ranges
         lower, upper = (
@@ -280,16 +293,21 @@ class RangePlacement:
             np.minimum(upper - truth, np.maximum(grid.bound(self.problem.up), up)),
         )
 
+    def _truth(self, grid: EndGrid) -> NDArray[Any]:
+        """Return the true values by columns, in fine counts."""
+        counts = self.risk.table.amounts[self.problem.own_cells].to(grid.fine).counts
+        return np.concatenate([counts, np.zeros(self.problem.n_local, dtype=counts.dtype)])
+
     def _narrow_to_conclusions(
         self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], found: Conclusions
     ) -> EndCounts:
         """Return the ends that attackers can conclude, by the least informed of them, rounded outward."""
         column = np.full(len(self.risk), -1, dtype=np.int64)
-        column[self.problem.cells] = np.arange(len(self.problem))
+        column[self.problem.own_cells] = np.arange(self.problem.n_own)
         place = column[found.cells]
         scale = 10 ** (grid.fine - found.decimals.astype(object))
         ends = []
-        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts[place].astype(object)
+        truth = self._truth(grid)[place].astype(object)
         off, unknown = np.zeros((2, len(self.problem)), dtype=bool)
         for answers, published, sign in ((found.down, down, -1), (found.up, up, 1)):
             open_ = ~answers.furthest | answers.endless | self.no_ranges[place]
@@ -300,7 +318,7 @@ class RangePlacement:
             blind = ~answers.furthest & ~answers.endless & ~self.no_ranges[place]
             unknown[place[blind & np.asarray(exact < published[place], dtype=bool)]] = True
             far = np.where(open_, published[place], np.minimum(exact, published[place])).astype(np.int64)
-            reach = np.zeros(len(self.problem), dtype=np.int64)
+            reach = np.where(np.arange(len(self.problem)) < self.problem.n_own, 0, published)
             np.maximum.at(reach, place, far)
             ends.append(reach)
         self.coarse, self.unknown = int(off.sum()), int(unknown.sum())
@@ -312,8 +330,7 @@ class RangePlacement:
         table = None if adds_up(narrow) else completion(open_, narrow.bounds())
         if table is None:
             return ends
-        cells = self.problem.cells
-        above = (table - self.risk.table.values)[cells] * 10.0**grid.fine
+        above = self.problem.by_column(table - self.risk.table.values, 0.0) * 10.0**grid.fine
         down, up = (
             np.where(self.no_ranges, end, np.maximum(end, np.minimum(np.ceil(far - END_ON_GRID), most))).astype(
                 np.int64
@@ -333,7 +350,7 @@ class RangePlacement:
         SpecError
             They would leave an attacker's bounds, which tells readers nothing; or the base is finer than the grid.
         """
-        truth = self.risk.table.amounts[self.problem.cells].to(grid.fine).counts.astype(object)
+        truth = self._truth(grid).astype(object)
         lower, upper = truth - down, truth + up
         wide = np.flatnonzero((down + up > 0) & ~self.no_ranges)
         for k in wide.tolist():
@@ -344,7 +361,9 @@ class RangePlacement:
             new_up > np.maximum(grid.bound(self.problem.up), up)
         )
         if bool(beyond.any()):
-            labels = list_items([self.risk.table.label(int(cell)) for cell in self.problem.cells[beyond]])
+            labels = list_items(
+                [self.risk.table.label(int(cell)) for cell in self.problem.own_cells[beyond[: self.problem.n_own]]]
+            )
             name = "digits" if self.method.digits is not None else "base"
             raise SpecError.one(
                 name, f"would round ends beyond what attackers know anyway: {labels}.", "Round less, or not at all."

@@ -189,7 +189,7 @@ class RangePublisher:
         """Return the result of audited ranges, without a warning: a better one may follow."""
         cost = self.ranges.loss(placed.pattern)
         return Protection(
-            risk=self.ranges.risk,
+            risk=self.ranges.risk.without_corners,
             method=self.ranges.method,
             pattern=placed.pattern,
             cost=cost,
