@@ -168,7 +168,7 @@ class Attacker:
 
         A cell is at least what they contributed to it, where others cannot contribute less than nothing; of a variable
         with negative contributions they know no more than the public. A cell to which no other respondent contributed
-        anything they know exactly.
+        anything they know exactly, and are not kept from: it is theirs.
 
         Parameters
         ----------
