@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -15,10 +18,11 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.named_cells import places_of
 from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
-from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Levels, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
+from celosia.table.units import count_decimals
 
 NO_CELLS: tuple[int, ...] = ()
 
@@ -205,6 +209,15 @@ class Wishes:
         if self.zeros_known:
             attackers = tuple(_with_known_zeros(attacker, risk.table) for attacker in attackers)
         return replace(risk, status=status, cost=cost, attackers=attackers)
+
+
+def widen_levels(levels: Levels, widths: Mapping[int, Fraction]) -> Levels:
+    """Return levels that ask for at least these widths of some cells: a width is a sliding level."""
+    decimals = max(levels.sliding.decimals, count_decimals(widths.values()))
+    counts = levels.sliding.to(decimals).counts.astype(object)
+    for cell, width in widths.items():
+        counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
+    return replace(levels, sliding=Fixed.of_counts(counts, decimals))
 
 
 def costs_of(

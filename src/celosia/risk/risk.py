@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.risk.requirement import Requirements
-from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
-from celosia.table.units import count_decimals
 
 if TYPE_CHECKING:  # the judge of certificates knows risks, and nothing of how they are found
     from celosia.risk.attacker import Attacker
     from celosia.risk.corner import Corner
     from celosia.risk.rules.contributor_rules import RespondentRule
+    from celosia.table.fixed import Fixed
     from celosia.table.table import Table
 
 SAFE, SENSITIVE, HIDE, SHOW = "s", "u", "m", "z"
@@ -50,14 +47,6 @@ class Levels:
     def largest(self, other: Levels) -> Levels:
         """Return the larger of the two levels of every cell, each kind for itself."""
         return Levels(*(_larger(getattr(self, name), getattr(other, name)) for name in LEVELS))
-
-    def widen(self, widths: Mapping[int, Fraction]) -> Levels:
-        """Return levels that ask for at least these widths of some cells: a width is a sliding level."""
-        decimals = max(self.sliding.decimals, count_decimals(widths.values()))
-        counts = self.sliding.to(decimals).counts.astype(object)
-        for cell, width in widths.items():
-            counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
-        return replace(self, sliding=Fixed.of_counts(counts, decimals))
 
     def of(self, cells: NDArray[np.int64], attacker: int) -> Requirements:
         """Return what an attacker must not come closer to than these levels, in some cells."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, list_items, pluralise
 from celosia.pattern.entries import INTERVAL
-from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of
+from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of, widen_levels
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
 from celosia.table.cell_names import CellNames
@@ -202,7 +202,7 @@ class Intervals(Method):
             return risk
         status = risk.status.copy()
         status[list(least)] = SENSITIVE
-        return replace(risk, status=status).change_levels(lambda levels: levels.widen(least))
+        return replace(risk, status=status).change_levels(lambda levels: widen_levels(levels, least))
 
 
 def make_sliding(levels: Levels) -> Levels:

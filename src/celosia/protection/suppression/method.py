@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, list_items
 from celosia.pattern.entries import HIDDEN
-from celosia.protection.method import NO_CELLS, Method, Wishes
+from celosia.protection.method import NO_CELLS, Method, Wishes, widen_levels
 from celosia.protection.named_cells import places_of
 from celosia.risk.cost import Cost
 from celosia.risk.risk import SENSITIVE, Risk
@@ -117,4 +117,4 @@ class Suppress(Method):
             return risk
         status = risk.status.copy()
         status[list(wide)] = SENSITIVE
-        return replace(risk, status=status).change_levels(lambda levels: levels.widen(wide))
+        return replace(risk, status=status).change_levels(lambda levels: widen_levels(levels, wide))
