@@ -14,9 +14,9 @@ class ModeSeparationParameters:
 
     Parameters
     ----------
-    enough_flow_cuts
-        Cuts from networks of some relations with which linear programs can wait, 1 or more: flows are far cheaper, but
-        few cuts of them hardly raise the bound.
+    enough_flow_cuts, subproblems_per_flow_cut
+        Cuts from networks of some relations with which linear programs can wait, 1 or more, and one for so many
+        subproblems, 1 or more, if that is more: flows are far cheaper, but few cuts of them hardly raise the bound.
     least_program_cuts
         Cuts from linear programs that missed their level before with which the other programs can wait, 1 or more: a
         master with new cuts has another point anyway.
@@ -32,7 +32,8 @@ class ModeSeparationParameters:
         negative, so a cut stays valid, and cuts that differ by rounding errors are one.
     """
 
-    enough_flow_cuts: int = 20
+    enough_flow_cuts: int = 5
+    subproblems_per_flow_cut: int = 40
     least_program_cuts: int = 10
     subproblems_per_cut: int = 4
     capacities_at_once: int = 2_000_000
@@ -40,8 +41,9 @@ class ModeSeparationParameters:
     cut_step: float = 2.0**-29
 
     def __post_init__(self) -> None:
-        counts = "enough_flow_cuts", "least_program_cuts", "subproblems_per_cut", "capacities_at_once"
-        check_ranges(self, reuse=(0.0, 1.0), cut_step=(0.0, 1.0), **dict.fromkeys(counts, (1, None)))
+        counts = "least_program_cuts", "subproblems_per_cut", "capacities_at_once"
+        of_flows = "enough_flow_cuts", "subproblems_per_flow_cut"
+        check_ranges(self, reuse=(0.0, 1.0), cut_step=(0.0, 1.0), **dict.fromkeys((*of_flows, *counts), (1, None)))
 
 
 SEPARATION = ModeSeparationParameters()

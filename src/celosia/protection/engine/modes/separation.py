@@ -203,7 +203,8 @@ class CapacitySeparator:
         for network in networks:
             self._solve_flows(state, network, waiting, partial=True)
         complete = not len(waiting)
-        few = len(state.cuts) < self.parameters.enough_flow_cuts
+        enough = max(self.parameters.enough_flow_cuts, len(waiting) // self.parameters.subproblems_per_flow_cut)
+        few = len(state.cuts) < enough
         if effort == "all" or (few and not (effort == "little" and networks)):
             complete = self._solve_programs(state, waiting, every=effort == "all")
         return Separation(sorted(state.cuts.values(), key=lambda cut: -cut.violation(v)), state.reached, complete)
