@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.errors import DataError, Problem
+from celosia.errors import DataError, Problem, SpecError
 from celosia.files import write_lines
 from celosia.formats.jj_attackers import attacker_lines, attackers_file, of_first_attacker, read_attackers
 from celosia.formats.jj_entries import Entries, Finding, Flags, counts_in
@@ -94,6 +94,8 @@ def write_jj(risk: Risk, path: str | Path) -> None:
     DataError
         A cell contradicts itself, so that the file could not be read again.
     """
+    if not risk.attackers:
+        raise SpecError.one("attackers", "are missing: a JJ file tells what one of them knows.", "Give at least one.")
     beside = attackers_file(Path(path))
     further = list(attacker_lines(risk)) if len(risk.attackers) > 1 or beside.is_file() else []
     risk = of_first_attacker(risk)

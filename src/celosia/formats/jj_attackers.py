@@ -8,8 +8,8 @@
     Smith,7,12,12,,,,1
 
 An attacker knows what the file's attacker knows, and that the value lies between `lower` and `upper`. Where one of his
-lines has a level he has levels of his own, in these cells alone; otherwise those of the file. In cells that are his
-`own` (1) nobody is kept from anything. What is empty is not said.
+lines has a level he has levels of his own, in these cells alone; otherwise those of the file. He is
+not kept from cells that are his `own` (1). What is empty is not said.
 """
 
 from __future__ import annotations

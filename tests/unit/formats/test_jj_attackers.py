@@ -75,6 +75,12 @@ def test_attackers_of_whom_the_files_cannot_tell_are_refused_and_nothing_is_writ
     assert [path.name for path in Path().iterdir()] == ["p.jj"]
 
 
+def test_a_problem_without_an_attacker_is_refused() -> None:
+    with pytest.raises(SpecError, match="attackers: are missing"):
+        write_jj(replace(read_jj("p.jj"), attackers=()), "out.jj")
+    assert [path.name for path in Path().iterdir()] == ["p.jj"]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
