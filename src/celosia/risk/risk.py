@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.errors import pluralise
 from celosia.risk.requirement import Requirements
 from celosia.table.frames import frame_of
 
@@ -198,8 +199,19 @@ class Risk:
             Attackers were said to know that all values are whole numbers.
         """
         if self.unasked_note is not None:
-            return (self.unasked_note,)
-        return ("Respondents were judged as if they did not know that values are whole numbers.",) * (integer is True)
+            return (self.unasked_note, *self.own_notes)
+        whole = "Respondents were judged as if they did not know that values are whole numbers."
+        return (*((whole,) * (integer is True)), *self.own_notes)
+
+    @property
+    def own_notes(self) -> tuple[str, ...]:
+        """A sentence for every attacker who is not kept from sensitive cells, because they are his own."""
+        own = ((one.name, 0 if one.own is None else int((one.own & self.sensitive).sum())) for one in self.attackers)
+        return tuple(
+            f"Attacker {name!r} is not kept from {pluralise(many, 'sensitive cell')} of his own."
+            for name, many in own
+            if many
+        )
 
     def reason(self, cell: int) -> tuple[str, ...]:
         """Return the rules by which a cell is sensitive."""

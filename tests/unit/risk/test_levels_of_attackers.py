@@ -46,6 +46,9 @@ def test_singletons_of_two_sensitive_cells_are_kept_from_each_other_and_not_from
     assert {(cell, attacker) for cell, attacker, *_ in asked(risk)} == {(yours, 0), (mine, 1)}
     found = protect(risk)
     assert found.safe
+    said = "Attacker 'singleton of 1 x x' is not kept from 1 sensitive cell of his own."
+    assert said in found.notes
+    assert said in audit(found).notes
     told = {(one.cell, one.attacker): one.upper or 10**9 for one in audit(found, intervals=True).intervals}
     assert told[yours, 0] - 90 >= 18  # 20 percent, as MinFrequency says
     assert told[mine, 1] - 100 >= 20
