@@ -78,12 +78,12 @@ class _FaultyRows:
 
     def report(self, column: str, condition: str, said: str, remedy: str) -> None:
         """Note how many rows meet a condition, and the numbers of the first."""
-        count = self.source.query(f"SELECT count(*) FROM {ROWS} WHERE {condition}").fetchall()[0][0]
+        count = self.source.fetch(f"SELECT count(*) FROM {ROWS} WHERE {condition}")[0][0]
         if not count:
             return
         numbered = f"SELECT row_number() OVER () AS celosia_row, * FROM {ROWS}"
         first = f"SELECT celosia_row FROM ({numbered}) WHERE {condition} ORDER BY 1 LIMIT {_SHOWN}"
-        rows = rows_named([row for (row,) in self.source.query(first).fetchall()], count)
+        rows = rows_named([row for (row,) in self.source.fetch(first)], count)
         self.add(column, f"{said} in {pluralise(count, 'record')} ({rows}, the first record being row 1).", remedy)
 
     def add(self, column: str, message: str, remedy: str) -> None:
@@ -116,7 +116,7 @@ def _unknown_codes(rows: _FaultyRows, name: str, code: str, dimension: Dimension
     if paths:
         leaves = {"\x1f".join(path): int(dimension.leaf_of[node] >= 0) for path, node in dimension.node_of_path.items()}
     sql = f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} WHERE {code} IS NOT NULL ORDER BY 1"
-    seen = [said for (said,) in rows.source.query(sql).fetchall()]
+    seen = [said for (said,) in rows.source.fetch(sql)]
     unknown = [said.replace("\x1f", SEPARATOR) for said in seen if said not in leaves]
     parents = [said.replace("\x1f", SEPARATOR) for said in seen if leaves.get(said) == 0]
     several = [said for said in seen if leaves.get(said, 0) > 1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ else:
     nw = OnFirstUse("narwhals")
 
 _SEPARATORS = ",;|\t"
+_INTERRUPTED = "Query interrupted"
 
 ROWS = "celosia_rows"
 """The name under which queries see the rows."""
@@ -37,6 +40,17 @@ def literal(text: str) -> str:
 def _silence(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     connection.execute("SET enable_progress_bar = false")  # it would print amid a machine-readable answer
     return connection
+
+
+@contextmanager
+def _ctrl_c_as_itself() -> Iterator[None]:
+    """Raise Ctrl-C as the KeyboardInterrupt that it is: DuckDB answers it with a RuntimeError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _memory() -> duckdb.DuckDBPyConnection:
@@ -74,8 +88,22 @@ class RowSource:
         self.counted = counted
         self.types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
 
-    def query(self, sql: str) -> duckdb.DuckDBPyRelation:
-        """Return the answer to a query on the table `ROWS`."""
+    def fetch(self, sql: str) -> list[Any]:
+        """Return the rows of a query on the table `ROWS`."""
+        with _ctrl_c_as_itself():
+            return self._query(sql).fetchall()
+
+    def fetch_arrow(self, sql: str) -> Any:  # noqa: ANN401  (pyarrow)
+        """Return the answer to a query on the table `ROWS` as an Arrow table."""
+        with _ctrl_c_as_itself():
+            return self._query(sql).to_arrow_table()
+
+    def stream(self, sql: str, size: int) -> Iterator[Any]:
+        """Yield the answer to a query on the table `ROWS` as Arrow batches of some `size` rows."""
+        with _ctrl_c_as_itself():
+            yield from self._query(sql).to_arrow_reader(size)
+
+    def _query(self, sql: str) -> duckdb.DuckDBPyRelation:
         answer = self.relation.query(ROWS, sql)
         if answer is None:
             raise ValueError("not a query")
@@ -85,7 +113,7 @@ class RowSource:
         """Return how many rows there are where that costs nothing to find out."""
         if not self.counted:
             return None
-        return int(self.query(f"SELECT count(*) FROM {ROWS}").fetchall()[0][0])
+        return int(self.fetch(f"SELECT count(*) FROM {ROWS}")[0][0])
 
     def explain_missing(self, column: str, role: str) -> str | None:
         """Return what is wrong when a column is not there."""

@@ -65,9 +65,9 @@ def _decimal(name: str, places: int) -> Number:
 def _text_number(source: RowSource, name: str) -> Number:
     """Return how to ask for numbers that are written as text, exactly where a double would lose digits."""
     places = f"CASE WHEN contains({name}, '.') THEN length({name}) - strpos({name}, '.') ELSE 0 END"
-    longest, most, powers = source.query(
+    longest, most, powers = source.fetch(
         f"SELECT max(length({name})), max({places}), bool_or(contains(lower({name}), 'e')) FROM {ROWS}"
-    ).fetchall()[0]
+    )[0]
     double = f"TRY_CAST({name} AS DOUBLE)"
     if not longest or longest <= _DOUBLE_DIGITS:
         return Number(double)

@@ -60,7 +60,7 @@ def profile(path: str | Path) -> tuple[ColumnProfile, ...]:
     source = open_rows(Path(path))
     asked = [part for name in source.types for part in _counts(name)]
     try:
-        rows, *counts = source.query(f"SELECT count(*), {', '.join(asked)} FROM {ROWS}").fetchall()[0]
+        rows, *counts = source.fetch(f"SELECT count(*), {', '.join(asked)} FROM {ROWS}")[0]
     except duckdb.Error as error:
         raise DataError.one(str(path), f"cannot be read: {without_values(error)}.") from None
     if not rows:

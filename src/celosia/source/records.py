@@ -198,7 +198,7 @@ def _stream(source: RowSource, sql: str, progress: Progress) -> dict[str, NDArra
     progress.start("reading records", expected)
     columns: dict[str, NDArray[Any]] = {}
     n, room = 0, expected or 8 * _BATCH
-    for batch in source.query(sql).to_arrow_reader(_BATCH):
+    for batch in source.stream(sql, _BATCH):
         values = _anonymous(batch)
         if values is None:
             progress.done()

@@ -355,7 +355,7 @@ def _dimension(
     code = dimension_code(source, columns)
 
     def codes() -> Iterable[str]:
-        rows = source.query(f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} ORDER BY 1").fetchall()
+        rows = source.fetch(f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} ORDER BY 1")
         if not rows:
             raise DataError.one(source.place, "holds no records.", "Is it the right file?")
         return [said for (said,) in rows if said is not None]
@@ -367,6 +367,6 @@ def _dimension(
             hierarchies = classify(classification, codes)
     except CelosiaError as error:
         raise error.under(f"dimension {name!r}") from error
-    if missing == "category" and source.query(f"SELECT 1 FROM {ROWS} WHERE {code} IS NULL LIMIT 1").fetchall():
+    if missing == "category" and source.fetch(f"SELECT 1 FROM {ROWS} WHERE {code} IS NULL LIMIT 1"):
         hierarchies = tuple(hierarchy.with_code(MISSING) for hierarchy in hierarchies)
     return Dimension.of(name, hierarchies)

@@ -454,3 +454,14 @@ def test_a_rule_that_needs_more_of_the_largest_says_so() -> None:
     ):
         assess(table, Dominance(3, 80))
     assert not assess(tabulate(frame, by=["r"], value="v"), MinFrequency(3)).sensitive.any()
+
+
+def test_ctrl_c_that_duckdb_answers_with_an_error_of_its_own_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise RuntimeError("Query interrupted")  # what DuckDB 2.0 raises when SIGINT comes while a query runs
+
+    for method in ("fetchall", "to_arrow_reader"):
+        with monkeypatch.context() as patch:
+            patch.setattr(duckdb.DuckDBPyRelation, method, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                tabulate(FIRMS, by=["industry"], value="turnover")

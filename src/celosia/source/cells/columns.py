@@ -157,7 +157,7 @@ class _Reader:
 
     def __init__(self, source: RowSource, columns: Sequence[str], found: Problems) -> None:
         said = ", ".join(f"CAST({quote(column)} AS VARCHAR) AS {quote(column)}" for column in columns)
-        table = source.query(f"SELECT {said} FROM {ROWS}").to_arrow_table()
+        table = source.fetch_arrow(f"SELECT {said} FROM {ROWS}")
         self.place = source.place
         self.found = found
         self.text: dict[str, list[str]] = {

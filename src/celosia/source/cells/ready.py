@@ -53,11 +53,11 @@ class ReadyDimension:
 
 def key_columns(source: RowSource, columns: Sequence[str]) -> list[str] | None:
     """Return the columns that tell all rows apart, without those that are not needed for it; None if they do not."""
-    rows = source.query(f"SELECT count(*) FROM {ROWS}").fetchall()[0][0]
+    rows = source.fetch(f"SELECT count(*) FROM {ROWS}")[0][0]
 
     def tell(names: Sequence[str]) -> bool:
         said = ", ".join(_code(name) for name in names)
-        return bool(source.query(f"SELECT count(*) FROM (SELECT DISTINCT {said} FROM {ROWS})").fetchall()[0][0] == rows)
+        return bool(source.fetch(f"SELECT count(*) FROM (SELECT DISTINCT {said} FROM {ROWS})")[0][0] == rows)
 
     kept = list(columns)
     if not kept or not tell(kept):
@@ -78,7 +78,7 @@ def codes_of(source: RowSource, column: str) -> list[str]:
     """Return the codes of a column in the order in which they first occur."""
     rows = f"SELECT {_code(column)} AS celosia_code, row_number() OVER () AS celosia_row FROM {ROWS}"
     sql = f"SELECT celosia_code, min(celosia_row) FROM ({rows}) GROUP BY 1 ORDER BY 2"
-    return [code for code, _ in source.query(sql).fetchall() if code]
+    return [code for code, _ in source.fetch(sql) if code]
 
 
 def _code(column: str) -> str:
@@ -88,7 +88,7 @@ def _code(column: str) -> str:
 def dimensions_of(source: RowSource, by: Sequence[str], value: str) -> tuple[ReadyDimension, ...]:
     """Return the dimensions of ready-made cells, as far as the values tell how the codes add up."""
     said = ", ".join(_code(name) for name in by)
-    rows = source.query(f"SELECT {said}, TRY_CAST({quote(value)} AS DOUBLE) FROM {ROWS}").fetchall()
+    rows = source.fetch(f"SELECT {said}, TRY_CAST({quote(value)} AS DOUBLE) FROM {ROWS}")
     numbers = np.array([row[-1] or 0.0 for row in rows], dtype=np.float64)
     codes = [[row[k] or "" for row in rows] for k in range(len(by))]
     decimals = 0.5 * 10.0 ** -_decimals(source, value)
@@ -98,7 +98,7 @@ def dimensions_of(source: RowSource, by: Sequence[str], value: str) -> tuple[Rea
 def _decimals(source: RowSource, value: str) -> int:
     text = f"CAST({quote(value)} AS VARCHAR)"
     places = f"CASE WHEN contains({text}, '.') THEN length({text}) - strpos({text}, '.') ELSE 0 END"
-    return min(int(source.query(f"SELECT max({places}) FROM {ROWS}").fetchall()[0][0] or 0), 9)
+    return min(int(source.fetch(f"SELECT max({places}) FROM {ROWS}")[0][0] or 0), 9)
 
 
 def _dimension(
