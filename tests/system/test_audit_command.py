@@ -374,7 +374,7 @@ def test_guesses_are_written_and_counted_and_no_value_is_said(folder: Path, run:
     assert "guesses.csv (confidential)" in complained
     assert "Guesses: " in said
     found = rows(folder / "guesses.csv")
-    assert list(found[0]) == "cell kind guess truth_hit left_lower left_upper promised_width kept".split()
+    assert ",".join(found[0]) == "cell,kind,guess,truth_hit,left_lower,left_upper,promised_width,kept"
     assert {row["kind"] for row in found} <= {"middle", "lower end", "upper end", "together"}
     code, told, _ = run("audit", "problem.jj", "--release", "good.csv", "--guesses", "again.csv", "--json")
     assert set(json.loads(told)["guessed"]["middle"]) == {"guesses", "right", "not_kept"}

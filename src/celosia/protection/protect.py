@@ -19,10 +19,10 @@ from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answer_presses
 from celosia.progress import SILENT, Progress
-from celosia.protection.concealment import conceal, draw_secret, restore_levels
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
+from celosia.protection.intervals.publish.concealed_levels import conceal, draw_secret, restore_levels
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names

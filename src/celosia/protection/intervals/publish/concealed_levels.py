@@ -12,12 +12,12 @@ from celosia.attack.findings import Verdicts, judge_requirements
 from celosia.attack.result import Audit
 from celosia.errors import pluralise
 from celosia.pattern.entries import SHOWN
-from celosia.protection.intervals.parameters import INTERVALS
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.risk.concealment import conceal_levels
 from celosia.risk.risk import Levels, Risk
 
+_SECRET_BITS = 64
 _AFRESH = (
     "Levels are concealed by a secret that was drawn afresh: give it (`secret`) whenever this table is published "
     "again. Two draws leave readers two thirds of a range on average, and next to nothing of some."
@@ -29,7 +29,7 @@ def draw_secret(method: Method) -> tuple[Method, tuple[str, ...]]:
     asked: Any = method
     if not method.conceals_levels or asked.secret is not None:
         return method, ()
-    return replace(asked, secret=secrets.randbits(INTERVALS.secret_bits)), (_AFRESH,)
+    return replace(asked, secret=secrets.randbits(_SECRET_BITS)), (_AFRESH,)
 
 
 def conceal(risk: Risk, method: Method) -> tuple[Risk, tuple[str, ...]]:
