@@ -17,6 +17,7 @@ from matplotlib.ticker import FuncFormatter
 
 import celosia as cz
 from benchmarks.instances import instance
+from celosia.pattern.midpoint import midpoints
 from celosia.table.fixed import Fixed
 
 _TITLES = ("LPL = UPL", "LPL = UPL / 2", '`levels="sliding"`, shifted')
@@ -35,7 +36,7 @@ def releases() -> list[cz.Protection]:
 def main(path: Path) -> None:
     """Print the table, and draw the plot."""
     found = releases()
-    shares = [cz.midpoints(release.pattern).shares for release in found]
+    shares = [midpoints(release.pattern).shares for release in found]
     for title, release, own in zip(_TITLES, found, shares, strict=True):
         ranges = int((release.pattern.status == "interval").sum())
         said = " | ".join(f"{share:.1%}".replace(".0%", "%").replace("%", " %") for share in own.values())

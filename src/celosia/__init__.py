@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from celosia.attack.audit import audit as audit
     from celosia.attack.explain import Explanation as Explanation
     from celosia.attack.explain import explain as explain
+    from celosia.attack.guesses import Guesses as Guesses
+    from celosia.attack.guesses import guesses as guesses
     from celosia.attack.respondents.audit import RespondentAudit as RespondentAudit
     from celosia.attack.respondents.audit import audit_respondents as audit_respondents
     from celosia.certificate.certificate import certify as certify
@@ -82,9 +84,6 @@ if TYPE_CHECKING:
     from celosia.formats.release import write as write
     from celosia.pattern.csv.file import read_release as read_release
     from celosia.pattern.csv.file import write_release as write_release
-    from celosia.pattern.midpoint import Midpoints as Midpoints
-    from celosia.pattern.midpoint import midpoint_share as midpoint_share
-    from celosia.pattern.midpoint import midpoints as midpoints
     from celosia.pattern.pattern import Pattern as Pattern
     from celosia.pattern.release import Release as Release
     from celosia.pattern.release import publish as publish
@@ -130,6 +129,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "celosia.attack.audit": ("audit",),
     "celosia.attack.explain": ("Explanation", "explain"),
+    "celosia.attack.guesses": ("Guesses", "guesses"),
     "celosia.attack.respondents.audit": ("RespondentAudit", "audit_respondents"),
     "celosia.attack.aggregations.worst": ("worst_aggregation",),
     "celosia.certificate.certificate": ("certify",),
@@ -147,7 +147,6 @@ _ROOMS = {
     ),
     "celosia.formats.jj": ("read_jj", "write_jj"),
     "celosia.formats.release": ("write",),
-    "celosia.pattern.midpoint": ("Midpoints", "midpoint_share", "midpoints"),
     "celosia.pattern.pattern": ("Pattern",),
     "celosia.pattern.release": ("Release", "publish"),
     "celosia.pattern.csv.file": ("read_release", "write_release"),

@@ -87,7 +87,7 @@ class OutOfTimeError(CelosiaError):
 
 
 class MidpointWarning(UserWarning):
-    """Too many published ranges have the true value in their middle: see `celosia.midpoints`."""
+    """Too many published ranges have the true value in their middle: see `celosia.guesses`."""
 
 
 @dataclass(slots=True)

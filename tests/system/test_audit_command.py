@@ -365,3 +365,16 @@ def test_adjusted_values_are_not_called_safe_by_an_audit_of_intervals(folder: Pa
     assert said.startswith("Not shown safe")
     assert "protected by their distance" in said
     assert json.loads(run("audit", "problem.jj", "--release", "adjusted.csv", "--json")[1])["criterion"] == "distance"
+
+
+def test_guesses_are_written_and_counted_and_no_value_is_said(folder: Path, run: Run) -> None:
+    """Levels of a bare problem are no parts of a contribution, so that widths tell nothing."""
+    code, said, complained = run("audit", "problem.jj", "--release", "good.csv", "--guesses", "guesses.csv")
+    assert code == 0
+    assert "guesses.csv (confidential)" in complained
+    assert "Guesses: " in said
+    found = rows(folder / "guesses.csv")
+    assert ",".join(found[0]) == "cell,kind,guess,truth_hit,left_lower,left_upper,promised_width,kept"
+    assert {row["kind"] for row in found} <= {"middle", "lower end", "upper end", "together"}
+    code, told, _ = run("audit", "problem.jj", "--release", "good.csv", "--guesses", "again.csv", "--json")
+    assert set(json.loads(told)["guessed"]["middle"]) == {"guesses", "right", "not_kept"}

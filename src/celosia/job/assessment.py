@@ -15,7 +15,7 @@ from celosia.job.sections.part import place_of
 from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, TablePart
 from celosia.job.spec import Job
 from celosia.progress import SILENT, Progress
-from celosia.protection.intervals.method import make_sliding
+from celosia.protection.intervals.method import slide_levels
 from celosia.risk.assess import assess
 from celosia.risk.attacker import Attacker, Known
 from celosia.risk.respondents.rules import NAMED_WITHOUT, RespondentRules, default_rules, rules_of_respondents
@@ -60,7 +60,7 @@ def assess_job(job: Job, progress: Progress = SILENT) -> Risk:
         found = replace(found, unasked=asked.reason)
         # The job's method may ask for widths only; then that is what an audit of the job judges by, too.
         sliding = getattr(job.method, "levels", None) == "sliding"
-        return found.change_levels(make_sliding) if sliding else found
+        return slide_levels(found) if sliding else found
     except CelosiaError as error:
         raise _place_in_job(error, job, [rule.words for rule in rules]) from None
     finally:

@@ -97,6 +97,11 @@ class Method(Protocol):
         """Whether widths of ranges are to be found by the splitting method (ADMM), whatever suits the table."""
         return False
 
+    @property
+    def conceals_levels(self) -> bool:
+        """Whether levels are concealed, so that widths tell nothing of contributions; such a method has a secret."""
+        return False
+
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs, cells that must be shown or hidden, known zeros.
 

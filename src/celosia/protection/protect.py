@@ -22,6 +22,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
+from celosia.protection.intervals.publish.concealed_levels import conceal, draw_secret, restore_levels
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
@@ -212,18 +213,22 @@ def _against_respondents(engine: Engine) -> Engine:
 
 def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
-    method = session.method
+    method, said = draw_secret(session.method)
+    session.method = method
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
     asked = method.apply_to(risk)
+    aimed, more = conceal(asked, method)
     run = replace(run, keeper=session.keeper)
     try:
-        found = _run_in_time(lambda timed: session.run(lambda warm: engine(asked, method, warm), asked, timed), run)
+        found = _run_in_time(lambda timed: session.run(lambda warm: engine(aimed, method, warm), aimed, timed), run)
     except OutOfTimeError:
         session.leave()
         raise
     found = session.close(found)
-    return replace(found, notes=(*found.notes, *risk.respondent_notes(run.integer)))
+    if aimed is not asked:
+        found = restore_levels(found, asked)
+    return replace(found, notes=(*found.notes, *said, *more, *risk.respondent_notes(run.integer)))
 
 
 def _run_in_time(work: Callable[[Run], Protection], run: Run) -> Protection:

@@ -16,7 +16,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.cost import Cost
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
 from celosia.risk.respondents.rules import LEFT_OUT, NAMED_WITHOUT, RespondentRules, as_rules, default_rules
-from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.risk import HIDE, SAFE, SENSITIVE, SHOW, Levels, LevelShares, Risk
 from celosia.risk.rules.cell_rules import GivenStatus, OwnRule
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.risk.rules.exact import divide_rounding_up, roomy, spread, whole
@@ -157,6 +157,7 @@ def assess(
         evidence=MappingProxyType({name: column for finding in findings for name, column in finding.evidence.items()}),
         respondents=asked.rules,
         unasked=asked.reason,
+        shares=_shares(findings, by_rules, shape),
     )
 
 
@@ -304,6 +305,16 @@ def _levels(
     nothing = (parts["lower"] <= 0) & (parts["upper"] <= 0) & (parts["sliding"] <= 0)
     parts["upper"] = np.where(nothing, unit, parts["upper"])
     return Levels(**{name: spread(part, sensitive, len(table), decimals) for name, part in parts.items()})
+
+
+def _shares(findings: Sequence[Finding], reasons: NDArray[np.bool_], shape: LevelShape) -> LevelShares:
+    """Return which parts of the value levels can be: zero for cells with a rule whose distances are no such part."""
+    part = np.zeros(reasons.shape[1])
+    for finding, says in zip(findings, reasons, strict=True):
+        own = np.inf if finding.share is None else float(finding.share)
+        part = np.where(says, np.maximum(part, own), part)
+    part = np.where(np.isfinite(part), part, 0.0)
+    return LevelShares(part * shape.lower, part * shape.upper, part * shape.sliding)
 
 
 def _scale_levels(distance: NDArray[Any], factor: float) -> NDArray[Any]:

@@ -55,6 +55,32 @@ class Levels:
         return Requirements(cells, who, self.lower[cells], self.upper[cells], self.sliding[cells])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelShares:
+    """Which parts of the value the levels of every cell can be at most, by the rules that call it sensitive.
+
+    They are public where rules and parameters are. Zero where a cell is not sensitive, or levels are no such parts.
+
+    Parameters
+    ----------
+    lower, upper, sliding
+        ``(n_cells,)`` each.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    sliding: NDArray[np.float64]
+
+    @property
+    def width(self) -> NDArray[np.float64]:
+        """Which part of the value the width is that levels ask for, ``(n_cells,)``."""
+        return np.asarray(np.maximum(self.sliding, self.lower + self.upper))
+
+    def slide(self) -> LevelShares:
+        """Return the shares of sliding levels that ask for the same widths."""
+        return LevelShares(np.zeros_like(self.lower), np.zeros_like(self.upper), self.width)
+
+
 LEVELS = ("lower", "upper", "sliding")
 """The kinds of levels."""
 
@@ -96,6 +122,8 @@ class Risk:
     corners
         Cells that must be able to move together, which searches ask for. Attacks of contributors
         (`celosia.audit_respondents`) judge what they are for, and no other audit does.
+    shares
+        Which parts of the value levels can be, as far as rules say; None where levels were given.
     """
 
     table: Table
@@ -110,6 +138,7 @@ class Risk:
     respondents: tuple[RespondentRule, ...] = ()
     unasked: str = ""
     corners: tuple[Corner, ...] = ()
+    shares: LevelShares | None = None
 
     def __len__(self) -> int:
         return len(self.table)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia import Midpoints, Pattern, midpoint_share, midpoints
+from celosia import Pattern
+from celosia.pattern.midpoint import Midpoints, midpoint_share, midpoints
 from celosia.pattern.modes.interval import Interval
 from celosia.table.fixed import INFINITE, Fixed
 

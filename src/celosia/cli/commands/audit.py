@@ -15,6 +15,7 @@ from rich.text import Text
 
 from celosia.attack.audit import audit as audited
 from celosia.attack.findings import MET, MISSED, OPEN, Verdict
+from celosia.attack.guesses import COLUMNS, KINDS, Guesses, guesses
 from celosia.attack.result import Audit
 from celosia.certificate.certificate import certify
 from celosia.cli.bars import show_progress
@@ -32,7 +33,7 @@ from celosia.cli.output import (
 )
 from celosia.errors import pluralise
 from celosia.job.pipeline import assess_source
-from celosia.job.source import read_source
+from celosia.job.source import JobSource, read_source
 from celosia.pattern.csv.file import read_release
 from celosia.solve.registry import backends
 from celosia.table.cell_names import find_cells
@@ -69,6 +70,14 @@ _MOST_EXPLAINED = 3  # of them
     help="Write what every attacker can conclude about every cell that is not shown (confidential).",
 )
 @click.option(
+    "--guesses",
+    "guessed",
+    metavar="GUESSES.csv",
+    type=PATH,
+    help="Write what readers may take for the truth of every cell that is not shown, and whether they are right "
+    "(confidential).",
+)
+@click.option(
     "--certificate",
     metavar="PROOF.json",
     type=PATH,
@@ -93,6 +102,7 @@ def audit(
     source: Path,
     published: Path,
     intervals: Path | None,
+    guessed: Path | None,
     certificate: Path | None,
     explained: tuple[str, ...],
     time_limit: float | None,
@@ -107,7 +117,7 @@ def audit(
     """
     began = time.monotonic()
     job = read_source(source)
-    refuse_problems(job, ((intervals, (".csv",)), (certificate, (".json",))), published)
+    refuse_problems(job, ((intervals, (".csv",)), (guessed, (".csv",)), (certificate, (".json",))), published)
     with show_progress(quiet=quiet) as progress:
         risk = assess_source(job, progress)
         release = read_release(published, risk.table)
@@ -116,21 +126,27 @@ def audit(
         asked = intervals is not None
         found = audited(release, risk, intervals=asked, time_limit=time_limit, progress=progress)
         proof = certify(found, progress=progress) if certificate is not None and found.safe else None
+        taken = None if guessed is None else guesses(release, risk, concealed=_conceals_levels(job))
         texts = {certificate: proof.text()} if certificate is not None and proof is not None and proof.safe else {}
-        written = [*([intervals] if intervals is not None else []), *texts]
+        written = [*(path for path in (intervals, guessed) if path is not None), *texts]
         with all_or_nothing(written) as stand_ins:
             if intervals is not None:
                 _write(found, stand_ins[intervals])
+            if guessed is not None and taken is not None:
+                _write_guesses(taken, stand_ins[guessed])
             for path, text in texts.items():
                 stand_ins[path].write_text(text, encoding="ascii", newline="\n")
         said = explain_cells(found, cells)
         progress.done()
     if as_json:
         seconds = round(time.monotonic() - began, 3)
-        more = {"explanations": [write_explanation(known) for known in said]} if cells else {}
+        more: dict[str, object] = {"explanations": [write_explanation(known) for known in said]} if cells else {}
+        more |= {} if taken is None else {"guessed": _count_guesses(taken)}
         print_json(_summary(found) | more | {"seconds": seconds, "files": [str(path) for path in written]})
     else:
         show(_words(found))
+        if taken is not None:
+            show(Text(f"Guesses: {taken.sentence}"))
         if cells:
             show(Group(Text("Explained (confidential):", style="bold"), *map(Text, explain_fully(found, said))))
     for path in written:
@@ -245,6 +261,35 @@ def _write(found: Audit, path: Path) -> None:
             who = found.risk.attackers[finding.attacker].name
             ends = (_text(finding.lower), _text(finding.upper))
             lines.writerow([finding.cell, who, *ends, *_write_required(found, verdict)])
+
+
+def _write_guesses(found: Guesses, path: Path) -> None:
+    """Write all guesses, one line each."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(COLUMNS)
+        for guess in found:
+            values = (getattr(guess, name) for name in COLUMNS)
+            lines.writerow([int(value) if isinstance(value, bool) else value for value in values])
+
+
+def _count_guesses(found: Guesses) -> dict[str, dict[str, int]]:
+    """Return how many guesses of every kind there are about sensitive cells, are right, and come too close."""
+    own = {kind: found.of_kind(kind, sensitive=True) for kind in KINDS}
+    return {
+        kind: {
+            "guesses": len(some),
+            "right": sum(one.truth_hit for one in some),
+            "not_kept": sum(not one.kept for one in some),
+        }
+        for kind, some in own.items()
+        if some
+    }
+
+
+def _conceals_levels(source: JobSource) -> bool:
+    """Return whether the method of a job conceals levels: readers know that, if not how."""
+    return source.job is not None and bool(getattr(source.job.method, "conceal", False))
 
 
 def _write_required(found: Audit, verdict: Verdict | None) -> list[str]:

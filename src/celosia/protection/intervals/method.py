@@ -49,8 +49,13 @@ class Intervals(Method):
     shift
         Place ranges at random around the true values, at the same cost, where all levels are sliding. Otherwise many
         ranges have the true value in their middle.
+    conceal
+        Publish for every sensitive cell the range of a class of values, drawn from the secret, whose width and ends
+        tell no contribution. Levels must be parts of contributions or of the value, as those of rules are. Ranges are
+        two to four times as wide in all; *What can be guessed* in the documentation has what that promises.
     secret
-        The seed of random placing, which must stay secret; by default drawn afresh. The result's method knows it.
+        The seed of random placing and of concealed levels, which must stay secret; by default drawn afresh. The
+        result's method knows it. With concealed levels use the same one again whenever the table is published again.
     decimals
         The decimals of the ends; by default as few as cost next to nothing, and none for counts.
     digits
@@ -74,6 +79,7 @@ class Intervals(Method):
     most_width: Mapping[int, Number] = field(default_factory=dict)
     levels: Literal["own", "sliding"] = "own"
     shift: bool = True
+    conceal: bool = False
     secret: int | None = None
     decimals: int | None = None
     digits: int | None = None
@@ -124,6 +130,11 @@ class Intervals(Method):
     def wants_splitting(self) -> bool:
         """Whether widths of ranges are to be found by the splitting method (ADMM), whatever suits the table."""
         return self.search == "splitting"
+
+    @property
+    def conceals_levels(self) -> bool:
+        """Whether levels are concealed, so that widths tell nothing of contributions."""
+        return self.conceal
 
     @property
     def rounds(self) -> bool:
@@ -185,7 +196,7 @@ class Intervals(Method):
             raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
         if self.levels == "own":
             return applied
-        return applied.change_levels(make_sliding)
+        return slide_levels(applied)
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
@@ -203,6 +214,12 @@ class Intervals(Method):
         status = risk.status.copy()
         status[list(least)] = SENSITIVE
         return replace(risk, status=status).change_levels(lambda levels: widen_levels(levels, least))
+
+
+def slide_levels(risk: Risk) -> Risk:
+    """Return the risk that asks for widths in the place of separate lower and upper levels."""
+    shares = None if risk.shares is None else risk.shares.slide()
+    return replace(risk.change_levels(make_sliding), shares=shares)
 
 
 def make_sliding(levels: Levels) -> Levels:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import Problems, SpecError
 from celosia.risk.rules.exact import divide_rounding_up, roomy, whole
-from celosia.risk.rules.finding import Finding, check_percent, percent_of_value
+from celosia.risk.rules.finding import Finding, check_percent, percent_of_value, to_share
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import UNASKED
 from celosia.table.table import Table
@@ -88,7 +88,7 @@ class Requests:
         share, scale = whole(self.share)
         asked, total = roomy(100 * scale, table.statistics.requested, table.statistics.respondents.total)
         sensitive = np.asarray((asked >= 0) & ((100 * scale * asked > share * total) | ((share == 0) & (asked == 0))))
-        return Finding(sensitive, percent_of_value(table, self.percent, sensitive))
+        return Finding(sensitive, percent_of_value(table, self.percent, sensitive), share=to_share(self.percent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class GivenStatus:
                 self.words, "the cells came without a status.", "Name the status column when you read them."
             )
         sensitive = np.asarray(table.extras["status"] == "sensitive")
-        return Finding(sensitive, percent_of_value(table, self.percent, sensitive))
+        return Finding(sensitive, percent_of_value(table, self.percent, sensitive), share=to_share(self.percent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,4 +162,4 @@ class OwnRule:
         if mask.shape != (len(table),) or mask.dtype != bool:
             seen = f"{mask.dtype} of shape {mask.shape}"
             raise SpecError.one(self.name, f"must return a truth value for each of {len(table)} cells, not {seen}.")
-        return Finding(mask, percent_of_value(table, self.percent, mask))
+        return Finding(mask, percent_of_value(table, self.percent, mask), share=to_share(self.percent))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from celosia.errors import DataError, Problems, SpecError
 from celosia.risk.rules.contributors import cells_of
 from celosia.risk.rules.exact import roomy, whole
-from celosia.risk.rules.finding import Finding, check_percent, percent_of_value
+from celosia.risk.rules.finding import Finding, check_percent, percent_of_value, to_share
 from celosia.table.statistics import Contributors
 from celosia.table.table import Table
 
@@ -67,7 +67,7 @@ class MinFrequency:
             raise _unknown(table, self.words, count < 0, "the number of contributors")
         sensitive = (count > 0) & (count < self.n) & (contributors.unwaived > 0)
         distance = percent_of_value(table, self.percent, sensitive)
-        return Finding(sensitive, distance, {f"{self.words}: contributors": count})
+        return Finding(sensitive, distance, {f"{self.words}: contributors": count}, to_share(self.percent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ class Dominance:
         excess = 100 * scale * share - k * total
         sensitive = np.asarray((excess > 0) & (target > 0))
         distance = cells.level(np.where(sensitive, excess, 0), k)
-        return Finding(sensitive, distance, {f"{self.words}: share of the largest": _share(top, cells.total)})
+        evidence = {f"{self.words}: share of the largest": _share(top, cells.total)}
+        return Finding(sensitive, distance, evidence, 1 / to_share(self.k) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ def _find_prior_posterior(table: Table, p: float, q: float, coalition: int, by: 
         f"{words}: largest contribution": cells.decimal(target),
         f"{words}: left without the coalition": cells.decimal(rest),
     }
-    return Finding(sensitive, distance, evidence)
+    return Finding(sensitive, distance, evidence, to_share(p))
 
 
 def _contributors(table: Table, by: By, words: str) -> Contributors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -30,11 +31,15 @@ class Finding:
         How far an attacker must be kept away, ``(n_cells,)``; zero where the cell is safe.
     evidence
         The numbers behind it, a column each, for the office only.
+    share
+        The largest part of the value that a distance of the rule can be: of a cell of one contributor it is that part.
+        None where distances are no part of the value.
     """
 
     sensitive: NDArray[np.bool_]
     distance: Fixed
     evidence: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    share: Fraction | None = None
 
 
 class Rule(Protocol):
@@ -56,6 +61,11 @@ def percent_of_value(table: Table, percent: float, sensitive: NDArray[np.bool_])
     (part,) = roomy(factor, np.abs(table.amounts.counts[where]))
     counts = divide_rounding_up(part * factor, 100 * scale)
     return spread(counts, where, len(table), table.decimals + LEVEL_DECIMALS)
+
+
+def to_share(percent: float) -> Fraction:
+    """Return a percentage as a part of one, exact as it is written."""
+    return Fraction(str(percent)) / 100
 
 
 def check_percent(found: Problems, percent: float) -> None:

@@ -23,10 +23,9 @@ from celosia import (
     Protection,
     Risk,
     SpecError,
-    midpoint_share,
-    midpoints,
     protect,
 )
+from celosia.pattern.midpoint import midpoint_share, midpoints
 from celosia.progress import Silent
 from celosia.protection.intervals.admm.product import gather, product_of, project, relations_of
 

@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 from tests.golden.test_intervals import SQUARE
 from tests.unit.protection.conftest import GRID, make_risk
 
-from celosia import Intervals, Mixed, Protection, Risk, midpoint_share, protect
+from celosia import Intervals, Mixed, Protection, Risk, protect
+from celosia.pattern.midpoint import midpoint_share
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.intervals.admm.blocks import blocks_of
 from celosia.protection.intervals.admm.model import SplittingModel

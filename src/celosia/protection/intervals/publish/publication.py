@@ -15,6 +15,7 @@ from celosia.errors import CelosiaError, InfeasibleError
 from celosia.pattern.entries import INTERVAL
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.pattern.pattern import Pattern
+from celosia.protection.intervals.publish.concealed_ends import conceal_ends
 from celosia.protection.intervals.publish.placement import RangePlacement
 from celosia.protection.intervals.publish.ranges import AuditedRanges, RangeSlacks
 from celosia.protection.intervals.publish.shift import shift_ranges
@@ -50,10 +51,14 @@ class RangePublisher:
     def publish(self, slacks: RangeSlacks) -> AuditedRanges:
         """Return audited ranges on decimals, shifted at random at the same cost where all levels are sliding.
 
+        Where levels are concealed nothing is shifted, and ends beside them are concealed, too.
+
         Shifts that only an audit can judge are kept if they cost no more: those next to hidden cells and other numbers,
         and those of ranges tied to whole numbers, which are shifted after they have been widened to whole ones.
         """
         whole = self._tied_to_whole
+        if self.ranges.method.conceal:
+            return self._place(conceal_ends(self.ranges, slacks))
         placed, first = self._place_first(slacks)
         if not (self.ranges.method.shift and self.ranges.sliding) or self.run.clock.left <= 0:
             return placed
@@ -124,7 +129,10 @@ class RangePublisher:
     def place_quickly(self, slacks: RangeSlacks) -> AuditedRanges | None:
         """Return ranges that pass the audit, not narrowed to what attackers can conclude; None where there are none."""
         try:
-            placed = self._placement.place(self._shift_first(slacks), quickly=True)
+            first = self._shift_first(slacks)
+            if self.ranges.method.conceal:
+                first = conceal_ends(self.ranges, first)
+            placed = self._placement.place(first, quickly=True)
         except CelosiaError:
             return None
         return placed if self.ranges.accepts(placed.pattern) else None
