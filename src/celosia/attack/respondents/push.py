@@ -9,9 +9,11 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.respondents.programs.moves import MoveProgram
@@ -21,6 +23,7 @@ from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.attack.system.system import System
 from celosia.kernels import kernel
 from celosia.solve.backend import Backend
+from celosia.table.relations import find_totals
 from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 _STILL = WitnessMoves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
@@ -53,6 +56,7 @@ class PushSolver:
         self._way = np.empty(n_nodes, dtype=np.int64)
         self._queue = np.empty(n_nodes, dtype=np.int32)
         self._programs: dict[int, MoveProgram] = {}
+        self._by_totals: dict[int, WitnessMoves | None] = {}
 
     def push(
         self, column: int, limit: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
@@ -104,7 +108,8 @@ class PushSolver:
         self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
     ) -> bool:
         """Return whether a proposed move, scaled to what is asked of its column, lies between all bounds."""
-        return next(self._scale_proposals(component, column, lower, upper), None) is not None
+        proposed = self._scale_proposals(component, column, lower, upper)
+        return self._move_with_totals(component, column, lower, upper) is not None or next(proposed, None) is not None
 
     def proposals(
         self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
@@ -146,9 +151,34 @@ class PushSolver:
         columns = self._parts.members(component)
         if bool((lower[columns] > upper[columns]).any()):
             return None
-        if bool(((lower[columns] <= 0) & (upper[columns] >= 0)).all()):
+        forced = columns[(lower[columns] > 0) | (upper[columns] < 0)]
+        if not len(forced):
             return _STILL
-        return self._verify(component, self._program(component).between(lower, upper, wished), lower, upper)
+        found = self._move_with_totals(component, int(forced[0]), lower, upper) if len(forced) == 1 else None
+        return found or self._verify(component, self._program(component).between(lower, upper, wished), lower, upper)
+
+    def _move_with_totals(
+        self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> WitnessMoves | None:
+        """Return a table in which a column moves no further than it must, with all of its totals, and nothing else.
+
+        None where a total is known, or bounds do not allow it.
+        """
+        if column not in self._by_totals:
+            moved = find_totals(*self._relations, column)
+            one = WitnessMoves(moved, np.ones(len(moved), dtype=np.int64), 1)
+            self._by_totals[column] = None if self._violates(one) else one
+        alone = self._by_totals[column]
+        if alone is None:
+            return None
+        far = int(lower[column] if lower[column] > 0 else upper[column])
+        return self._verify(component, WitnessMoves(alone.columns, far * alone.moves, 1), lower, upper)
+
+    @cached_property
+    def _relations(self) -> tuple[sp.csr_array, sp.csc_array]:
+        """The relations by rows and by columns."""
+        rows = sp.csr_array(self._system.matrix)
+        return rows, sp.csc_array(rows)
 
     def _verify(
         self, component: int, found: WitnessMoves | None, lower: NDArray[np.int64], upper: NDArray[np.int64]

@@ -29,7 +29,7 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.registry import backends
-from celosia.table.relations import label_components
+from celosia.table.relations import find_totals, label_components
 from celosia.tolerance import LARGEST_WHOLE_LEVEL, LEAST_WIDENING, NEW_RANGE_NOISE, WITNESS_ZERO
 
 DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -176,20 +176,6 @@ def widen_with_totals(
     rows, more = sp.csr_array(problem.matrix), np.zeros(len(problem))
     by_column = sp.csc_array(rows)
     for column, level in zip(columns.tolist(), levels.tolist(), strict=True):
-        moved = _find_totals(rows, by_column, column)
+        moved = find_totals(rows, by_column, column)
         more[moved] = np.maximum(more[moved], level)
     return replace(slacks, down=np.maximum(slacks.down, more), up=np.maximum(slacks.up, more))
-
-
-def _find_totals(rows: sp.csr_array, by_column: sp.csc_array, column: int) -> NDArray[np.int64]:
-    """Return a column with its totals, their totals, and so on: the one column of other sign of its relations."""
-    waiting, known = [column], {column}
-    while waiting:
-        part = waiting.pop()
-        for entry in range(by_column.indptr[part], by_column.indptr[part + 1]):
-            row = slice(rows.indptr[by_column.indices[entry]], rows.indptr[by_column.indices[entry] + 1])
-            others = rows.indices[row][rows.data[row] * by_column.data[entry] < 0].tolist()
-            if len(others) == 1 and others[0] not in known:
-                known.add(others[0])
-                waiting.append(others[0])
-    return np.array(sorted(known), dtype=np.int64)

@@ -8,6 +8,7 @@ import pytest
 
 from celosia import (
     DataError,
+    Digits,
     Dominance,
     MinFrequency,
     Pattern,
@@ -19,9 +20,11 @@ from celosia import (
     audit_respondents,
     cells,
     publish,
+    tabulate,
     with_contributions,
     worst_aggregation,
 )
+from celosia.attack.respondents.programs.moves import MoveProgram
 from celosia.pattern.modes.interval import Interval
 from celosia.risk.respondents.knowledge import Knowledge, respondents_of
 from celosia.risk.respondents.rules import criteria_of
@@ -194,3 +197,36 @@ def test_the_program_of_the_paper_knows_no_coalitions_ranges_or_strangers() -> N
     ranged = Interval(np.array([0]), Fixed(np.array([0]), 0), Fixed(np.array([900]), 0), table=table)
     with pytest.raises(SpecError, match="is no suppression pattern"):
         worst_aggregation(Pattern.of(table, ranged), table, rule=RULE)
+
+
+def two_hierarchies() -> Table:
+    """Return a table that is no network, in which a holding contributes to two leaf cells."""
+    places = [(f"{a}{b}", f"{c}{d}") for a in "AB" for b in "12" for c in "XY" for d in "34"]
+    lines = [(row, column, f"firm {row} {column}", 10.0 + k) for k, (row, column) in enumerate(places)]
+    lines += [("A1", "X3", "holding", 50.0), ("B2", "Y4", "holding", 60.0)]
+    frame = pl.DataFrame(lines, schema=["row", "column", "firm", "v"], orient="row")
+    digits = {"row": Digits((1, 1)), "column": Digits((1, 1))}
+    return tabulate(frame, by=["row", "column"], value="v", respondent="firm", hierarchies=digits)
+
+
+def test_where_everything_is_hidden_cells_move_with_their_totals_and_no_program_is_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("a program is solved")
+
+    table = two_hierarchies()
+    everything = Pattern.hide(table, np.arange(len(table)))
+    for name in ("push", "between"):
+        monkeypatch.setattr(MoveProgram, name, refuse)
+    found = audit_respondents(everything, table, rule=RULE)
+    assert (found.safe, found.targets) == (True, 17)  # every leaf, and the holding
+
+
+def test_where_a_total_is_shown_cells_do_not_move_with_it() -> None:
+    table = two_hierarchies()
+    total = table.find(row="Total", column="Total")
+    shown = Pattern.hide(table, np.setdiff1d(np.arange(len(table)), [total]))
+    assert audit_respondents(shown, table, rule=RULE).safe
+    few = Pattern.hide(table, [table.find(row="A1", column="X3"), table.find(row="A", column="X3")])
+    assert not audit_respondents(few, table, rule=RULE).safe

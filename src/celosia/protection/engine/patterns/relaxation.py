@@ -101,11 +101,9 @@ class Relaxation:
         """
         everything = Separator.of(problem, self.separator.backend, self._parameters.cuts)
         was = before[everything.sides.requirements]
-        new = self._presolve(replace(everything, sides=everything.sides.take(was < 0)))
+        new = replace(everything, sides=everything.sides.take(was < 0))  # forced cells miss most of them
         kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.requirements))
-        kept |= np.isin(
-            _keys(everything.sides, everything.sides.requirements), _keys(new.sides, new.sides.requirements)
-        )
+        kept |= was < 0
         self._incumbent.force(problem.forced[: len(self._incumbent.problem)])
         self.separator = replace(everything, sides=everything.sides.take(kept))
         return new
