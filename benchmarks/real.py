@@ -115,6 +115,8 @@ def _all() -> Iterator[Row]:
         met = short.safe and short.cost is not None and short.cost <= 5_470_000 and short.gap <= 0.01
         yield Row(str(flat), "cost at most 5,470,000, gap at most 1 %", str(short), met)
         yield Row(str(Case(flat.table, flat.method, 60)), "gap at most 0.01 %", str(full), _within(full, 1e-4))
+    for table in ("tau-ARGUS 2-D", *(f"INSEE {name}" for name in INSEE_TABLES)):
+        yield from _against_modular(table)
     yield from _share(Case("tau-ARGUS 3-D", "suppress", 60), 0.60, 0.50)
     yield from _share(Case("tau-ARGUS 3-D", "suppress", 120, outsiders=False), 0.60, 0.50)
     demo = Case("demo", "suppress", 12, outsiders=False)
@@ -173,6 +175,26 @@ def _insee(table: str) -> Iterator[Row]:
         met = found.safe and (few or (method == "interval" and found.gap <= _PROVED))
         target = f"{'proved, or ' if method == 'interval' else ''}at most {times:g} times the cells of suppression"
         yield Row(f"{case}: ranges", target, said, met)
+
+
+def _against_modular(table: str) -> Iterator[Row]:
+    """Yield what the modular pattern costs and leaves open, beside ours."""
+    if not is_there(table):
+        return
+    case = Case(table, "suppress", 20)
+    found = _run(case)
+    try:
+        with processor_seconds():
+            other = cz.modular(risk_of(table, outsiders=True), time_limit=60)
+    except cz.CelosiaError as error:
+        yield Row(f"{case}, against the modular pattern", "", " ".join(str(error).split()))
+        return
+    asked = len(other.audit.verdicts)
+    ours = "none" if found.cost is None else f"{found.cost:,.10g} for {found.hidden:,} hidden cells"
+    said = f"{ours}, safe; modular {other.cost:,.10g} for {other.hidden:,} in {other.seconds:.1f} s, "
+    said += f"{other.open:,} of {asked:,} requirements open"
+    met = found.safe and found.cost is not None and (not other.safe or found.cost <= other.cost * (1 + _PROVED))
+    yield Row(f"{case}, against the modular pattern", "safe; cheaper, or modular is open", said, met)
 
 
 def _two_attackers(*, unity: bool) -> Row:

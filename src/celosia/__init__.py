@@ -91,9 +91,11 @@ if TYPE_CHECKING:
     from celosia.protection.combined.method import Combined as Combined
     from celosia.protection.intervals.method import Intervals as Intervals
     from celosia.protection.mixed.method import Mixed as Mixed
+    from celosia.protection.modular.modular import modular as modular
     from celosia.protection.perturbation.method import Perturb as Perturb
     from celosia.protection.protect import protect as protect
     from celosia.protection.random_rounding.method import RandomRound as RandomRound
+    from celosia.protection.result import ModularPattern as ModularPattern
     from celosia.protection.result import Protection as Protection
     from celosia.protection.rounding.method import Round as Round
     from celosia.protection.suppression.method import Suppress as Suppress
@@ -156,7 +158,8 @@ _ROOMS = {
     "celosia.protection.mixed.method": ("Mixed",),
     "celosia.protection.perturbation.method": ("Perturb",),
     "celosia.protection.protect": ("protect",),
-    "celosia.protection.result": ("Protection",),
+    "celosia.protection.modular.modular": ("modular",),
+    "celosia.protection.result": ("ModularPattern", "Protection"),
     "celosia.protection.random_rounding.method": ("RandomRound",),
     "celosia.protection.rounding.method": ("Round",),
     "celosia.protection.suppression.method": ("Suppress",),

@@ -138,21 +138,36 @@ def protect(
         engine = _against_respondents(engine)
     risk = replace(risk, respondents=rules)
     session = Session.open(risk, how, whole, state, resume)
-    _load_heuristics(risk.table)
-    compile_kernels(
-        progress,
-        "celosia.attack",
-        "celosia.protection",
-        spare=lambda: _list_unused_kernels(risk, how, whole_cells(risk.table, whole), progress),
-    )
-    clock = Clock(time_limit)
-    run = Run(clock, gap, _solver(solver), seed, whole, executor, progress, named=solver is not None)
-    with answer_presses(clock.stop):
+    run = prepare_run(risk, how, time_limit=time_limit, solver=solver, seed=seed, integer=whole, progress=progress)
+    run = replace(run, gap=gap, executor=executor)
+    with answer_presses(run.clock.stop):
         try:
             progress.start("protecting")
             return _add_first_note(_protect_in_time(risk, run, engine, session))
         finally:
             progress.done()
+
+
+def prepare_run(
+    risk: Risk,
+    method: Method,
+    *,
+    time_limit: float | None,
+    solver: str | None,
+    seed: int,
+    integer: bool | None,
+    progress: Progress,
+) -> Run:
+    """Return a run to the end, whose clock starts when all that it needs is loaded and compiled; see `protect`."""
+    whole = simplify_integer(risk.table, integer)
+    _load_heuristics(risk.table)
+    compile_kernels(
+        progress,
+        "celosia.attack",
+        "celosia.protection",
+        spare=lambda: _list_unused_kernels(risk, method, whole_cells(risk.table, whole), progress),
+    )
+    return Run(*(Clock(time_limit), 0.0, _solver(solver), seed, whole), progress=progress, named=solver is not None)
 
 
 def _list_unused_kernels(risk: Risk, method: Method, whole: NDArray[np.bool_], progress: Progress) -> tuple[str, ...]:

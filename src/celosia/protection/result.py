@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.attack.findings import MET
 from celosia.errors import SpecError, pluralise
 from celosia.late import late
-from celosia.pattern.entries import STATUSES
+from celosia.pattern.entries import SHOWN, STATUSES
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.shares import Shares
@@ -24,6 +24,14 @@ from celosia.tolerance import BOUND_LOWERED, GAP_IN_PRINT
 
 if TYPE_CHECKING:
     from celosia.attack.result import Audit
+
+_LARGE = 1e5  # from here on figures have no decimals
+_SAME = 5e-4  # what tenths of a percent do not show
+
+
+def describe_figure(value: float) -> str:
+    """Return a cost, or a sum of values, as people read it."""
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,70 @@ class Closing:
 
 
 @dataclass(frozen=True, eq=False)
+class ModularPattern:
+    """A pattern that was made sub-table by sub-table, for comparison; see `celosia.modular`. Confidential.
+
+    Parameters
+    ----------
+    risk
+        What was to be protected, with the wishes of the method.
+    pattern
+        Which cells it hides.
+    cost
+        What that costs, the sensitive cells included.
+    audit
+        What attackers can conclude from it. It may well not be safe.
+    sub_tables
+        How many sub-tables the table has.
+    solves
+        How many patterns of sub-tables were made: some are made again.
+    proved
+        All of them are of least cost.
+    seconds
+        How long that took.
+    """
+
+    risk: Risk
+    pattern: Pattern
+    cost: float
+    audit: Audit
+    sub_tables: int
+    solves: int
+    proved: bool
+    seconds: float
+
+    @property
+    def hidden(self) -> int:
+        """How many cells it hides."""
+        return int((self.pattern.status != SHOWN).sum())
+
+    @property
+    def open(self) -> int:
+        """How many requirements are not met."""
+        return len(self.audit.verdicts) - self.audit.count(MET)
+
+    @property
+    def safe(self) -> bool:
+        """Whether all requirements are met."""
+        return self.audit.safe
+
+    def sentence(self, cost: float) -> str:
+        """Return how a result of some cost compares with it, in words; that it is not safe where it is not."""
+        asked = pluralise(len(self.audit.verdicts), "requirement")
+        verdict = "is safe" if self.safe else f"is not safe, {self.open:,} of {asked} being open"
+        share = cost / self.cost - 1 if self.cost > 0 else 0.0
+        dearer = f"{abs(share):.1%} {'more' if share > 0 else 'less'}" if abs(share) >= _SAME else "the same"
+        figures = f"{describe_figure(self.cost)} for {pluralise(self.hidden, 'hidden cell')}"
+        named = f"The modular pattern, of {self.sub_tables:,} sub-tables,"
+        return f"{named} costs {figures} and {verdict}: this costs {dearer}."
+
+    def __repr__(self) -> str:
+        verdict = "safe" if self.safe else f"{self.open:,} of {len(self.audit.verdicts):,} requirements open"
+        figures = f"{self.hidden:,} cells hidden, cost {self.cost:,.10g}"
+        return f"ModularPattern({self.sub_tables:,} sub-tables: {figures}, {verdict})"
+
+
+@dataclass(frozen=True, eq=False)
 class Protection:
     """A safe pattern, what it costs, and what any safe pattern costs at least. Confidential.
 
@@ -89,6 +161,8 @@ class Protection:
         values that are rounded at random; why respondents were not asked.
     closing
         Where respondents are protected: what that took.
+    modular
+        The modular pattern, where it was asked for; see `beside`.
     """
 
     risk: Risk
@@ -103,6 +177,11 @@ class Protection:
     seed: int
     notes: tuple[str, ...] = ()
     closing: Closing | None = None
+    modular: ModularPattern | None = None
+
+    def beside(self, modular: ModularPattern) -> Protection:
+        """Return the same result with the modular pattern of its table, so that summaries and pages compare the two."""
+        return replace(self, modular=modular)
 
     @property
     def shares(self) -> Shares:

@@ -32,9 +32,11 @@ from celosia.report.terminal.protection import protection_panel
 from celosia.table.cell_names import find_cells
 
 if TYPE_CHECKING:
+    from celosia.job import modular_pattern
     from celosia.protection import why as reasons
     from celosia.protection.why import Why
 else:
+    modular_pattern = OnFirstUse("celosia.job.modular_pattern")
     reasons = OnFirstUse("celosia.protection.why")
 
 _SECTIONS = {"limits": tuple(LIMITS), "output": ("release", "public", "certificate", "report")}
@@ -70,6 +72,11 @@ _MOVED = (INTERVAL, ROUNDED, PERTURBED, ADJUSTED)
     multiple=True,
     help="Say whom this cell protects, and what it would cost to show it: a label or a number; may be repeated.",
 )
+@click.option(
+    "--against-modular",
+    is_flag=True,
+    help="Say what hiding cells sub-table by sub-table costs, and what it leaves open; takes half of the limit more.",
+)
 @print_options
 def protect(
     source: Path,
@@ -77,6 +84,7 @@ def protect(
     resume: Path | None,
     *,
     asked_why: tuple[str, ...],
+    against_modular: bool,
     quiet: bool,
     as_json: bool,
     **given: Any,  # noqa: ANN401  (click's)
@@ -90,12 +98,16 @@ def protect(
     """
     began = time.monotonic()
     plan = make_plan(read_source(source), by_section(given, _SECTIONS))
+    if against_modular:
+        modular_pattern.check_method(plan)
     with show_progress(quiet=quiet) as progress:
         risk = assess_source(plan.source, progress)
     cells = [int(cell) for called in find_cells(risk.table, asked_why, "--why") for cell in called]
     with answer_to_the_end():
         with show_progress(quiet=quiet) as progress:
             result = protect_risk(risk, plan, progress, StateFiles(state, resume))
+            if against_modular:
+                result = modular_pattern.compare(result, risk, plan, progress)
             whys = [reasons.why(result, cell) for cell in cells]
             written = []
             if result.safe:
@@ -150,6 +162,7 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "optimal": result.optimal,
         **_against_hiding_everything(result),
         **({"first_cost": number(result.first_cost)} if result.first_cost is not None else {}),
+        **_against_modular(result),
         "cells": len(result.risk),
         "sensitive": int(sensitive.sum()),
         "secondary": int((hidden & ~sensitive).sum()),
@@ -173,6 +186,15 @@ def _against_hiding_everything(result: Protection) -> dict[str, Any]:
     if everything is None:
         return {}
     return {"cost_of_hiding_everything": number(everything), "cost_share": result.cost_share}
+
+
+def _against_modular(result: Protection) -> dict[str, Any]:
+    """Return what the modular pattern costs and leaves open, where it was asked for."""
+    found = result.modular
+    if found is None:
+        return {}
+    said = {"cost": number(found.cost), "hidden": found.hidden, "safe": found.safe, "open": found.open}
+    return {"modular": said | {"requirements": len(found.audit.verdicts), "sub_tables": found.sub_tables}}
 
 
 def _middles(result: Protection) -> dict[str, Any]:

@@ -58,12 +58,24 @@ def protect_again(protection: Protection, risk: Risk, time_limit: float) -> Prot
     run = Run(Clock(time_limit), 0.0, solver, protection.seed, protection.audit.integer)
     try:
         with deadline.before(run.clock):
-            return _Suppression(risk, protection.method, run, explain=False).solve()
-    except InfeasibleError:
-        return None
+            return protect_part(risk, protection.method, run)
     except deadline.DeadlineError:
         message = "was reached before a pattern was shown to be safe."
         raise OutOfTimeError.one("time_limit", message, "Allow more time.") from None
+
+
+def protect_part(risk: Risk, method: Suppress, run: Run) -> Protection | None:
+    """Return the cheapest safe pattern of a part of what is to be protected, None where there is no safe one.
+
+    Raises
+    ------
+    OutOfTimeError
+        Time was up before a safe pattern was known.
+    """
+    try:
+        return _Suppression(risk, method, run, explain=False).solve()
+    except InfeasibleError:
+        return None
 
 
 def find_pattern(risk: Risk, run: Run) -> Protection | None:

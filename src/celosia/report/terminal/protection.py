@@ -16,12 +16,11 @@ from rich.text import Text
 from celosia.errors import pluralise
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
 from celosia.pattern.release import publish
-from celosia.protection.result import Protection
+from celosia.protection.result import Protection, describe_figure
 from celosia.report.loss import Loss, loss
 from celosia.report.moves import ValueChanges
 from celosia.report.summary import describe_table
 
-_LARGE = 1e5  # from here on figures have no decimals
 _MOVED = (ROUNDED, PERTURBED, ADJUSTED)
 _QUIET, _GOOD, _BAD, _BAR = "grey50", "green4", "dark_orange", 20
 
@@ -36,6 +35,8 @@ def protection_panel(result: Protection) -> RenderableType:
         parts.append(_against_hiding_everything(result, result.cost_share))
     if result.saved_share > 0:
         parts.append(_against_first_pattern(result))
+    if result.modular is not None:
+        parts.append(Text(result.modular.sentence(result.cost)))
     if result.closing is not None:
         parts.append(Text(result.closing.sentence(result.cost)))
     parts.append(_describe_hidden(result, lost))
@@ -81,31 +82,26 @@ def _distance_verdict(result: Protection) -> Text:
 
 def _cost(result: Protection) -> Text:
     if result.solver == "none":
-        return Text(f"Cost {_figure(result.cost)}, drawn at random and not searched for.")
+        return Text(f"Cost {describe_figure(result.cost)}, drawn at random and not searched for.")
     if not math.isfinite(result.bound):
-        return Text(f"Cost {_figure(result.cost)}; no bound is known.")
+        return Text(f"Cost {describe_figure(result.cost)}; no bound is known.")
     if result.optimal:
-        return Text(f"Cost {_figure(result.cost)}, proved to be the least.")
+        return Text(f"Cost {describe_figure(result.cost)}, proved to be the least.")
     if result.nearly:
-        return Text(f"Cost {_figure(result.cost)}, the least to within 0.01%.")
-    return Text(f"Cost {_figure(result.cost)}, bound {_figure(result.bound)}: gap {result.gap:.2%}.")
+        return Text(f"Cost {describe_figure(result.cost)}, the least to within 0.01%.")
+    return Text(f"Cost {describe_figure(result.cost)}, bound {describe_figure(result.bound)}: gap {result.gap:.2%}.")
 
 
 def _against_hiding_everything(result: Protection, share: float) -> Text:
     """Return how good a result is against the worst one, which a gap does not say."""
-    everything = _figure(result.cost_of_hiding_everything or 0.0)
+    everything = describe_figure(result.cost_of_hiding_everything or 0.0)
     return Text(f"Hiding everything would cost {everything}: this is {share:.1%} of that.")
 
 
 def _against_first_pattern(result: Protection) -> Text:
     """Return what the search was good for beside the pattern that it began with."""
-    return Text(
-        f"The search began with a cost of {_figure(result.first_cost or 0.0)}, and saved {result.saved_share:.1%}."
-    )
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
+    first = describe_figure(result.first_cost or 0.0)
+    return Text(f"The search began with a cost of {first}, and saved {result.saved_share:.1%}.")
 
 
 def _describe_hidden(result: Protection, lost: Loss) -> Text:
@@ -119,7 +115,8 @@ def _describe_hidden(result: Protection, lost: Loss) -> Text:
     lines = Text(f"{said} {sensitive:,} sensitive and {lost.hidden - sensitive:,} to protect them\n")
     if len(moved):
         share = lost.distance / lost.value if lost.value else 0.0
-        said = f"{moved.changed:,} of {lost.cells:,} numbers differ from the truth, by {_figure(lost.distance)} in all"
+        distance = describe_figure(lost.distance)
+        said = f"{moved.changed:,} of {lost.cells:,} numbers differ from the truth, by {distance} in all"
         lines = Text(f"{said} ({share:.2%} of all values)\n")
         if bool((status == HIDDEN).any()) or ranges:
             lines.append(f"{int((status == HIDDEN).sum()):,} cells are hidden, {ranges:,} published as ranges\n")

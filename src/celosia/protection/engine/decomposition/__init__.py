@@ -1,0 +1,1 @@
+"""A table in parts: the sub-tables without hierarchies of which it consists."""

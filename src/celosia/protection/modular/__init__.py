@@ -1,0 +1,1 @@
+"""The modular pattern: sub-table by sub-table from the top, for comparison."""
