@@ -15,6 +15,7 @@ from decimal import ROUND_UP, Decimal
 from typing import Self
 
 _MOST = 20
+_LARGE = 1e5  # from here on figures have no decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,11 @@ def pluralise(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def describe_figure(value: float) -> str:
+    """Return a cost, or a sum of values, as people read it."""
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
 
 
 def roughly(number: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.findings import MET
-from celosia.errors import SpecError, pluralise
+from celosia.errors import SpecError, describe_figure, pluralise
 from celosia.late import late
 from celosia.pattern.entries import SHOWN, STATUSES
 from celosia.pattern.midpoint import midpoints
@@ -25,13 +25,7 @@ from celosia.tolerance import BOUND_LOWERED, GAP_IN_PRINT
 if TYPE_CHECKING:
     from celosia.attack.result import Audit
 
-_LARGE = 1e5  # from here on figures have no decimals
 _SAME = 5e-4  # what tenths of a percent do not show
-
-
-def describe_figure(value: float) -> str:
-    """Return a cost, or a sum of values, as people read it."""
-    return f"{value:,.0f}" if value >= _LARGE else f"{value:,.6g}"
 
 
 @dataclass(frozen=True, slots=True)

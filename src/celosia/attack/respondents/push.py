@@ -21,9 +21,9 @@ from celosia.attack.respondents.witness import WitnessMoves
 from celosia.attack.system.decomposition import Parts, adjacency
 from celosia.attack.system.fractions import Whole, multiply_exactly
 from celosia.attack.system.system import System
+from celosia.attack.system.totals import find_totals_above
 from celosia.kernels import kernel
 from celosia.solve.backend import Backend
-from celosia.table.relations import find_totals
 from celosia.tolerance import ENDLESS, LARGEST_COUNT
 
 _STILL = WitnessMoves(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
@@ -165,7 +165,7 @@ class PushSolver:
         None where a total is known, or bounds do not allow it.
         """
         if column not in self._by_totals:
-            moved = find_totals(*self._relations, column)
+            moved = find_totals_above(*self._relations, column)
             one = WitnessMoves(moved, np.ones(len(moved), dtype=np.int64), 1)
             self._by_totals[column] = None if self._violates(one) else one
         alone = self._by_totals[column]

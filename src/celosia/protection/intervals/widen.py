@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.system.totals import find_totals_above
 from celosia.errors import InfeasibleError
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.parameters import INTERVALS
@@ -29,7 +30,7 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.run import Run
 from celosia.solve.problem import LinearProgram, float_bounds
 from celosia.solve.registry import backends
-from celosia.table.relations import find_totals, label_components
+from celosia.table.relations import label_components
 from celosia.tolerance import LARGEST_WHOLE_LEVEL, LEAST_WIDENING, NEW_RANGE_NOISE, WITNESS_ZERO
 
 DownUp = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -176,6 +177,6 @@ def widen_with_totals(
     rows, more = sp.csr_array(problem.matrix), np.zeros(len(problem))
     by_column = sp.csc_array(rows)
     for column, level in zip(columns.tolist(), levels.tolist(), strict=True):
-        moved = find_totals(rows, by_column, column)
+        moved = find_totals_above(rows, by_column, column)
         more[moved] = np.maximum(more[moved], level)
     return replace(slacks, down=np.maximum(slacks.down, more), up=np.maximum(slacks.up, more))

@@ -13,10 +13,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from celosia.errors import pluralise
+from celosia.errors import describe_figure, pluralise
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, ROUNDED, SHOWN, of_status
 from celosia.pattern.release import publish
-from celosia.protection.result import Protection, describe_figure
+from celosia.protection.result import Protection
 from celosia.report.loss import Loss, loss
 from celosia.report.moves import ValueChanges
 from celosia.report.summary import describe_table
