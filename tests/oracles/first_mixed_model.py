@@ -37,7 +37,7 @@ class Ways:
     fixed
         Of a range whatever its width, ``(n,)``.
     at_most
-        So many cells are ranges at most.
+        So many cells are ranges, hidden or rounded at most.
     hide
         Of hiding a cell, infinite where that is not allowed, ``(n,)``.
     ranges
@@ -132,7 +132,8 @@ class _Program:
             moved |= {self._at(_COMPLETE, cell): float(row[cell]) for cell in range(self.n)}
             self._add(moved, 0, 0)
         if self.ways.at_most is not None:
-            self._add({self._at(_OPEN, cell): 1 for cell in range(self.n)}, -np.inf, self.ways.at_most)
+            changed = {self._at(kind, cell): 1.0 for kind in (_OPEN, _HIDE, _ROUND) for cell in range(self.n)}
+            self._add(changed, -np.inf, self.ways.at_most)
 
     def _tables(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Add the two tables of every requirement, within what is published and what the attacker knows."""

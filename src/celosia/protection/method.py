@@ -98,6 +98,11 @@ class Method(Protocol):
         return False
 
     @property
+    def package(self) -> str:
+        """The package whose ``solve`` runs the method: its own, or one whose formulation has what its options need."""
+        return type(self).__module__.rpartition(".")[0]
+
+    @property
     def conceals_levels(self) -> bool:
         """Whether levels are concealed, so that widths tell nothing of contributions; such a method has a secret."""
         return False

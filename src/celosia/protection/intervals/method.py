@@ -42,6 +42,8 @@ class Intervals(Method):
         Widths of cells, sensitive or not: attackers must not conclude a narrower range.
     most_width
         Widths of cells: no wider range is published.
+    at_most
+        The most ranges that may be published, those of sensitive cells included.
     levels
         ``"own"`` for the levels as they are, ``"sliding"`` to ask for SPL = LPL + UPL instead of separate lower and
         upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it. An audit of a job
@@ -77,6 +79,7 @@ class Intervals(Method):
     must_show: CellNames = NO_CELLS
     least_width: Mapping[int, Number] = field(default_factory=dict)
     most_width: Mapping[int, Number] = field(default_factory=dict)
+    at_most: int | None = None
     levels: Literal["own", "sliding"] = "own"
     shift: bool = True
     conceal: bool = False
@@ -101,6 +104,10 @@ class Intervals(Method):
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             found.add("decimals", f"must lie between 0 and {_MOST_DECIMALS}, not {self.decimals}.")
         self._check_rounding(found)
+        if self.at_most is not None and self.at_most < 0:
+            found.add("at_most", f"must be zero or more, not {self.at_most}.")
+        elif self.at_most is not None and self.wants_splitting:
+            found.add("at_most", "cannot be kept by the splitting method.", "Leave search out, or say search='cuts'.")
         if self.secret is not None and self.secret < 0:
             found.add("secret", "must be zero or more.")
         found.raise_as(SpecError)
@@ -123,8 +130,19 @@ class Intervals(Method):
 
     @property
     def takes_corners(self) -> bool:
-        """Whether a search can ask that cells move together."""
-        return True
+        """Whether the number of ranges has no limit: columns that are no cells would count."""
+        return self.at_most is None
+
+    @property
+    def counts_ranges(self) -> bool:
+        """Whether the formulation has a binary variable for every range: ranges have a cost, or a limit."""
+        return self.has_fixed_costs or self.at_most is not None
+
+    @property
+    def package(self) -> str:
+        """The package whose ``solve`` runs the method: that of combined suppression where ranges are counted."""
+        counted = self.counts_ranges and self.only_widens
+        return "celosia.protection.combined" if counted else type(self).__module__.rpartition(".")[0]
 
     @property
     def wants_splitting(self) -> bool:
@@ -201,6 +219,10 @@ class Intervals(Method):
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
         return costs_of("lower_cost", self.lower_cost, risk), costs_of("upper_cost", self.upper_cost, risk)
+
+    def cell_costs(self, risk: Risk) -> NDArray[np.float64]:
+        """Return what a range of every cell costs whatever its width, ``(n_cells,)``: nothing."""
+        return np.zeros(len(risk))
 
     def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be published in another way that protects them, ``(n_cells,)``."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, list_items
+from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import Extension, KnownSystems, ProtectionProblem, problem_of
@@ -91,7 +92,7 @@ class RangeProblem:
     def descends(self) -> bool:
         """Whether ranges are found by a descent over moves: cells form no networks, and ranges have any width."""
         n, parameters = len(self.problem), self.parameters
-        limited = bool((np.isfinite(self.most) & (self.most > 0)).any())
+        limited = bool((np.isfinite(self.most) & (self.most > 0)).any()) or self.method.at_most is not None
         large = 2 * n * len(self.problem.requirements) > parameters.descent_entries
         if n < parameters.descent_columns or limited or large:
             return False
@@ -136,9 +137,9 @@ class RangeProblem:
         up, down = modes.slacks(v)
         return RangeSlacks(down * modes.unit, up * modes.unit)
 
-    def accepts(self, pattern: Pattern) -> bool:  # noqa: ARG002  (of no use where only ranges are published)
-        """Return whether a pattern that has passed the audit may be published."""
-        return True
+    def accepts(self, pattern: Pattern) -> bool:
+        """Return whether a pattern that has passed the audit may be published: no more than allowed is not shown."""
+        return self.method.at_most is None or int((pattern.status != SHOWN).sum()) <= self.method.at_most
 
     def loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs."""

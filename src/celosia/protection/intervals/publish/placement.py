@@ -133,6 +133,8 @@ class RangePlacement:
         self.numbers = slacks.numbers
         self.no_ranges = self.hidden | slacks.no_ranges(self.problem.cells)
         self.most = np.where(self.no_ranges, 0.0, self.most)
+        if self.method.at_most is not None:  # no further ranges
+            self.most = np.where(slacks.down + slacks.up > 0, self.most, 0.0)
         grid = self._grid(slacks)
         bounds = grid.bound(self.problem.down), grid.bound(self.problem.up)
         near = END_ON_GRID_SHARE if self.numbers else SEARCHED_END_ON_GRID_SHARE  # no audit widens what does not add up
