@@ -115,6 +115,7 @@ def widest_with_corners(problem: ProtectionProblem, corners: Sequence[Corner]) -
 
 def _add_fixed_costs(problem: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
     """Return ranges with a fixed cost each; sensitive cells are ranges anyway, and those that cost nothing may be."""
+    requirements = problem.requirements
     anyway = (prices.fixed == 0) & (prices.at_most is None)
-    anyway[problem.requirements.columns] = True
+    anyway[requirements.columns] = requirements.certain
     return price_ranges(offer, prices.fixed, anyway, prices.at_most)

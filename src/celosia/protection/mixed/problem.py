@@ -51,6 +51,7 @@ class MixedProblem(RangeProblem):
         """What ranges and hiding the columns of the problem cost."""
         problem = self.problem
         below, above, hide = (problem.by_column(cost, 0.0) for cost in (*self.costs, self.method.hide_costs(self.risk)))
+        hide = np.where(self.never_open, np.inf, hide)
         forced = problem.by_column(np.asarray(self.risk.status == HIDE), local=True)
         at_most, needed = self.method.at_most, int((self.required.sensitive | (self.risk.status == HIDE)).sum())
         if at_most is not None and at_most < needed:
@@ -84,7 +85,7 @@ class MixedProblem(RangeProblem):
         """The columns that may be rounded or perturbed."""
         problem, table = self.problem, self.risk.table
         units, step = steps_of(problem, self.risk, integer=self.integer)
-        free = problem.by_column(np.asarray(self.risk.status != HIDE), local=False)
+        free = problem.by_column(np.asarray(self.risk.status != HIDE), local=False) & ~self.never_open
         base = self.method.bases(table)
         if bool((base % units).any()):
             raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")

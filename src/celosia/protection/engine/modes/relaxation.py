@@ -238,7 +238,7 @@ class ModeRelaxation:
         """Add requirements; their target cells are ranges where they may be nothing else."""
         old = self.separator
         self.separator = CapacitySeparator(problem, self.modes, old.backend, old.parameters)
-        columns = np.unique(self.separator.sides.columns)
+        columns = np.unique(self.separator.sides.columns[self.separator.sides.certain])
         opening = self.modes.opening[columns[self.modes.hiding[columns] < 0]]
         self.master.add([Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()])
 

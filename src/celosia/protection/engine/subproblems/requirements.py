@@ -28,6 +28,8 @@ class SideRequirements:
         How far.
     sliding
         The level is one of both sides together. Such sides stand in pairs, up and then down.
+    conditional
+        The side counts only if its cell is not shown; None for none.
     """
 
     requirements: NDArray[np.int64]
@@ -36,9 +38,15 @@ class SideRequirements:
     upward: NDArray[np.bool_]
     levels: NDArray[np.float64]
     sliding: NDArray[np.bool_]
+    conditional: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.requirements)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which sides count in any case, ``(s,)``."""
+        return np.ones(len(self), dtype=bool) if self.conditional is None else ~self.conditional
 
     def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> SideRequirements:
         """Return some of the sides."""
@@ -49,6 +57,7 @@ class SideRequirements:
             self.upward[places],
             self.levels[places],
             self.sliding[places],
+            None if self.conditional is None else self.conditional[places],
         )
 
 
@@ -67,6 +76,7 @@ def split_sides(requirements: ColumnRequirements) -> SideRequirements:
         kind % 2 == 0,
         levels[kind, requirement].astype(np.float64),
         kind >= 2,  # noqa: PLR2004  (after up and down)
+        None if requirements.conditional is None else requirements.conditional[requirement],
     )
 
 
@@ -83,8 +93,9 @@ def drop_implied_sides(sides: SideRequirements, up: NDArray[np.int64], down: NDA
     up, down
         The attackers' bounds, ``(k, n)`` each.
     """
-    groups: dict[tuple[int, bool, bool], list[int]] = {}
-    keys = zip(sides.columns.tolist(), sides.upward.tolist(), sides.sliding.tolist(), strict=True)
+    groups: dict[tuple[int, bool, bool, bool], list[int]] = {}
+    told_apart = (sides.columns, sides.upward, sides.sliding, sides.certain)
+    keys = zip(*(one.tolist() for one in told_apart), strict=True)
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
     known: dict[tuple[int, int], bool] = {}
