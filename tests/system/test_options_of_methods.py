@@ -92,3 +92,22 @@ def test_windows_of_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert not names()
     Path("windows.csv").write_text("industry,region,lower,upper\n13,N,60,70\n")
     assert status(["protect", str(job), "--windows", "windows.csv", "--quiet"]) == 0
+
+
+def test_a_sum_that_the_base_does_not_divide_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = write_inputs(tmp_path, '\n[method]\nname = "random-round"\nbase = 5\nkeep_sum = true\n')
+    assert status(["protect", str(job), "--quiet"]) == 2
+    assert "method.keep_sum: the base does not divide the sum of the sensitive cells." in capsys.readouterr().err
+    assert not names()
+
+
+def test_rounded_values_are_given(tmp_path: Path) -> None:
+    """11 x S, of value 7, is the only sensitive cell."""
+    given = '[{ industry = "11", region = "S", rounded = 0 }]'
+    text = f'\n[method]\nname = "random-round"\nbase = 20\ncells = {given}\n[output]\nrelease = "office.csv"\n'
+    job = write_inputs(tmp_path, text)
+    assert status(["protect", str(job), "--quiet"]) == 0
+    assert 0 in read_release(Path("office.csv")).published.floats.tolist()
+    Path("given.csv").write_text("industry,region,rounded\n11,S,20\n")
+    assert status(["protect", str(job), "--cells", "given.csv", "--quiet"]) == 0
+    assert 20 in read_release(Path("office.csv")).published.floats.tolist()

@@ -36,11 +36,12 @@ class CellLevels:
     def find_narrower(self, risk: Risk, cell: int) -> str | None:
         """Return the name of an attacker whose own bounds are narrower, None where there is none.
 
-        He is not kept from cells of his own.
+        He is not kept from cells of his own, nor, where he has requirements of his own, from others.
         """
         truth = risk.table.amounts.fraction(cell)
-        for attacker in risk.attackers:
-            if attacker.own is not None and bool(attacker.own[cell]):
+        others = set() if risk.further is None else set(risk.further.attackers.tolist())
+        for place, attacker in enumerate(risk.attackers):
+            if place in others or (attacker.own is not None and bool(attacker.own[cell])):
                 continue
             lower, upper = attacker.bounds(cell)
             down = None if lower is None else truth - lower

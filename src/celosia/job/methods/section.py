@@ -151,6 +151,9 @@ class _OptionReader:
         with self.found.gather():
             if any(entry.numbers.keys() & {"lower", "upper"} for entry in value.entries):
                 return self._windows(value, name)
+            if any("rounded" in entry.numbers for entry in value.entries):
+                places = value.places(self.risk.table, f"method.{name}")
+                return {cell: Fraction(repr(said["rounded"])) for cells, said in places for cell in cells.tolist()}
             if any(entry.numbers for entry in value.entries):
                 return self._numbers(value, name)
             return value.cells(self.risk.table, f"method.{name}")

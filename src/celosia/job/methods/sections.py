@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.errors import SpecError
 from celosia.job.methods.section import Keep, MethodPart
 from celosia.job.sections.part import describe_options
-from celosia.job.sections.selection import Bases, Bounds, Cells, Distances, Factors, Widths
+from celosia.job.sections.selection import Bases, Bounds, Cells, Distances, Factors, RoundedValues, Widths
 from celosia.job.sections.values import CostText, Decimals
 from celosia.library import EachOnFirstUse
 from celosia.protection.methods import METHODS
@@ -101,11 +101,25 @@ class _AdjustPart(MethodPart):
     renamed = {"must_show": "keep"}  # noqa: RUF012  (a constant of the class)
 
 
+class _RandomRoundPart(MethodPart):
+    """Random rounding, with values that are given in place of a draw.
+
+    Parameters
+    ----------
+    cells
+        The rounded values of the sensitive cells, in place of a draw.
+    """
+
+    replaced = frozenset(("cells",))
+    cells: RoundedValues | None = None
+
+
 _BASES: Mapping[str, type[MethodPart]] = {
     **dict.fromkeys(("suppress", "interval", "combined", "mixed"), _CostedPart),
     "round": _RoundPart,
     "perturb": _PerturbPart,
     "adjust": _AdjustPart,
+    "random-round": _RandomRoundPart,
 }
 """What the sections of some methods have besides the options of the method."""
 

@@ -237,6 +237,7 @@ _FACTOR = Options(("factor",))
 _WIDTH = Options(("width", "percent"))
 _DISTANCE = Options(("distance", "percent"))
 _BASE = Options(("base",))
+_ROUNDED = Options(("rounded",), signed=True)
 _BOUNDS = Options(("lower", "upper"), several=True, signed=True)
 _LEVELS = Options(("lower", "upper", "sliding"), several=True)
 
@@ -260,6 +261,9 @@ Distances: TypeAlias = Annotated[Selection, _reader(_DISTANCE), _schema(_DISTANC
 
 Bases: TypeAlias = Annotated[Selection, _reader(_BASE), _schema(_BASE)]
 """Cells with a base each."""
+
+RoundedValues: TypeAlias = Annotated[Selection, _reader(_ROUNDED), _schema(_ROUNDED)]
+"""Cells with a rounded value each."""
 
 Bounds: TypeAlias = Annotated[Selection, _reader(_BOUNDS), _schema(_BOUNDS)]
 """Cells with a lower bound, an upper one, or both."""

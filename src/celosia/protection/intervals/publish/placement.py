@@ -261,7 +261,10 @@ class RangePlacement:
         for place, key in enumerate(zip(cells, asked.attackers.tolist(), strict=True)):
             places.setdefault(key, deque()).append(place)
         for verdict in checked.verdicts:
-            yield places[verdict.requirement.cell, verdict.requirement.attacker].popleft()
+            key = verdict.requirement.cell, verdict.requirement.attacker
+            if not places.get(key):
+                raise SolverError.one("intervals", "are asked for what the search did not know.", "Report this.")
+            yield places[key].popleft()
 
     def _widen_for(self, requirement: int, grid: EndGrid, ends: EndCounts, round_: int) -> EndCounts:
         """Return ranges widened by a program for a requirement, from round to round by larger steps."""
