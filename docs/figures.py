@@ -81,7 +81,7 @@ def search() -> None:
     )  # fmt: skip
     d.step(
         left, 404, wide, ["primal heuristics: round up, build, show again;", "fix cells by reduced costs"],
-        "engine/heuristics/, engine/patterns/relaxation.py",
+        "engine/heuristics/, engine/relaxation.py",
     )  # fmt: skip
     d.step(left, 500, wide, ["master in whole numbers:", "branch, cut, until nothing is violated"],
            "engine/integer_master.py, engine/patterns/tree_search.py", _BLUE)  # fmt: skip

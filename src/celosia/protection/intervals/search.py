@@ -225,7 +225,8 @@ class RangeSearches(Generic[RangesT]):
         Of columns that may be hidden, those are that a fractional point hides by more than a share.
         """
         modes = search.modes
-        point = search.relaxation.last if search.root is None else search.root
+        last = search.relaxation.last
+        point = search.root if search.root is not None or last is None else last.x
         if point is None:
             return None
         hidden = modes.hidden_shares(point) >= self.ranges.parameters.hidden_share

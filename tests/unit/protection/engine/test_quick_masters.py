@@ -54,7 +54,7 @@ def test_fractional_points_and_small_problems_leave_them_out(monkeypatch: pytest
     assert not calls
     found = searched(2, EASY)
     assert len(calls) == 1
-    share = found.relaxation.fractional_share
+    share = found.cutting.fractional_share
     assert 0 <= share <= 1
 
 
@@ -72,7 +72,7 @@ def test_points_may_be_more_fractional_where_an_oracle_adds_requirements(
     monkeypatch.setattr(
         "celosia.protection.engine.patterns.tree_search.TreeSearch.run_while_quick", lambda _: calls.append(1)
     )
-    monkeypatch.setattr("celosia.protection.engine.patterns.relaxation.Relaxation.fractional_share", 0.6)
+    monkeypatch.setattr("celosia.protection.engine.patterns.cutting_planes.PatternCuttingPlanes.fractional_share", 0.6)
     problem, solver = problem_of(drawn(2, cube=True), integer=False), backends()[0]
     extend = None if complete else lambda _: None
     PatternSearch(problem, solver, solver, Clock(None), parameters=EARLY, extend=extend).run(0.0)

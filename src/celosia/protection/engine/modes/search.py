@@ -1,6 +1,6 @@
 """Branch and cut over any modes of publication: the cheapest safe point of a problem.
 
-    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.relaxation`
+    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.cutting_planes`
     widen      make a point safe whose whole numbers are fixed                        `engine.heuristics.widening`
     dive       fix whole numbers one part after another, cutting in between           `engine.heuristics.diving`
     flip       change single whole numbers of 0 or 1 of the incumbent                 `engine.heuristics.flipping`
@@ -31,12 +31,14 @@ from celosia.protection.engine.heuristics.widening import Widening
 from celosia.protection.engine.incumbent import Incumbent, Outcome
 from celosia.protection.engine.master import CutPool, Point
 from celosia.protection.engine.modes.components import ModeComponent, split_components
+from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.oracle import PointRequirements
 from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
-from celosia.protection.engine.modes.relaxation import ModeRelaxation, PointRequirements
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.modes.tree_search import ModeTree
 from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
+from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
 from celosia.protection.run import Run
@@ -108,12 +110,14 @@ class ModeSearch(BranchAndCut[np.float64]):
         stop = Stop(found, run.clock, grace=0.0)
         super().__init__(found, stop)
         stop.begin(max(run.gap, 2 * accuracy), np.inf)
-        self.relaxation = ModeRelaxation(problem, modes, backend, found, stop, self._touch, parameters)
-        self.requirements = PointRequirements(oracle, found, self.relaxation, stop)
-        self._widening = Widening(found, self.relaxation, self.requirements)
-        self._diving = Diving(found, stop, self.relaxation, self._widening)
-        self._flipping = Flipping(found, stop, self.relaxation, self._diving)
-        self._tree = ModeTree(found, stop, self.relaxation, self.requirements, self._diving, run.solver, run.gap)
+        separator = CapacitySeparator(problem, modes, backend, parameters.separation)
+        self.relaxation = Relaxation(modes.program, separator, found, stop, backend, parameters.most_steps)
+        self._cutting = cutting = ModeCuttingPlanes(modes, stop, self.relaxation, self._touch, parameters)
+        self.requirements = PointRequirements(oracle, modes, found, self.relaxation, stop)
+        self._widening = Widening(found, cutting, self.requirements)
+        self._diving = Diving(found, stop, cutting, self._widening)
+        self._flipping = Flipping(found, stop, cutting, self._diving)
+        self._tree = ModeTree(found, stop, cutting, self.requirements, self._diving, run.solver, run.gap)
 
     @property
     def best(self) -> NDArray[np.float64] | None:
@@ -247,11 +251,11 @@ class ModeSearch(BranchAndCut[np.float64]):
         try:
             with before(self._stop.deadline):
                 self.relaxation.master.fix(self._integer, np.rint(v[self._integer]))
-                point = self.relaxation.cut()
+                point = self._cutting.cut()
                 return None if point is None else point.x
         except (TimeUpError, DeadlineError):
             check()
-            return self.relaxation.last
+            return None if self.relaxation.last is None else self.relaxation.last.x
         finally:
             self.relaxation.master.release()
 
@@ -278,15 +282,15 @@ class ModeSearch(BranchAndCut[np.float64]):
 
     def _cut(self) -> bool:
         if not len(self._integer):
-            self.relaxation.cut(self._widening.repair)
+            self._cutting.cut(self._widening.repair)
             return False
         if not len(self.separator.sides):
             self._tree.run_without_requirements()
             return False
-        self._point = self.relaxation.cut()
+        self._point = self._cutting.cut()
         if self._point is not None and self._is_first:
             self.root = self._point.x
-            self._point = self.relaxation.cut_by_rounding(self._point)
+            self._point = self._cutting.cut_by_rounding(self._point)
         return self._point is not None
 
     def _round(self) -> None:

@@ -18,7 +18,8 @@ from celosia.tolerance import INTEGRAL, TREE_BOUND
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.diving import Diving
     from celosia.protection.engine.incumbent import Incumbent
-    from celosia.protection.engine.modes.relaxation import ModeRelaxation, PointRequirements
+    from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
+    from celosia.protection.engine.modes.oracle import PointRequirements
 
 
 class ModeTree:
@@ -26,7 +27,7 @@ class ModeTree:
 
     Parameters
     ----------
-    incumbent, stop, relaxation, requirements, diving
+    incumbent, stop, cutting, requirements, diving
         The other parts of the search.
     solver
         Solves them.
@@ -38,19 +39,19 @@ class ModeTree:
         self,
         incumbent: Incumbent[np.float64],
         stop: Stop,
-        relaxation: ModeRelaxation,
+        cutting: ModeCuttingPlanes,
         requirements: PointRequirements,
         diving: Diving,
         solver: Backend,
         gap: float,
     ) -> None:
-        self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
+        self._incumbent, self._stop, self._relaxation = incumbent, stop, cutting.relaxation
         self._requirements, self._diving, self._solver, self._gap = requirements, diving, solver, gap
         self._cuts_lazily = Capability.LAZY in solver.capabilities
         self._modes, self._parameters, self._integer = (
-            relaxation.modes,
-            relaxation.parameters,
-            relaxation.modes.integers,
+            cutting.modes,
+            cutting.parameters,
+            cutting.modes.integers,
         )
 
     def run_without_requirements(self) -> None:

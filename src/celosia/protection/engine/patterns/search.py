@@ -1,8 +1,8 @@
 """Branch and cut for the cheapest safe pattern of one problem (Fischetti and Salazar 2000, section 4).
 
-    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.patterns.relaxation`
+    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.patterns.cutting_planes`
     round      reduce the point's support, or construct around it, to a safe pattern  `engine.heuristics.primal`
-    fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.patterns.relaxation`
+    fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.relaxation`
     branch     the master with integer variables; separate its solution; again        `engine.patterns.tree_search`
 
 Every pattern has a witness for each requirement. The loop is `celosia.protection.engine.branch_and_cut`.
@@ -26,9 +26,9 @@ from celosia.protection.engine.heuristics.moves.suitability import may_begin_wit
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.cutting_planes import PatternCuttingPlanes, open_relaxation
 from celosia.protection.engine.patterns.oracle import LazyRequirements
 from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
-from celosia.protection.engine.patterns.relaxation import Relaxation
 from celosia.protection.engine.patterns.tree_search import TreeSearch
 from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
 from celosia.solve.backend import Backend
@@ -85,6 +85,8 @@ class PatternSearch(BranchAndCut[np.bool_]):
         What has been found.
     relaxation
         The master with its cuts.
+    cutting
+        Cuts its points off.
     requirements
         Accepts patterns, or adds requirements.
     witnesses
@@ -112,15 +114,16 @@ class PatternSearch(BranchAndCut[np.bool_]):
         stop = Stop(found, clock, audit_if_due, parameters.grace)
         super().__init__(found, stop)
         self.incumbent: PatternIncumbent = found
-        self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
+        self.relaxation = relaxation = open_relaxation(found, stop, backend, parameters)
+        self.cutting = cutting = PatternCuttingPlanes(found, stop, relaxation, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
-            relaxation.separate_in_kernel(coordinates)
+            cutting.separate_in_kernel(coordinates)
         self._heuristics = heuristics = PrimalHeuristics(
             *(found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint),
             jointly=self._is_sparsely_required(coordinates),
         )
-        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters, quick)
+        self._tree_search = TreeSearch(found, stop, relaxation, cutting, lazy, heuristics, tree, parameters, quick)
         self.witnesses: ProposedWitnesses | None = None
         self._moved: MoveSearch | None = None
         self._begun = False
@@ -201,13 +204,13 @@ class PatternSearch(BranchAndCut[np.bool_]):
 
     def _branch_while_quick(self) -> None:
         """Branch before anything else where the problem is large, and its integer masters seem to be easy."""
-        others = self.separator.is_network or self.relaxation.separates_in_kernel  # are searched in other ways
+        others = self.separator.is_network or self.cutting.separates_in_kernel  # are searched in other ways
         if others or not self._has_many_subproblems:
             return
-        self.relaxation.run_cutting_planes(deep=False)
+        self.cutting.run(deep=False)
         q = self._quick
         most = q.most_fractional if self.requirements.complete else q.most_fractional_with_oracle
-        if self.relaxation.fractional_share <= most:
+        if self.cutting.fractional_share <= most:
             self._tree_search.run_while_quick()
 
     def _improve_moved(self) -> None:
@@ -223,13 +226,13 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:
-        self.relaxation.run_cutting_planes(deep=False)
+        self.cutting.run(deep=False)
         return True
 
     @property
     def _constructs_in_kernel(self) -> bool:
         """Whether kernel coordinates are few, and patterns constructed requirement by requirement all the same."""
-        return self.relaxation.separates_in_kernel and not self._heuristics.moves_jointly
+        return self.cutting.separates_in_kernel and not self._heuristics.moves_jointly
 
     def _round(self) -> None:
         first = self.incumbent.pattern is None and not self.separator.is_network
@@ -244,11 +247,11 @@ class PatternSearch(BranchAndCut[np.bool_]):
             return
         is_network = self.separator.is_network
         if not self.incumbent.one_step_left or not is_network:
-            self.relaxation.run_cutting_planes(deep=not is_network, zero_half=True)
+            self.cutting.run(deep=not is_network, zero_half=True)
             self._round_point()
 
     def _branch(self) -> None:
-        if self.relaxation.separates_in_kernel:
+        if self.cutting.separates_in_kernel:
             self._take_turns()
         else:
             self._tree_search.run()
@@ -266,7 +269,7 @@ class PatternSearch(BranchAndCut[np.bool_]):
 
         branching = Effort(self._tree_search.run_for, measure_gap)
         cutting = Effort(
-            lambda seconds: relaxation.run_cutting_planes(deep=True, zero_half=True, seconds=seconds),
+            lambda seconds: self.cutting.run(deep=True, zero_half=True, seconds=seconds),
             lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
         )
         moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)

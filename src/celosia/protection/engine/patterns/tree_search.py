@@ -19,10 +19,12 @@ from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
+    from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.heuristics.primal import PrimalHeuristics
     from celosia.protection.engine.incumbent import PatternIncumbent
+    from celosia.protection.engine.patterns.cutting_planes import PatternCuttingPlanes
     from celosia.protection.engine.patterns.oracle import LazyRequirements
-    from celosia.protection.engine.patterns.relaxation import Relaxation
+    from celosia.protection.engine.relaxation import Relaxation
 
 
 class TreeSearch:
@@ -30,7 +32,7 @@ class TreeSearch:
 
     Parameters
     ----------
-    incumbent, stop, relaxation, requirements, heuristics
+    incumbent, stop, relaxation, cutting, requirements, heuristics
         The other parts of the search.
     tree
         Solves the master with integer variables.
@@ -44,7 +46,8 @@ class TreeSearch:
         self,
         incumbent: PatternIncumbent,
         stop: Stop,
-        relaxation: Relaxation,
+        relaxation: Relaxation[Separator],
+        cutting: PatternCuttingPlanes,
         requirements: LazyRequirements,
         heuristics: PrimalHeuristics,
         tree: Backend,
@@ -52,7 +55,7 @@ class TreeSearch:
         quick: QuickParameters = QUICK,
     ) -> None:
         self._incumbent, self._stop, self._relaxation = incumbent, stop, relaxation
-        self._requirements, self._heuristics = requirements, heuristics
+        self._cutting, self._requirements, self._heuristics = cutting, requirements, heuristics
         self._tree, self._parameters, self._quick = tree, parameters, quick
         self._longer = 0.0
 
@@ -76,10 +79,10 @@ class TreeSearch:
             x = self._conclude_from(master, solution)
             if x is None:
                 return
-            if not relaxation.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
+            if not self._cutting.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
                 return
             self._heuristics.repair(x)
-            relaxation.run_cutting_planes(deep=False, zero_half=not relaxation.separator.is_network)
+            self._cutting.run(deep=False, zero_half=not relaxation.separator.is_network)
 
     def run_while_quick(self) -> None:
         """Solve integer masters, and complete their solutions to patterns, as long as that is quick.
@@ -114,14 +117,14 @@ class TreeSearch:
             if exact and self._accept_optimum(x):
                 return
             self._heuristics.accept_extended(pattern, found.problem.cost)
-            relaxation.run_cutting_planes(deep=False)
+            self._cutting.run(deep=False)
 
     def _complete_in_time(self, x: NDArray[np.float64], seconds: float) -> NDArray[np.bool_] | None:
         """Separate a solution of the integer master, and return a pattern made of it; None where that takes longer."""
         clock, pattern = self._stop.clock, x > HALF
         end = clock.seconds + seconds
         with contextlib.suppress(DeadlineError), before(Until(lambda: end - clock.seconds)):
-            if not self._relaxation.add_violated_cuts(x, integer=True, thorough=True):
+            if not self._cutting.add_violated_cuts(x, integer=True, thorough=True):
                 return pattern
             return self._heuristics.complete(pattern)
         check()
@@ -138,7 +141,7 @@ class TreeSearch:
 
         A master that was not solved is begun again in a later call, which takes twice as long for it.
         """
-        stop, relaxation = self._stop, self._relaxation
+        stop = self._stop
         until = stop.clock.seconds + max(seconds, self._longer)
         while not stop.reached and stop.clock.seconds < until:
             stop.check()
@@ -152,7 +155,7 @@ class TreeSearch:
                 self._longer = 2.0 * max(seconds, self._longer)
                 return
             x = master.point(solution.x)
-            if not relaxation.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
+            if not self._cutting.add_violated_cuts(x, integer=True) and self._accept_optimum(x):
                 return
             self._longer = 0.0
 
@@ -191,7 +194,7 @@ class TreeSearch:
 
     def _separate(self, x: NDArray[np.float64]) -> list[Cut]:
         """Return cuts that separate a pattern of the tree, none where it is safe."""
-        cuts = self._relaxation.separate_pattern(x)
+        cuts = self._cutting.separate_pattern(x)
         self._relaxation.pool.add(cuts)
         if cuts and self._relaxation.separator.is_network:
             weight = self._incumbent.problem.cost * (1.0 - x)
