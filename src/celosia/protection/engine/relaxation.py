@@ -1,14 +1,15 @@
 """The linear relaxation of the master problem: solve it, raise the bound, fix by reduced costs, separate, add, again.
 
-One for every method. How a point is separated is said by `Rounds`: for patterns `engine.patterns.cutting_planes`, for
-any modes of publication `engine.modes.cutting_planes`.
+One for every method. How a point is separated is plugged in: for patterns by `engine.patterns.cutting_planes`, for any
+modes of publication by `engine.modes.cutting_planes`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from celosia.solve.problem import LinearProgram
 
 AnySeparator = TypeVar("AnySeparator")
+
+Separate = Callable[[Point], int | None]
+"""Adds cuts that a point violates to the master; returns how many, 0 where there are none, and the next round may find
+some, None where nothing separates the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +59,6 @@ class RoundRules:
         if rounds is None or len(bounds) <= rounds:
             return False
         return bounds[-1] - bounds[-rounds] <= self.least_rise * (self.base + abs(bounds[-1]))
-
-
-class Rounds(Protocol):
-    """How the points of one run of cutting planes are separated."""
-
-    @property
-    def rules(self) -> RoundRules:
-        """When cuts leave the master, and when the run ends."""
-
-    def separate(self, point: Point) -> int | None:
-        """Add cuts that a point violates to the master; return how many, None where nothing separates it.
-
-        0 where there are no new ones, and the next round may find some.
-        """
 
 
 class Relaxation(Generic[AnySeparator]):
@@ -165,19 +156,21 @@ class Relaxation(Generic[AnySeparator]):
         self.last, self._root = None, self._start
         self.master.tighten(self._program.lower, self._program.upper)
 
-    def cut(self, rounds: Rounds, worth: float = 0.0) -> Point | None:
+    def cut(self, separate: Separate, rules: RoundRules, worth: float = 0.0) -> Point | None:
         """Solve the master and cut its point off until nothing separates it, or the bound tails off.
 
         Return the last point, None where none is cheaper than the incumbent.
 
         Parameters
         ----------
-        rounds
+        separate
             Separates points.
+        rules
+            When cuts leave the master, and when the run ends.
         worth
             Points that are cheaper than the incumbent by less than this share of its cost are not worth the time.
         """
-        rules, bounds = rounds.rules, list[float]()
+        bounds: list[float] = []
         while True:
             point, found = self.solve(), self._incumbent
             dear = point is None or found.base + point.bound >= found.cost - worth * abs(found.cost)
@@ -185,7 +178,7 @@ class Relaxation(Generic[AnySeparator]):
                 return None
             bounds.append(point.bound)
             self._stop.check()
-            new = rounds.separate(point)
+            new = separate(point)
             if new is None:
                 return point
             if not new:

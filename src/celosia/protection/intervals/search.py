@@ -113,7 +113,7 @@ class RangeSearches(Generic[RangesT]):
         if self.run.warm_start is None or not self.ranges.necessary or not self.descends:
             return
         if _has_ends(search.modes) and not len(search.modes.integers):
-            keep_end_cuts(self.run.warm_start, search.separator.problem, search.modes, search.pool.cuts)
+            keep_end_cuts(self.run.warm_start, search.separator.problem, search.modes, search.cuts)
 
     def _search_attacked(self, search: ModeSearch, clock: Clock) -> None:
         """Run a search between descents whose ranges respondents attack.
@@ -350,7 +350,7 @@ class RangeSearches(Generic[RangesT]):
     ) -> None:
         """Note incumbent and bound of a search; another bound is given where its own does not hold for all ranges."""
         least, best = search.bound if bound is None else bound, search.best
-        self.note(search.cost if search.confirmed else None, least, len(search.pool.cuts))
+        self.note(search.cost if search.confirmed else None, least, len(search.cuts))
         if best is not None and search.confirmed:
             self.insure(lambda: (read or self.ranges.read)(search.modes, best), least)
 

@@ -30,6 +30,7 @@ Repair = Callable[[NDArray[np.float64], Separation, int, bool], None]
 violates are new, and whether slacks were taken as they are."""
 
 
+@dataclass(eq=False)
 class ModeCuttingPlanes:
     """Cuts points of the relaxed master of modes off.
 
@@ -47,16 +48,11 @@ class ModeCuttingPlanes:
         How much effort cutting planes are worth.
     """
 
-    def __init__(
-        self,
-        modes: Modes,
-        stop: Stop,
-        relaxation: Relaxation[CapacitySeparator],
-        touch: Callable[[], None] = lambda: None,
-        parameters: ModeSearchParameters = SEARCH,
-    ) -> None:
-        self.modes, self.relaxation, self.parameters = modes, relaxation, parameters
-        self._stop, self._touch = stop, touch
+    modes: Modes
+    stop: Stop
+    relaxation: Relaxation[CapacitySeparator]
+    touch: Callable[[], None] = lambda: None
+    parameters: ModeSearchParameters = SEARCH
 
     @cached_property
     def _width_costs(self) -> NDArray[np.float64]:
@@ -93,7 +89,7 @@ class ModeCuttingPlanes:
         """
         p = self.parameters
         rules = RoundRules(p.purge_rounds, p.patience, p.stall, p.stall_rounds if repair is None else None)
-        return self.relaxation.cut(_StagedRounds(self, self._stop, self._touch, rules, repair), worth)
+        return self.relaxation.cut(_StagedRounds(self, repair).separate, rules, worth)
 
     def cut_by_rounding(self, point: Point) -> Point | None:
         """Cut a fractional point by mixed-integer rounding, and by capacity cuts again, as long as the bound rises.
@@ -104,11 +100,9 @@ class ModeCuttingPlanes:
         for _ in range(self.parameters.rounding_rounds):
             if at is None:
                 break
-            self._stop.check()
-            rows, right = self.relaxation.master.inside
-            found = mixed_rounding_cuts(rows, right, at.x, self.modes.program, self.parameters.rounding)
-            before = at.bound
-            if not self.relaxation.master.add(found):
+            self.stop.check()
+            master, before = self.relaxation.master, at.bound
+            if not master.add(mixed_rounding_cuts(*master.inside, at.x, self.modes.program, self.parameters.rounding)):
                 break
             at = self.cut()
             if at is not None and at.bound - before <= self.parameters.stall * abs(at.bound):
@@ -121,9 +115,6 @@ class _StagedRounds:
     """One run of cutting planes; see `ModeCuttingPlanes.cut`. Slacks are taken wider in the first rounds."""
 
     cutting: ModeCuttingPlanes
-    stop: Stop
-    touch: Callable[[], None]
-    rules: RoundRules
     repair: Repair | None
     stage: int = 0
 
@@ -132,11 +123,12 @@ class _StagedRounds:
         return self.stage == len(self.cutting.stages) - 1
 
     def separate(self, point: Point) -> int | None:
+        """Add cuts of the pool that a point violates, else new ones; the next stage follows where these are few."""
         relaxation = self.cutting.relaxation
         if relaxation.master.recall(point.x):
             return 0
         new = self._add_violated_cuts(point.x)
-        if not new and (self._is_last or (self.repair is not None and self.stop.reached)):
+        if not new and (self._is_last or (self.repair is not None and self.cutting.stop.reached)):
             return None
         if new <= self.cutting.parameters.tail * len(relaxation.separator.sides) and not self._is_last:
             self.stage += 1
@@ -156,9 +148,9 @@ class _StagedRounds:
             found = separator.separate(v, widening=widening, missing=missing)
             new = relaxation.master.add(found.cuts)
         if new:
-            self.touch()
+            self.cutting.touch()
         if self.repair is not None:
             self.repair(v, found, new, exact)
         if relaxation.separator is not separator:  # the oracle has added requirements
             return self._add_violated_cuts(v)
-        return 0 if self.stop.reached else new
+        return 0 if self.cutting.stop.reached else new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from celosia.protection.engine.relaxation import Relaxation
 
 
+@dataclass(eq=False)
 class PointRequirements:
     """Accepts points that an oracle does not object to, and adds the requirements that others violate.
 
@@ -38,23 +40,18 @@ class PointRequirements:
         Says which point would be the last.
     """
 
-    def __init__(
-        self,
-        extend: Extend | None,
-        modes: Modes,
-        incumbent: Incumbent[np.float64],
-        relaxation: Relaxation[CapacitySeparator],
-        stop: Stop,
-    ) -> None:
-        self.extend, self._modes = extend, modes
-        self._incumbent, self._relaxation, self._stop = incumbent, relaxation, stop
-        self._asked: NDArray[np.float64] | None = None
+    extend: Extend | None
+    modes: Modes
+    incumbent: Incumbent[np.float64]
+    relaxation: Relaxation[CapacitySeparator]
+    stop: Stop
+    _asked: NDArray[np.float64] | None = None
 
     @property
     def confirmed(self) -> bool:
         """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
-        best = self._incumbent.best
-        return best is not None and (self.extend is None or best is self._asked or self._is_asked(self._incumbent.cost))
+        best = self.incumbent.best
+        return best is not None and (self.extend is None or best is self._asked or self._is_asked(self.incumbent.cost))
 
     def accept(self, v: NDArray[np.float64]) -> None:
         """Make a safe point the incumbent if it is cheaper, unless the oracle refuses it.
@@ -62,19 +59,19 @@ class PointRequirements:
         Without whole numbers such points are many, and the oracle is asked about the last only; none takes the place of
         one that was offered, and that the oracle has nothing against.
         """
-        found = self._incumbent
+        found = self.incumbent
         cost = found.cost_of(v)
         if cost >= found.cost or (not self._is_asked(cost) and found.best is self._asked is not None):
             return
         if self._is_asked(cost) and self._is_refused(v):
-            if not len(self._modes.integers) and found.best is not self._asked:
+            if not len(self.modes.integers) and found.best is not self._asked:
                 found.best = None  # nobody was asked about it
             return
         found.improve(v.copy())
 
     def confirm(self, v: NDArray[np.float64]) -> bool:
         """Make a safe point the incumbent if it is cheaper; return False where the oracle refuses it."""
-        found = self._incumbent
+        found = self.incumbent
         if found.cost_of(v) >= found.cost:
             return True
         if self._is_refused(v):
@@ -85,7 +82,7 @@ class PointRequirements:
 
     def _is_asked(self, cost: float) -> bool:
         """Return whether the oracle is asked about a point of some cost."""
-        return len(self._modes.integers) > 0 or self._stop.is_reached_at(cost)
+        return len(self.modes.integers) > 0 or self.stop.is_reached_at(cost)
 
     def _is_refused(self, v: NDArray[np.float64]) -> bool:
         """Return whether the oracle attacks a point with success, or has no time; add what would have stopped it."""
@@ -99,12 +96,12 @@ class PointRequirements:
 
     def add(self, extension: Extension) -> None:
         """Add requirements from now on; their target cells are ranges where they may be nothing else."""
-        modes, known = self._modes, self._relaxation.separator
+        modes, known = self.modes, self.relaxation.separator
         separator = CapacitySeparator(extension.problem, modes, known.backend, known.parameters)
         columns = np.unique(separator.sides.columns)
         opening = modes.opening[columns[modes.hiding[columns] < 0]]
-        self._relaxation.separator = separator
-        self._relaxation.master.add(
+        self.relaxation.separator = separator
+        self.relaxation.master.add(
             [Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()]
         )
-        self._incumbent.freeze(unless=extension.necessary)
+        self.incumbent.freeze(unless=extension.necessary)

@@ -42,6 +42,7 @@ def open_relaxation(
     return Relaxation(_program(problem), everything.presolve(lambda: clock.seconds > until), incumbent, stop, backend)
 
 
+@dataclass(eq=False)
 class PatternCuttingPlanes:
     """Cuts points of the relaxed master of patterns off.
 
@@ -55,19 +56,15 @@ class PatternCuttingPlanes:
         How much effort cutting planes are worth.
     """
 
-    def __init__(
-        self,
-        incumbent: PatternIncumbent,
-        stop: Stop,
-        relaxation: Relaxation[Separator],
-        parameters: EngineParameters = PARAMETERS,
-    ) -> None:
-        self._incumbent, self._stop, self._relaxation, self._parameters = incumbent, stop, relaxation, parameters
-        self._kernel: KernelSeparator | None = None
+    incumbent: PatternIncumbent
+    stop: Stop
+    relaxation: Relaxation[Separator]
+    parameters: EngineParameters = PARAMETERS
+    _kernel: KernelSeparator | None = None
 
     def separate_in_kernel(self, coordinates: KernelCoordinates) -> None:
         """Separate fractional points in kernel coordinates from now on."""
-        self._kernel = KernelSeparator(self._relaxation.separator, coordinates, self._parameters.cuts)
+        self._kernel = KernelSeparator(self.relaxation.separator, coordinates, self.parameters.cuts)
 
     @property
     def separates_in_kernel(self) -> bool:
@@ -86,84 +83,69 @@ class PatternCuttingPlanes:
         seconds
             The time for it, by default a share of what is left.
         """
-        if self._stop.reached:
+        if self.stop.reached:
             return
-        p, kernel = self._parameters, self.separates_in_kernel
+        p, kernel = self.parameters, self.separates_in_kernel
         patient = zero_half and kernel and seconds is None
         rules = RoundRules(
             1 if kernel else p.purge_every,
             p.cuts.patience_in_kernel if kernel else p.cuts.patience,
             p.least_rise,
             p.rounds_with_zero_half if patient else p.rounds_without_rise,
-            self._incumbent.base,
-            self._stop.clock.seconds + (self._share_of_time() * self._stop.left if seconds is None else seconds),
+            self.incumbent.base,
+            self.stop.clock.seconds + (self._share_of_time() * self.stop.left if seconds is None else seconds),
         )
-        self._relaxation.cut(_PatternRounds(self, rules, deep, zero_half))
+
+        def separate(point: Point) -> int | None:
+            added = self.add_violated_cuts(point.x, integer=False, deep=deep)
+            if zero_half and not self.stop.reached and not (kernel and added >= p.cuts.cuts_a_round):
+                master = self.relaxation.master
+                added += master.add(zero_half_cuts(*master.inside, point.x, p.cuts))
+            return added or None
+
+        self.relaxation.cut(separate, rules)
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""
         if self._kernel is not None:
-            return self._parameters.cutting_share_beside_moves
-        if self._incumbent.pattern is not None:
-            return self._parameters.cutting_share
-        constructed = len(self._incumbent.problem) <= self._parameters.heuristics.most_built
-        return self._parameters.cutting_share_without_pattern if constructed else 1.0
+            return self.parameters.cutting_share_beside_moves
+        if self.incumbent.pattern is not None:
+            return self.parameters.cutting_share
+        constructed = len(self.incumbent.problem) <= self.parameters.heuristics.most_built
+        return self.parameters.cutting_share_without_pattern if constructed else 1.0
 
     def add_violated_cuts(
         self, x: NDArray[np.float64], *, integer: bool, deep: bool = True, thorough: bool = False
     ) -> int:
         """Add cuts that a point violates to the master; return how many."""
-        p, master, separator = self._parameters.cuts, self._relaxation.master, self._relaxation.separator
+        p, master, separator = self.parameters.cuts, self.relaxation.master, self.relaxation.separator
         returned = master.recall(x)
         isolated = master.add(no_isolated_cell_cuts(separator.builder, x))
         if not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
             return returned + isolated
         if integer:
-            cuts = self.separate_pattern(x, self._stop.check, thorough=thorough)
+            cuts = self.separate_pattern(x, self.stop.check, thorough=thorough)
         elif self._kernel is not None:
-            cuts = self._kernel.separate(x, self._stop.check)
+            cuts = self._kernel.separate(x, self.stop.check)
         else:
-            cuts = separator.separate(x, deep=deep, check=self._stop.check).cuts
+            cuts = separator.separate(x, deep=deep, check=self.stop.check).cuts
         return returned + isolated + master.add(cuts)
-
-    def add_zero_half_cuts(self, x: NDArray[np.float64], added: int) -> int:
-        """Add zero-half cuts, beside separation in kernel coordinates where that has added few; return how many."""
-        p, master = self._parameters.cuts, self._relaxation.master
-        if self._stop.reached or (self._kernel is not None and added >= p.cuts_a_round):
-            return 0
-        return master.add(zero_half_cuts(*master.inside, x, p))
 
     def separate_pattern(
         self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None, *, thorough: bool = False
     ) -> list[Cut]:
         """Return cuts that a pattern violates, none where it is safe: first it must hide what is forced since."""
-        return hiding_cuts(self._incumbent.problem.forced & (x < HALF)) or separate_pattern(
-            self._relaxation.separator, x, check, thorough=thorough
+        return hiding_cuts(self.incumbent.problem.forced & (x < HALF)) or separate_pattern(
+            self.relaxation.separator, x, check, thorough=thorough
         )
 
     @property
     def fractional_share(self) -> float:
         """How many of the columns that the point hides at all, forced ones left out, it hides in part; 0 to 1."""
-        x = self._relaxation.point.x
-        hidden = (x > HIDDEN_ZERO) & ~self._incumbent.problem.forced
+        x = self.relaxation.point.x
+        hidden = (x > HIDDEN_ZERO) & ~self.incumbent.problem.forced
         partly = hidden & (x < 1.0 - HIDDEN_ZERO)
         return float(partly.sum() / max(hidden.sum(), 1))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _PatternRounds:
-    """One run of cutting planes; see `PatternCuttingPlanes.run`."""
-
-    cutting: PatternCuttingPlanes
-    rules: RoundRules
-    deep: bool
-    zero_half: bool
-
-    def separate(self, point: Point) -> int | None:
-        added = self.cutting.add_violated_cuts(point.x, integer=False, deep=self.deep)
-        if self.zero_half:
-            added += self.cutting.add_zero_half_cuts(point.x, added)
-        return added or None
 
 
 def separate_pattern(
