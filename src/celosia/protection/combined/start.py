@@ -99,7 +99,7 @@ def suggest(
     point[opening[wide & (opening >= 0)]] = 1.0
     try:
         if safe:
-            search.offer(point)
+            search.requirements.confirm(point)
         else:
             search.suggest(point)
     except KeyboardInterrupt:

@@ -144,11 +144,10 @@ class Relaxation(Generic[AnySeparator]):
         gap = max(found.limit - root.bound, 0.0) + SUM_ROUNDING * abs(found.cost)
         priced = integers[np.abs(root.reduced[integers]) * self._most_steps > gap]
         steps = np.floor(gap / np.abs(root.reduced[priced]) + INTEGRAL)
-        lower, upper = self.master.base.lower.copy(), self.master.base.upper.copy()
-        up, down = root.reduced[priced] > 0, root.reduced[priced] < 0
+        lower, upper, up = self.master.base.lower.copy(), self.master.base.upper.copy(), root.reduced[priced] > 0
         highest, lowest = lower[priced] + steps, upper[priced] - steps
         upper[priced[up]] = np.minimum(upper[priced], highest)[up]
-        lower[priced[down]] = np.maximum(lower[priced], lowest)[down]
+        lower[priced[~up]] = np.maximum(lower[priced], lowest)[~up]
         self.master.tighten(lower, upper)
 
     def reset(self) -> None:
@@ -173,8 +172,9 @@ class Relaxation(Generic[AnySeparator]):
         bounds: list[float] = []
         while True:
             point, found = self.solve(), self._incumbent
-            dear = point is None or found.base + point.bound >= found.cost - worth * abs(found.cost)
-            if point is None or dear or self._stop.reached:
+            if point is None or self._stop.reached:
+                return None
+            if found.base + point.bound >= found.cost - worth * abs(found.cost):
                 return None
             bounds.append(point.bound)
             self._stop.check()

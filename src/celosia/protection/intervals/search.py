@@ -125,7 +125,7 @@ class RangeSearches(Generic[RangesT]):
         self.descend(search, clock.share_of_rest(parameters.attacked_share), once=True)
         search.go_on(clock.share_of_rest(parameters.attacked_cuts_share))
         self._ask = "enough"
-        if not search.confirmed:
+        if not search.requirements.confirmed:
             search.learn([], search.bound, None)
         self.descend(search, clock, once=True)
         self.descend(search, clock)
@@ -209,7 +209,7 @@ class RangeSearches(Generic[RangesT]):
                 self.run.warm_start.moves = descent.keep_moves()
             point = _point_of(search.modes, descent.slacks)
             late = self.run.oracle is not None and descent.clock.left <= 0
-            if not late and search.offer(point):
+            if not late and search.requirements.confirm(point):
                 return
             if late or descent.problem is self.ranges.problem:  # no time for respondents: they attack what is published
                 if search.best is None:
@@ -350,8 +350,8 @@ class RangeSearches(Generic[RangesT]):
     ) -> None:
         """Note incumbent and bound of a search; another bound is given where its own does not hold for all ranges."""
         least, best = search.bound if bound is None else bound, search.best
-        self.note(search.cost if search.confirmed else None, least, len(search.cuts))
-        if best is not None and search.confirmed:
+        self.note(search.cost if search.requirements.confirmed else None, least, len(search.cuts))
+        if best is not None and search.requirements.confirmed:
             self.insure(lambda: (read or self.ranges.read)(search.modes, best), least)
 
     def note(self, cost: float | None, bound: float, cuts: int) -> None:

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.diving import Diving
-    from celosia.protection.engine.incumbent import Incumbent
     from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
-    from celosia.protection.engine.stop import Stop
 
 
 class Flipping:
@@ -26,19 +24,15 @@ class Flipping:
 
     Parameters
     ----------
-    incumbent, stop
-        What has been found, and when to end.
     cutting
         Has the relaxed master.
     diving
         Completes points whose whole numbers are fixed.
     """
 
-    def __init__(
-        self, incumbent: Incumbent[np.float64], stop: Stop, cutting: ModeCuttingPlanes, diving: Diving
-    ) -> None:
-        self._incumbent, self._stop, self._relaxation, self._diving = incumbent, stop, cutting.relaxation, diving
-        self._modes, self._parameters = cutting.modes, cutting.parameters
+    def __init__(self, cutting: ModeCuttingPlanes, diving: Diving) -> None:
+        self._incumbent, self._stop, self._relaxation = cutting.incumbent, cutting.stop, cutting.relaxation
+        self._diving, self._modes, self._parameters = diving, cutting.modes, cutting.parameters
         program, integers = cutting.modes.program, cutting.modes.integers
         self._integers, self._binary = integers, (program.lower[integers] >= 0) & (program.upper[integers] <= 1)
 

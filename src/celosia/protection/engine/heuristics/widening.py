@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from celosia.tolerance import CUT_SATISFIED, LEVEL_REACHED, LEVEL_REACHED_BY_CUTS, WITNESS_EXCEEDS
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.incumbent import Incumbent
     from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
     from celosia.protection.engine.modes.oracle import PointRequirements
     from celosia.protection.engine.modes.separation import Separation
@@ -21,20 +20,15 @@ class Widening:
 
     Parameters
     ----------
-    incumbent
-        What has been found.
     cutting
         Has the relaxed master and the separator.
     requirements
         Accepts points, or adds requirements that they violate.
     """
 
-    def __init__(
-        self, incumbent: Incumbent[np.float64], cutting: ModeCuttingPlanes, requirements: PointRequirements
-    ) -> None:
-        self._incumbent, self._cutting, self._requirements = incumbent, cutting, requirements
-        self._relaxation = cutting.relaxation
-        self._modes, self._parameters = cutting.modes, cutting.parameters
+    def __init__(self, cutting: ModeCuttingPlanes, requirements: PointRequirements) -> None:
+        self._incumbent, self._cutting, self._requirements = cutting.incumbent, cutting, requirements
+        self._relaxation, self._modes, self._parameters = cutting.relaxation, cutting.modes, cutting.parameters
 
     @property
     def _only_ranges(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.tree.integer_master import IntegerMaster
 from celosia.protection.engine.tree.search import Plan
 from celosia.tolerance import INTEGRAL
@@ -16,7 +16,6 @@ from celosia.tolerance import INTEGRAL
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.heuristics.diving import Diving
-    from celosia.protection.engine.incumbent import Incumbent
     from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
     from celosia.protection.engine.modes.oracle import PointRequirements
     from celosia.solve.backend import Backend
@@ -28,7 +27,7 @@ class ModeBranching:
 
     Parameters
     ----------
-    incumbent, stop, cutting, requirements, diving
+    cutting, requirements, diving
         The other parts of the search.
     solver
         Solves them.
@@ -36,8 +35,6 @@ class ModeBranching:
         How far a cost may lie above a bound, as a share.
     """
 
-    incumbent: Incumbent[np.float64]
-    stop: Stop
     cutting: ModeCuttingPlanes
     requirements: PointRequirements
     diving: Diving
@@ -47,6 +44,7 @@ class ModeBranching:
 
     def __post_init__(self) -> None:
         self._modes, self._relaxation = self.cutting.modes, self.cutting.relaxation
+        self._incumbent, self._stop = self.cutting.incumbent, self.cutting.stop
         self._exactly = not self._is_attacked
 
     @property
@@ -60,15 +58,15 @@ class ModeBranching:
         gap = self.gap if self._lazily or self._exactly else self._gap_of_a_round()
         effort = None if self._is_attacked else self.cutting.parameters.effort
         separate = (lambda x: self._separate(self._modes.tidy(x))[0]) if self._lazily else None
-        return Plan(self.solver, self._absolute(gap), self.incumbent.limit, self.stop.left, separate, effort)
+        return Plan(self.solver, self._absolute(gap), self._incumbent.limit, self._stop.left, separate, effort)
 
     def _absolute(self, gap: float) -> float:
         """Return how far a cost may lie above a bound; solvers do not see what is paid in any case."""
-        return gap * max(self.incumbent.bound, 0.0)
+        return gap * max(self._incumbent.bound, 0.0)
 
     def _gap_of_a_round(self) -> float:
         """Return how exactly a master is solved that will be cut again."""
-        found = self.incumbent
+        found = self._incumbent
         if found.best is None or not found.cost:
             return self.gap
         return max(self.gap, (found.cost - found.bound) / abs(found.cost) / self.cutting.parameters.round_gap_parts)
@@ -113,7 +111,7 @@ class ModeBranching:
             return
         for free in (fractional, self._share_rows_with(fractional)):
             self._solve_with_fixed(integers[~free], np.rint(x[~free]))
-            if self.incumbent.best is not None:
+            if self._incumbent.best is not None:
                 return
 
     def _share_rows_with(self, columns: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -126,10 +124,10 @@ class ModeBranching:
         master = self._relaxation.master
         try:
             master.fix(fixed, values)
-            whole = IntegerMaster.of(master, self.incumbent.limit)
+            whole = IntegerMaster.of(master, self._incumbent.limit)
         finally:
             master.release()
         allowed, model = self._absolute(self.gap) / whole.scale / 2, self.solver.open(whole.problem)
-        solution = model.solve(time_limit=self.stop.left, absolute_gap=allowed, effort=self.cutting.parameters.effort)
+        solution = model.solve(time_limit=self._stop.left, absolute_gap=allowed, effort=self.cutting.parameters.effort)
         if solution.x is not None:
             self.requirements.accept(whole.point(solution.x))

@@ -22,6 +22,7 @@ from celosia.protection.engine.relaxation import Relaxation, RoundRules
 from celosia.tolerance import LEVEL_REACHED
 
 if TYPE_CHECKING:
+    from celosia.protection.engine.incumbent import Incumbent
     from celosia.protection.engine.master import Point
     from celosia.protection.engine.stop import Stop
 
@@ -38,8 +39,8 @@ class ModeCuttingPlanes:
     ----------
     modes
         What may be published.
-    stop
-        When to end.
+    incumbent, stop
+        What has been found, and when to end.
     relaxation
         Has the master.
     touch
@@ -49,6 +50,7 @@ class ModeCuttingPlanes:
     """
 
     modes: Modes
+    incumbent: Incumbent[np.float64]
     stop: Stop
     relaxation: Relaxation[CapacitySeparator]
     touch: Callable[[], None] = lambda: None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.capacity import unit_cuts
 from celosia.protection.engine.modes.separation import CapacitySeparator
 from celosia.protection.engine.stop import Stop, TimeUpError
 
@@ -101,7 +101,5 @@ class PointRequirements:
         columns = np.unique(separator.sides.columns)
         opening = modes.opening[columns[modes.hiding[columns] < 0]]
         self.relaxation.separator = separator
-        self.relaxation.master.add(
-            [Cut(np.array([variable]), np.ones(1)) for variable in opening[opening >= 0].tolist()]
-        )
+        self.relaxation.master.add(unit_cuts(opening[opening >= 0]))
         self.incumbent.freeze(unless=extension.necessary)

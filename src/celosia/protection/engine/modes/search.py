@@ -112,17 +112,12 @@ class ModeSearch(BranchAndCut[np.float64, CapacitySeparator]):
         separator = CapacitySeparator(problem, modes, backend, parameters.separation)
         relaxation = Relaxation(modes.program, separator, found, stop, backend, parameters.most_steps)
         super().__init__(found, stop, relaxation)
-        self._cutting = cutting = ModeCuttingPlanes(modes, stop, relaxation, self._touch, parameters)
+        self._cutting = cutting = ModeCuttingPlanes(modes, found, stop, relaxation, self._touch, parameters)
         self.requirements = PointRequirements(oracle, modes, found, relaxation, stop)
-        self._widening = Widening(found, cutting, self.requirements)
-        self._diving = Diving(found, stop, cutting, self._widening)
-        self._flipping = Flipping(found, stop, cutting, self._diving)
+        self._widening = Widening(cutting, self.requirements)
+        self._diving = Diving(cutting, self._widening)
+        self._flipping = Flipping(cutting, self._diving)
         self._tree = TreeSearch(found, stop, relaxation, run.solver)
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
-        return self.requirements.confirmed
 
     def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
         """Take over valid cuts, a bound, and a safe point as the incumbent."""
@@ -139,13 +134,6 @@ class ModeSearch(BranchAndCut[np.float64, CapacitySeparator]):
     def suggest(self, v: NDArray[np.float64]) -> None:
         """Make a point the incumbent where rows allow it, it is safe, and cheaper."""
         self._widening.suggest(v)
-
-    def offer(self, v: NDArray[np.float64]) -> bool:
-        """Make a point that meets all requirements the incumbent where it is cheaper.
-
-        Return False where the oracle refuses it: then there are further requirements.
-        """
-        return self.requirements.confirm(v)
 
     def require(self, problem: ProtectionProblem, *, necessary: bool) -> None:
         """Add the requirements that others have learnt from the oracle."""
@@ -270,8 +258,7 @@ class ModeSearch(BranchAndCut[np.float64, CapacitySeparator]):
 
     def _branching(self, gap: float) -> ModeBranching:
         """Return how integer masters are solved to a gap."""
-        found, stop = self.incumbent, self._stop
-        return ModeBranching(found, stop, self._cutting, self.requirements, self._diving, self.run.solver, gap)
+        return ModeBranching(self._cutting, self.requirements, self._diving, self.run.solver, gap)
 
     def _offer_in_haste(self) -> None:
         self._widening.offer_in_haste()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
-from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.protection.engine.stop import TimeUpError
 from celosia.protection.engine.tree.search import Plan
 from celosia.solve.deadline import DeadlineError, Until, before, check
 from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
@@ -18,7 +18,6 @@ from celosia.tolerance import BELOW_ONE_STEP, HALF, HIDDEN_ZERO
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.heuristics.primal import PrimalHeuristics
-    from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.patterns.cutting_planes import PatternCuttingPlanes
     from celosia.protection.engine.patterns.oracle import LazyRequirements
     from celosia.solve.backend import Backend
@@ -30,14 +29,12 @@ class IntegerPatterns:
 
     Parameters
     ----------
-    incumbent, stop, cutting, requirements, heuristics
+    cutting, requirements, heuristics
         The other parts of the search.
     tree
         Solves the master with integer variables.
     """
 
-    incumbent: PatternIncumbent
-    stop: Stop
     cutting: PatternCuttingPlanes
     requirements: LazyRequirements
     heuristics: PrimalHeuristics
@@ -46,7 +43,7 @@ class IntegerPatterns:
     @property
     def gap(self) -> float:
         """The gap of a tree: patterns that are closer cost the same."""
-        return BELOW_ONE_STEP * self.incumbent.step.size
+        return BELOW_ONE_STEP * self.cutting.incumbent.step.size
 
     def choose_solver(self, rounds: int) -> Backend:
         """Return the solver of the linear master for the first rounds, which opens faster than the tree's."""
@@ -57,7 +54,7 @@ class IntegerPatterns:
         cuts = self.cutting.separate_pattern(x)
         if cuts and self.cutting.relaxation.separator.is_network:
             self.cutting.relaxation.pool.add(cuts)  # reverse delete learns from them
-            weight = self.incumbent.problem.cost * (1.0 - x)
+            weight = self.cutting.incumbent.problem.cost * (1.0 - x)
             self.heuristics.offer(np.maximum(x, self.cutting.relaxation.point.x) > HIDDEN_ZERO, weight)
         return cuts or self.requirements.cuts_from_oracle(x > HALF)
 
@@ -73,18 +70,18 @@ class IntegerPatterns:
         pattern = x > HALF
         if self.requirements.cuts_from_oracle(pattern):
             return False
-        problem = self.incumbent.problem
+        problem = self.cutting.incumbent.problem
         try:
             if bool((pattern & ~problem.forced & (problem.cost <= 0)).any()):  # these may be hidden in vain
                 self.heuristics.offer(pattern, problem.cost)
         finally:  # there may be no time to attack it once more without what it hides in vain
             self.requirements.accept(pattern)
-            self.incumbent.conclude()
+            self.cutting.incumbent.conclude()
         return True
 
     def complete_in_time(self, x: NDArray[np.float64], seconds: float) -> NDArray[np.bool_] | None:
         """Separate a solution of the integer master, and return a pattern made of it; None where that takes longer."""
-        clock, pattern = self.stop.clock, x > HALF
+        clock, pattern = self.cutting.stop.clock, x > HALF
         end = clock.seconds + seconds
         with contextlib.suppress(DeadlineError), before(Until(lambda: end - clock.seconds)):
             if not self.cutting.add_violated_cuts(x, integer=True, thorough=True):
@@ -108,20 +105,20 @@ class PatternBranching:
     def plan(self, *, lazily: bool) -> Plan:
         """Return how the next master is solved: lazily after many, or when its share of the time is up."""
         patterns, p = self._patterns, self._patterns.cutting.parameters
-        left, solver = patterns.stop.left, patterns.choose_solver(self._rounds)
-        late = left < (1 - p.rounds_share) * (left + patterns.stop.clock.seconds)
+        left, solver = patterns.cutting.stop.left, patterns.choose_solver(self._rounds)
+        late = left < (1 - p.rounds_share) * (left + patterns.cutting.stop.clock.seconds)
         self._lazily = lazily and (late or self._rounds >= p.most_rounds)
         self._rounds += 1
         if self._lazily:
-            return Plan(patterns.tree, patterns.gap, patterns.incumbent.cutoff, left, patterns.separate)
-        return Plan(solver, patterns.gap, patterns.incumbent.cutoff, left)
+            return Plan(patterns.tree, patterns.gap, patterns.cutting.incumbent.cutoff, left, patterns.separate)
+        return Plan(solver, patterns.gap, patterns.cutting.incumbent.cutoff, left)
 
     def take(self, x: NDArray[np.float64] | None, *, stopped: bool) -> bool:
         """Accept the optimum; else repair the pattern, and run cutting planes again."""
         patterns = self._patterns
         if stopped or x is None:
             if x is not None:
-                patterns.heuristics.offer(x > HALF, patterns.incumbent.problem.cost)
+                patterns.heuristics.offer(x > HALF, patterns.cutting.incumbent.problem.cost)
             raise TimeUpError
         if self._lazily:  # it is cut inside the tree
             patterns.accept_optimum(x)
@@ -148,7 +145,7 @@ class QuickBranching:
     def plan(self, *, lazily: bool) -> Plan | None:  # noqa: ARG002  (a `Branching`)
         """Return how the next master is solved, None where the last one has brought nothing."""
         patterns, q = self._patterns, self._parameters
-        found, relaxation = patterns.incumbent, patterns.cutting.relaxation
+        found, relaxation = patterns.cutting.incumbent, patterns.cutting.relaxation
         before_round, self._known = self._known, (found.cost, found.bound, len(relaxation.pool))
         if before_round == self._known:
             return None
@@ -157,19 +154,23 @@ class QuickBranching:
         self._rounds += 1
         left = min(found.cost - found.bound, q.first_gap * found.bound)
         self._gap = q.part * left if left > q.closing_gap * found.bound else 0.0
-        seconds = min(q.share * patterns.stop.left, q.seconds)
+        seconds = min(q.share * patterns.cutting.stop.left, q.seconds)
         return Plan(solver, max(self._gap, patterns.gap), np.inf, seconds)  # the cutoff's dense row makes it harder
 
     def take(self, x: NDArray[np.float64] | None, *, stopped: bool) -> bool:
         """Accept the pattern, completed where it is not safe; return whether the master was quick."""
         patterns = self._patterns
-        pattern = None if x is None else patterns.complete_in_time(x, min(patterns.stop.left, self._parameters.seconds))
+        pattern = (
+            None
+            if x is None
+            else patterns.complete_in_time(x, min(patterns.cutting.stop.left, self._parameters.seconds))
+        )
         if x is None or pattern is None:
             return False
         exact = not stopped and not self._gap and np.array_equal(pattern, x > HALF)
         if exact and patterns.accept_optimum(x):
             return False
-        patterns.heuristics.accept_extended(pattern, patterns.incumbent.problem.cost)
+        patterns.heuristics.accept_extended(pattern, patterns.cutting.incumbent.problem.cost)
         patterns.cutting.run(deep=False)
         return not stopped
 
@@ -187,14 +188,14 @@ class TimedBranching:
     def begin_turn(self, seconds: float) -> TimedBranching:
         """Take so many seconds from now, or longer where a master needs them."""
         self._turn = max(seconds, self._longer)
-        self._until = self._patterns.stop.clock.seconds + self._turn
+        self._until = self._patterns.cutting.stop.clock.seconds + self._turn
         return self
 
     def plan(self, *, lazily: bool) -> Plan | None:  # noqa: ARG002  (a `Branching`)
         """Return how the next master is solved, None where the turn is over."""
         patterns = self._patterns
-        left = min(self._until - patterns.stop.clock.seconds, patterns.stop.left)
-        return Plan(patterns.tree, patterns.gap, patterns.incumbent.cutoff, left) if left > 0 else None
+        left = min(self._until - patterns.cutting.stop.clock.seconds, patterns.cutting.stop.left)
+        return Plan(patterns.tree, patterns.gap, patterns.cutting.incumbent.cutoff, left) if left > 0 else None
 
     def take(self, x: NDArray[np.float64] | None, *, stopped: bool) -> bool:
         """Accept the optimum, or go on; a master that was not solved ends the turn."""

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.capacity import Cut, unit_cuts
 from celosia.protection.engine.cuts.initial import no_isolated_cell_cuts
 from celosia.protection.engine.cuts.kernel_separation import KernelSeparator
 from celosia.protection.engine.cuts.separation import Separator
@@ -135,7 +135,7 @@ class PatternCuttingPlanes:
         self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None, *, thorough: bool = False
     ) -> list[Cut]:
         """Return cuts that a pattern violates, none where it is safe: first it must hide what is forced since."""
-        return hiding_cuts(self.incumbent.problem.forced & (x < HALF)) or separate_pattern(
+        return unit_cuts(np.flatnonzero(self.incumbent.problem.forced & (x < HALF))) or separate_pattern(
             self.relaxation.separator, x, check, thorough=thorough
         )
 
@@ -160,11 +160,6 @@ def separate_pattern(
         problem, pattern = separator.problem, separator.builder.padded_with_forced(x) > HIDDEN_ZERO
         return no_good_cuts(problem, pattern, problem.requirements.columns[found.missed])
     return found.cuts
-
-
-def hiding_cuts(forced: NDArray[np.bool_]) -> list[Cut]:
-    """Return cuts that say that columns are hidden."""
-    return [Cut(np.array([column]), np.ones(1)) for column in np.flatnonzero(forced).tolist()]
 
 
 def _program(problem: ProtectionProblem) -> LinearProgram:

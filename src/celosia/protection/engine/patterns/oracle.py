@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.protection.engine.capacity import Cut, unit_cuts
 from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
-from celosia.protection.engine.patterns.cutting_planes import hiding_cuts, separate_pattern
+from celosia.protection.engine.patterns.cutting_planes import separate_pattern
 from celosia.protection.run import NewColumnsError
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.capacity import Cut
     from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
     from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.subproblems.requirements import SideRequirements
@@ -86,7 +86,8 @@ class LazyRequirements:
             found.freeze(unless=extension.necessary)
             self._add(extension)
             x = pattern.astype(np.float64)
-            cuts = hiding_cuts(found.problem.forced & ~pattern) or separate_pattern(self.newest, x, lambda: None)
+            shown = np.flatnonzero(found.problem.forced & ~pattern)
+            cuts = unit_cuts(shown) or separate_pattern(self.newest, x, lambda: None)
             if not cuts and not bool((extension.before < 0).any()):
                 cuts = no_good_cuts(found.problem, pattern, np.zeros(0, dtype=np.int64))
                 found.refuted += cuts
@@ -108,10 +109,10 @@ class LazyRequirements:
         n = len(known)
         if not np.array_equal(problem.cells[:n], known.cells) or not bool(problem.forced[n:].all()):
             raise NewColumnsError
-        forced = problem.forced[:n] & ~known.forced
+        forced = np.flatnonzero(problem.forced[:n] & ~known.forced)
         self._incumbent.force(problem.forced[:n])
         self._extend_separator(problem, extension.before)
-        self._relaxation.master.add([*hiding_cuts(forced), *initial_cuts(self.newest)])
+        self._relaxation.master.add([*unit_cuts(forced), *initial_cuts(self.newest)])
 
     def _extend_separator(self, problem: ProtectionProblem, before: NDArray[np.int64]) -> None:
         """Separate by the requirements of a problem from now on.

@@ -128,7 +128,7 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
             jointly=self._is_sparsely_required(coordinates),
         )
         self._tree = TreeSearch(found, stop, relaxation, tree)
-        self._integer = IntegerPatterns(found, stop, cutting, lazy, heuristics, tree)
+        self._integer = IntegerPatterns(cutting, lazy, heuristics, tree)
         self.witnesses: ProposedWitnesses | None = None
         self._moved: MoveSearch | None = None
         self._begun = False
