@@ -57,9 +57,9 @@ def test_cells_of_patterns_that_cost_more_than_the_gap_are_shown_until_the_patte
     problem = problem_of(make(SQUARE, CELLS, {8: (3, 3, 0)}, cost=cost), integer=False)
     search = PatternSearch(problem, backends()[0], backends()[0], Clock(None))
     search.run(0.0)
-    master = search.relaxation.master
-    assert search.best is not None
-    assert np.flatnonzero(search.best).tolist() == CHEAP
+    master, best = search.relaxation.master, search.best
+    assert best is not None
+    assert np.flatnonzero(best).tolist() == CHEAP
     assert (master.upper[DEAR].max(), master.is_restricted) == (0.0, False)
     search.forbid(np.array([8]), proved=False)
     assert (search.best, master.upper.min(), search.relaxation.last) == (None, 1.0, None)

@@ -62,7 +62,7 @@ class Branching(Protocol):
     def take(self, x: NDArray[np.float64] | None, *, stopped: bool) -> bool:
         """Separate a solution, None where there is none, and accept it, or make others of it; return whether to go on.
 
-        Where time is up the master was not solved to its gap, and the solution may not be optimal.
+        Where the solver was stopped, the master was not solved to its gap.
         """
 
 
