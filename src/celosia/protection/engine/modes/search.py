@@ -6,7 +6,8 @@
     flip       change single whole numbers of 0 or 1 of the incumbent                 `engine.heuristics.flipping`
     branch     the master with whole numbers; separate its solution; again            `engine.modes.branching`
 
-The loop is `celosia.protection.engine.branch_and_cut`. Components that share nothing are searched apart
+The loop is `celosia.protection.engine.branch_and_cut`; relaxation and tree search are those of every method
+(`engine.relaxation`, `engine.tree.search`). Components that share nothing are searched apart
 (`engine.modes.components`), by an executor where there is one. Without whole numbers the first two steps are all.
 """
 

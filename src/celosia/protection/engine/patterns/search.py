@@ -5,7 +5,8 @@
     fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.relaxation`
     branch     the master with integer variables; separate its solution; again        `engine.patterns.branching`
 
-Every pattern has a witness for each requirement. The loop is `celosia.protection.engine.branch_and_cut`.
+Every pattern has a witness for each requirement. The loop is `celosia.protection.engine.branch_and_cut`; relaxation and
+tree search are those of every method (`engine.relaxation`, `engine.tree.search`).
 """
 
 from __future__ import annotations
