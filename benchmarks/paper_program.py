@@ -58,10 +58,12 @@ def paper_optimum(
     respondents = respondents_of(told, knowledge.by)
     hidden = entries.status == HIDDEN
     shown = respondents.leaves[entries.status[respondents.leaves] == SHOWN].tolist()
+    attackers, targets = (None if place is None else (place,) for place in pair)
     found = [
         one
         for cell in shown
-        if (one := aggregation_of(told, {cell: Fraction(1)}, respondents, knowledge, ties, pair)) is not None
+        if (one := aggregation_of(told, {cell: Fraction(1)}, respondents, knowledge, ties, attackers, targets))
+        is not None
     ]
     program = program_of(told, hidden, respondents, knowledge, pair)
     if program is not None:
@@ -90,7 +92,7 @@ def _exact(
         np.add.at(weights, entries.col, exact[entries.row] * entries.data.astype(object))
         leaves = {cell: factor for cell, factor in zip(program.cells.tolist(), weights.tolist(), strict=True) if factor}
         if leaves and set(leaves) <= set(respondents.leaves.tolist()):
-            one = aggregation_of(table, leaves, respondents, knowledge, ties, (attacker, target))
+            one = aggregation_of(table, leaves, respondents, knowledge, ties, (attacker,), (target,))
             if one is not None:
                 return one
     return None

@@ -24,8 +24,10 @@ from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
 from celosia.attack.respondents.findings import RuleAudit
+from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import respondent_problem
 from celosia.attack.respondents.targets import find_targets
+from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
@@ -53,12 +55,17 @@ def audit_respondents(
     ties: Ties = "safe",
     again: RespondentAudit | None = None,
     most: int | None = None,
+    attacker: Numbers = None,
+    target: Numbers = None,
     solver: str | None = None,
     clock: Clock | None = None,
     progress: Progress = SILENT,
     proposed: ProposedWitnesses | None = None,
 ) -> RespondentAudit:
     """Return who comes too close to whom: every coalition of contributors against every other contributor.
+
+    Of a selection of attackers or targets it is the reduced model of Daalmans and de Waal (2010, section 6), and its
+    verdict is about these pairs alone.
 
     Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
     relation, agrees with everything published, with what the coalition contributes and with all other
@@ -84,6 +91,9 @@ def audit_respondents(
         An audit by the same rules that found exposed respondents: only those are attacked again. By default all.
     most
         Stop the search for a target when this number of coalitions come too close to it.
+    attacker, target
+        Anonymous numbers, one or several, to look at these alone; by default at all. Coalitions are of attackers. Where
+        rules look at holdings they are numbers of holdings (`celosia.contributors`).
     solver
         The name of a solver; by default the best that is installed.
     clock
@@ -96,20 +106,30 @@ def audit_respondents(
     Raises
     ------
     SpecError
-        The table knows no contributions, or the rule does not say what respondents know.
+        The table knows no contributions, the rule does not say what respondents know, or there are no such numbers.
     DataError
         Contributions do not add up, or the release does not belong to the table.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
     table, release = check_release(release, risk)
     criteria = criteria or criteria_of(table, rules)
+    pairs = Pairs.of(attacker, target)
+    _check_kinds(criteria, pairs)
     backend = backend_named(solver) if solver else backends()[0]
     when = clock or Clock(None)
     parts = []
     for place, one in enumerate(criteria):
         exposed = None if again is None else again.parts[place].exposed
-        parts.append(_audit_rule(table, release, one, ties, exposed, most, backend, when, progress, proposed))
-    return RespondentAudit(rules, tuple(parts))
+        parts.append(_audit_rule(table, release, one, ties, exposed, most, pairs, backend, when, progress, proposed))
+    return RespondentAudit(rules, tuple(parts), pairs)
+
+
+def _check_kinds(criteria: Sequence[Criterion], pairs: Pairs) -> None:
+    """Refuse numbers where some rules look at respondents and others at holdings."""
+    if not pairs.all and len({one.respondents.kind for one in criteria}) > 1:
+        name = "attacker" if pairs.attackers is not None else "target"
+        message = "is not known: some rules look at respondents, others at holdings, whose numbers are others."
+        raise SpecError.one(name, message, "Audit one rule at a time.")
 
 
 def _audit_rule(
@@ -119,15 +139,17 @@ def _audit_rule(
     ties: Ties,
     targets: Collection[int] | None,
     most: int | None,
+    pairs: Pairs,
     backend: Backend,
     clock: Clock,
     progress: Progress,
     proposed: ProposedWitnesses | None,
 ) -> RuleAudit:
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
-    people = one.respondents
+    people = pairs.narrow(one.respondents)
     knowledge = one.knowledge.with_larger_p() if ties == "sensitive" else one.knowledge
-    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed)
+    attackers = pairs.find_attackers(people)
+    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed, attackers)
     groups = find_targets(problem, knowledge.coalition)
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))

@@ -56,6 +56,8 @@ class RespondentProblem:
         :math:`q\,T_l`, ``(k,)``.
     clock
         For how long there are attacks.
+    attackers
+        Who attacks, by their places; None for all.
     """
 
     table: Table
@@ -72,6 +74,7 @@ class RespondentProblem:
     published_down: NDArray[np.int64]
     capacity: NDArray[np.int64]
     clock: Clock
+    attackers: frozenset[int] | None = None
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     def error(self, size: int) -> int:
@@ -100,6 +103,20 @@ class RespondentProblem:
     def contributors(self) -> list[list[tuple[int, int]]]:
         """The contributors to every leaf, as (size, place), the largest first."""
         return self.respondents.contributors
+
+    @cached_property
+    def attackers_in(self) -> list[list[tuple[int, int]]]:
+        """Those of the contributors to every leaf who attack, as (size, place), the largest first."""
+        who = self.attackers
+        if who is None:
+            return self.contributors
+        return [[one for one in own if one[1] in who] for own in self.contributors]
+
+    def count_attackers(self, target: int) -> int:
+        """Return how many respondents attack a target: nobody attacks himself."""
+        if self.attackers is None:
+            return len(self.respondents) - 1
+        return len(self.attackers - {target})
 
     @property
     def holdings(self) -> list[dict[int, int]]:
@@ -142,9 +159,9 @@ class RespondentProblem:
         return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
     def largest_sums(self, number: int) -> NDArray[np.int64]:
-        """Return what the largest contributors, this number of them, contribute to every leaf, ``(k,)``."""
+        """Return what the largest attackers, this number of them, contribute to every leaf, ``(k,)``."""
         if number not in self._largest:
-            sums = [sum(size for size, _ in own[:number]) for own in self.contributors]
+            sums = [sum(size for size, _ in own[:number]) for own in self.attackers_in]
             self._largest[number] = np.array(sums, dtype=np.int64)
         return self._largest[number]
 
@@ -157,8 +174,11 @@ def respondent_problem(
     backend: Backend,
     clock: Clock,
     proposed: ProposedWitnesses | None = None,
+    attackers: frozenset[int] | None = None,
 ) -> RespondentProblem:
     """Return the problem for a release; moves that are proposed are tried first, and checked as all are.
+
+    Who attacks is given by places among the respondents; all do by default.
 
     Raises
     ------
@@ -194,6 +214,7 @@ def respondent_problem(
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
         clock,
+        attackers,
     )
 
 
