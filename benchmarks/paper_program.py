@@ -20,8 +20,8 @@ from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
 from celosia.attack.protected import Protected, check_release
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, Ties
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.table.table import Table

@@ -17,7 +17,8 @@ from tests.oracles.single_contributions import OpenAttack, every_pair, open_atta
 from celosia import RespondentAudit, audit_respondents, worst_aggregation
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.protection.engine.null_space.coordinates import find_coordinates
-from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.rules.contributor_rules import Ties
 
 MOST_CELLS = 12
 MANY = 9  # respondents: the paper's program for more of them takes long

@@ -17,7 +17,8 @@ from celosia import OutOfTimeError, audit_respondents, publish, worst_aggregatio
 from celosia.attack.aggregations import worst as module
 from celosia.attack.aggregations.criterion import Aggregation
 from celosia.pattern.entries import HIDDEN
-from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.rules.contributor_rules import Ties
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 

@@ -22,7 +22,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties
+from celosia.risk.respondents.knowledge import Knowledge, Respondents
+from celosia.risk.rules.contributor_rules import Ties
 from celosia.table.table import Table
 
 _Size = TypeVar("_Size", int, Fraction)

@@ -22,9 +22,9 @@ from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
 from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, Ties
 from celosia.solve import deadline
 from celosia.solve.backend import Capability
 from celosia.solve.clock import Clock
@@ -72,7 +72,8 @@ def worst_aggregation(
     rule
         What respondents know, and how close they may come.
     ties
-        What an aggregation is in which an attacker comes exactly as close as he may.
+        What an aggregation is in which an attacker comes exactly as close as he may; sensitive in any case where the
+        rule says so.
     attacker, target
         Anonymous numbers, one or several, to look at these alone: the reduced model at the end of section 6. What comes
         back is then about them, and so is None.
@@ -93,7 +94,8 @@ def worst_aggregation(
         A respondent is exposed, but by less than the solver's tolerance.
     """
     table, release = check_release(release, risk)
-    knowledge = Knowledge.of(rule)
+    ties = "sensitive" if rule.ties == "sensitive" else ties
+    knowledge = Knowledge.of(replace(rule, ties="safe"))
     respondents = _check_respondents(table, release, knowledge)
     pairs = Pairs.of(attacker, target)
     respondents = pairs.narrow(respondents)

@@ -31,10 +31,9 @@ from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
-from celosia.risk.respondents.knowledge import Ties
 from celosia.risk.respondents.rules import Criterion, as_rules, criteria_of
 from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.risk.rules.contributor_rules import RespondentRule, Ties
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -85,8 +84,9 @@ def audit_respondents(
     criteria
         What these rules ask of the contributors of the table, where that is known from another audit.
     ties
-        ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
-        as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
+        ``safe``: as each rule says, by default that it is enough to be kept exactly p percent away; ``sensitive``: by
+        no rule it is, as in the paper. Then contributions must be further off than p by a ten-thousandth of its last
+        decimal.
     again
         An audit by the same rules that found exposed respondents: only those are attacked again. By default all.
     most
