@@ -23,7 +23,7 @@ from celosia.arguments import takes
 from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
-from celosia.attack.respondents.findings import RuleAudit
+from celosia.attack.respondents.findings import RuleAudit, TargetProof
 from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import respondent_problem
 from celosia.attack.respondents.targets import find_targets
@@ -56,6 +56,7 @@ def audit_respondents(
     most: int | None = None,
     attacker: Numbers = None,
     target: Numbers = None,
+    prove: bool = False,
     solver: str | None = None,
     clock: Clock | None = None,
     progress: Progress = SILENT,
@@ -94,6 +95,8 @@ def audit_respondents(
     attacker, target
         Anonymous numbers, one or several, to look at these alone; by default at all. Coalitions are of attackers. Where
         rules look at holdings they are numbers of holdings (`celosia.contributors`).
+    prove
+        Keep the tables that show targets safe, for a certificate.
     solver
         The name of a solver; by default the best that is installed.
     clock
@@ -120,7 +123,10 @@ def audit_respondents(
     parts = []
     for place, one in enumerate(criteria):
         exposed = None if again is None else again.parts[place].exposed
-        parts.append(_audit_rule(table, release, one, ties, exposed, most, pairs, backend, when, progress, proposed))
+        part = _audit_rule(
+            table, release, one, ties, exposed, most, pairs, backend, when, progress, proposed, prove=prove
+        )
+        parts.append(part)
     return RespondentAudit(rules, tuple(parts), pairs)
 
 
@@ -144,12 +150,14 @@ def _audit_rule(
     clock: Clock,
     progress: Progress,
     proposed: ProposedWitnesses | None,
+    *,
+    prove: bool,
 ) -> RuleAudit:
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
     people = pairs.narrow(one.respondents)
     knowledge = one.knowledge.with_larger_p() if ties == "sensitive" else one.knowledge
     attackers = pairs.find_attackers(people)
-    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed, attackers)
+    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed, attackers, keep=prove)
     groups = find_targets(problem, knowledge.coalition)
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))
@@ -167,6 +175,8 @@ def _audit_rule(
         pairs=search.pairs,
         programs=search.programs,
         unjudged=unjudged,
+        proofs=tuple(TargetProof(*key, tuple(covers)) for key, covers in (problem.kept or {}).items()),
+        system=problem.system if prove else None,
     )
 
 

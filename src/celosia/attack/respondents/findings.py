@@ -12,11 +12,32 @@ from celosia.errors import pluralise
 from celosia.table.frames import frame_of
 
 if TYPE_CHECKING:
+    from celosia.attack.respondents.boxes import Cover
     from celosia.attack.respondents.coalitions import OpenPair
+    from celosia.attack.system.system import System
     from celosia.pattern.release import Release
     from celosia.risk.respondents.knowledge import Knowledge, Respondents
     from celosia.risk.rules.contributor_rules import RespondentRule
     from celosia.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetProof:
+    """Tables that show that a target is safe from all coalitions, in the leaves of one component. Confidential.
+
+    Parameters
+    ----------
+    target
+        His place among the respondents.
+    leaves
+        Where he is to be protected: places among the leaf cells.
+    covers
+        Tables for the corners of his box; each protects him from some coalitions, all of them from all.
+    """
+
+    target: int
+    leaves: tuple[int, ...]
+    covers: tuple[Cover, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +58,11 @@ class RuleAudit:
         How many coalitions were judged by a program.
     unjudged
         How many targets were left when time was up: nothing shows that they are safe.
+    proofs
+        The tables that were found, on request. Whoever has none is protected by those of a larger one in his cell, or
+        by the others in it.
+    system
+        Whose columns the tables move.
     """
 
     table: Table
@@ -49,6 +75,8 @@ class RuleAudit:
     pairs: int
     programs: int
     unjudged: int = 0
+    proofs: tuple[TargetProof, ...] = ()
+    system: System | None = None
 
     @property
     def safe(self) -> bool:

@@ -30,6 +30,7 @@ from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
 
 if TYPE_CHECKING:
+    from celosia.attack.respondents.boxes import Cover
     from celosia.attack.subproblems.proposals import ProposedWitnesses
 
 
@@ -58,6 +59,8 @@ class RespondentProblem:
         For how long there are attacks.
     attackers
         Who attacks, by their places; None for all.
+    kept
+        The tables that were found, by target and his leaves, where they are kept for a certificate; None where not.
     """
 
     table: Table
@@ -75,11 +78,17 @@ class RespondentProblem:
     capacity: NDArray[np.int64]
     clock: Clock
     attackers: frozenset[int] | None = None
+    kept: dict[tuple[int, tuple[int, ...]], list[Cover]] | None = None
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     def error(self, size: int) -> int:
         """Return how close no attacker may come to a contribution, in counts of the system."""
         return self.scale * self.knowledge.error(size)
+
+    def keep(self, place: int, leaves: tuple[int, ...], cover: Cover) -> None:
+        """Keep tables that protect a target from some coalitions, where tables are kept."""
+        if self.kept is not None:
+            self.kept.setdefault((place, leaves), []).append(cover)
 
     @property
     def late(self) -> bool:
@@ -175,10 +184,12 @@ def respondent_problem(
     clock: Clock,
     proposed: ProposedWitnesses | None = None,
     attackers: frozenset[int] | None = None,
+    *,
+    keep: bool = False,
 ) -> RespondentProblem:
     """Return the problem for a release; moves that are proposed are tried first, and checked as all are.
 
-    Who attacks is given by places among the respondents; all do by default.
+    Who attacks is given by places among the respondents; all do by default. Tables that are found are kept on request.
 
     Raises
     ------
@@ -215,6 +226,7 @@ def respondent_problem(
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
         clock,
         attackers,
+        {} if keep else None,
     )
 
 

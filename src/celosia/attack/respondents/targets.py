@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.boxes import BoxTarget
+from celosia.attack.respondents.boxes import BoxTarget, Cover
 from celosia.attack.respondents.judgement import Coalition, Judgement
 from celosia.tolerance import ENDLESS
 
@@ -141,6 +141,7 @@ class CellTarget:
         tables, reach = self._push_sparingly(taken, limit, most, outside) or self._push_both_ways(taken, limit)
         if reach < level:
             return Judgement(None, reach, level)
+        self._keep(tables)
         return Judgement(CellProof(problem, self.leaf, tables, reach), reach, level)
 
     def clears(self, most: dict[int, int]) -> bool:
@@ -152,11 +153,23 @@ class CellTarget:
         if column < 0:
             return False
         up, down = self.problem.bounds({leaf: size for leaf, size in most.items() if leaf != self.leaf})
-        return all(
-            level <= int((up if upward else down)[column])
-            and self.problem.pushes.moves(column, level, up, down, upward=upward)
-            for upward in self._directions
-        )
+        tables = []
+        for upward in self._directions:
+            if level > int((up if upward else down)[column]):
+                return False
+            table = self.problem.pushes.find_move(column, level, up, down, upward=upward)
+            if table is None:
+                return False
+            tables.append(table)
+        self._keep(tables)
+        return True
+
+    def _keep(self, tables: Iterable[WitnessMoves]) -> None:
+        """Keep tables that push the cell, where tables are kept."""
+        column = int(self.problem.column[self.leaf])
+        for table in tables:
+            sign = 1 if table.of(column) > 0 else -1
+            self.problem.keep(self.place, self.leaves, Cover({self.leaf: sign}, table, {}))
 
     def is_cleared_by_proposals(self, most: dict[int, int]) -> bool:
         """Return whether, of moves that a search proposed, one is a proof against every single respondent.

@@ -1,4 +1,4 @@
-"""Ties as Daalmans and de Waal (2010) have them: a cell is sensitive if and only if its S is not negative (section 5)."""
+"""Ties as Daalmans and de Waal (2010) have them: a cell is sensitive if and only if S is not negative (section 5)."""
 
 from __future__ import annotations
 
