@@ -125,7 +125,8 @@ def _read_rule(part: object, n_cells: int, n_tables: int) -> tuple[TargetTables,
     entries = check_keys(part, "contributors", _NAMES)
 
     def read(name: str, below: int, n: int | None = None, least: int = 0) -> list[int]:
-        return read_places(entries[name], f"contributors.{name}", below=below, n=n, least=least).tolist()
+        found: list[int] = read_places(entries[name], f"contributors.{name}", below=below, n=n, least=least).tolist()
+        return found
 
     targets = read("targets", MOST_ENTRIES)
     sizes, covers = read("sizes", n_cells + 1, len(targets)), read("covers", MOST_ENTRIES, len(targets))
