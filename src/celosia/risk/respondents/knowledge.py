@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, pluralise
 from celosia.risk.respondents.contributions import LeafSums, leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.sums import leave_out_sums
 from celosia.risk.rules.contributor_rules import (
     By,
     Dominance,
@@ -190,6 +191,10 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     by
         Whom to look at.
 
+    Notes
+    -----
+    Of variables that add up, cell by cell, the parts have leaf cells: errors in a sum are those of its parts.
+
     Raises
     ------
     SpecError
@@ -207,14 +212,17 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
         remedy = "Name the holding column when you tabulate."
         raise SpecError.one("by", "asks for holdings, which the table does not know.", remedy)
     kind = kind_of(said, by)
-    numbers, unit = np.unique(numbers_of(said, kind), return_inverse=True)
+    numbers = np.unique(numbers_of(said, kind))
     if len(numbers) < FEWEST:
         message = f"there is {pluralise(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
+    table = leave_out_sums(table)
+    said = single_contributions(table)
+    unit = np.searchsorted(numbers, numbers_of(said, kind))
     steps = leaf_sums(table, said)
     _check_sums(table, steps.signs, steps.matrices)
     if not leaves_are_independent(table, steps):
-        message = "stand in several leaf cells each: of linked tables, or of variables that add up."
+        message = "stand in several leaf cells each: of linked tables, or of variables that do not simply add up."
         raise DataError.one("contributions", message, "Protect respondents in one table, without such relations.")
     leaves = np.flatnonzero(steps.leaf)
     row = np.searchsorted(leaves, said.cell)
