@@ -24,6 +24,7 @@ from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
 from celosia.attack.respondents.findings import RuleAudit, TargetProof
+from celosia.attack.respondents.linked import open_joint_cells
 from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import respondent_problem
 from celosia.attack.respondents.targets import find_targets
@@ -66,6 +67,9 @@ def audit_respondents(
 
     Of a selection of attackers or targets it is the reduced model of Daalmans and de Waal (2010, section 6), and its
     verdict is about these pairs alone.
+
+    A contribution to linked tables, tabulated together, is one unknown, in a joint cell that nobody publishes
+    (`celosia.risk.respondents.joint`); cells of attackers and targets are these.
 
     Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
     relation, agrees with everything published, with what the coalition contributes and with all other
@@ -114,7 +118,7 @@ def audit_respondents(
         Contributions do not add up, or the release does not belong to the table.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
-    table, release = check_release(release, risk)
+    table, release = open_joint_cells(*check_release(release, risk))
     criteria = criteria or criteria_of(table, rules)
     pairs = Pairs.of(attacker, target)
     _check_kinds(criteria, pairs)

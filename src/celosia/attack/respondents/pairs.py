@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celosia.errors import Problems, SpecError, list_items, pluralise
-from celosia.risk.respondents.knowledge import Respondents
+
+if TYPE_CHECKING:
+    from celosia.risk.respondents.knowledge import Respondents
 
 Numbers = int | Collection[int] | None
 """Anonymous numbers of respondents or holdings, one or several; None for all."""

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, pluralise
-from celosia.risk.respondents.contributions import LeafSums, leaf_sums, numbers_of, single_contributions
-from celosia.risk.respondents.sums import leave_out_sums
+from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import (
     By,
     Dominance,
@@ -33,7 +33,6 @@ from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
 FEWEST = 2  # contributors, or none attacks another
-_DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +248,6 @@ def _holdings_differ(said: Contributions) -> bool:
 def kind_of(said: Contributions, by: By) -> str:
     """Return whom a rule looks at: ``respondent`` or ``holding``."""
     return "respondent" if by == "respondent" or not _holdings_differ(said) else "holding"
-
-
-def leaves_are_independent(table: Table, steps: LeafSums) -> bool:
-    """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
-
-    Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.
-    """
-    drawn = np.zeros(len(table), dtype=np.int64)
-    leaves = np.flatnonzero(steps.leaf)
-    drawn[leaves] = np.random.default_rng(0).integers(1, _DRAWN, len(leaves))
-    return not bool((table.relations.matrix @ steps.sum_up(drawn)).any())
 
 
 def _check_sums(table: Table, signs: list[NDArray[np.int64]], matrices: list[sp.csr_array]) -> None:

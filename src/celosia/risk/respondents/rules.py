@@ -20,10 +20,9 @@ from celosia.risk.respondents.knowledge import (
     Knowledge,
     Respondents,
     kind_of,
-    leaves_are_independent,
     respondents_of,
 )
-from celosia.risk.respondents.sums import leave_out_sums
+from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.table.statistics import Statistics
 from celosia.table.table import Table
@@ -127,7 +126,10 @@ def _obstacles(table: Table) -> Iterator[str]:
     except DataError:
         yield "the contributions to some cells are not known"
     else:
-        if not independent:
+        if not independent and said.joint:
+            audits = "celosia.audit_respondents says what they find"
+            yield f"a contribution stands in several leaf cells of linked tables, where no search knows them; {audits}"
+        elif not independent:
             yield "a contribution stands in several leaf cells (linked tables, or variables that do not simply add up)"
 
 

@@ -14,9 +14,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.contributions import leaf_sums
+from celosia.risk.respondents.contributions import LeafSums, leaf_sums
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
+
+_DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
+
+
+def leaves_are_independent(table: Table, steps: LeafSums) -> bool:
+    """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
+
+    Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.
+    """
+    drawn = np.zeros(len(table), dtype=np.int64)
+    leaves = np.flatnonzero(steps.leaf)
+    drawn[leaves] = np.random.default_rng(0).integers(1, _DRAWN, len(leaves))
+    return not bool((table.relations.matrix @ steps.sum_up(drawn)).any())
 
 
 def leave_out_sums(table: Table) -> Table:
