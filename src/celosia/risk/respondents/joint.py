@@ -8,6 +8,7 @@ in any case, what respondents can conclude from linked tables is what they can c
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 from celosia.risk.respondents.contributions import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.table.fixed import Fixed
-from celosia.table.relations import Relations
 from celosia.table.statistics import Contributions, JointContributions
 from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.table.relations import Relations
 
 
 def add_joint_cells(table: Table) -> Table:
@@ -75,7 +78,7 @@ def _add_relations(
         matrices.append(sp.csr_array((data, place), shape=(len(sums), n)))
     matrix = sp.csr_array(sp.vstack(matrices))
     zeros = np.zeros(matrix.shape[0] - len(relations.right), dtype=np.int64)
-    return Relations(matrix, np.concatenate([relations.right, zeros]))
+    return replace(relations, matrix=matrix, right=np.concatenate([relations.right, zeros]))
 
 
 def _waived(said: Contributions, n: int) -> NDArray[np.bool_]:
