@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +224,7 @@ class AdjustmentSearch:
         """Choose sides in a tree of relaxations with side patterns, where these are not too many.
 
         Where levels are equal, the tree of the mirrored problem has half the nodes; it is taken if its root proves as
-        much.
+        much. Where they differ, the solver's tree is better in the end, and takes over after a few nodes.
         """
 
         def enough(bound: float) -> bool:
@@ -249,7 +250,9 @@ class AdjustmentSearch:
             if not trees:
                 return
             best = max(bound for bound, _ in trees) * (1 - SAME_COST)
-            for bound in next(tree for bound, tree in reversed(trees) if bound >= best):
+            chosen = next(tree for bound, tree in reversed(trees) if bound >= best)
+            equal = np.array_equal(self.problem.up, self.problem.down)
+            for bound in chosen if equal else islice(chosen, self._parameters.uneven_nodes):
                 self._raise_bound(bound)
                 yield
         except SolverError:

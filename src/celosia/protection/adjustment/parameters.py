@@ -55,6 +55,8 @@ class AdjustmentParameters:
     first_visits, visits
         The tree with side patterns rounds the relaxations of so many nodes to tables, and then of every so manyth: a
         table costs as much time as a node. 0 or more, and 1 or more.
+    uneven_nodes
+        Where levels differ by side, that tree ends after so many nodes. 0 or more.
     larger_promise
         What the better side of a cell counts beside the worse where the tree branches. From 0 to 1.
     conflict_seconds
@@ -79,6 +81,7 @@ class AdjustmentParameters:
     held_rows: int = 200
     first_visits: int = 40
     visits: int = 5
+    uneven_nodes: int = 40
     larger_promise: float = 0.2
     conflict_seconds: float = 10.0
 
