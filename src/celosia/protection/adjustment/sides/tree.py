@@ -210,11 +210,11 @@ class SidesTree:
         for side in (1,) if self._mirrored and node.branch is None else (first, 1 - first):
             if (left if side else taken)[cell]:
                 continue
-            now = [taken.copy(), left.copy()]
-            now[1 - side][cell] = True
+            now, never = taken.copy(), left.copy()
+            (now if side else never)[cell] = True
             self._number += 1
             distance = max(abs(side - height[cell]), SIDE_REACHED)
-            below.append(_Node(bound, self._number, *now, branch=(cell, side, distance)))
+            below.append(_Node(bound, self._number, now, never, (cell, side, distance)))
         return below
 
     def _choose(self, height: NDArray[np.float64], depth: NDArray[np.float64], undecided: NDArray[np.bool_]) -> int:
