@@ -24,7 +24,9 @@ from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
 from celosia.risk.attacker import Attacker
-from celosia.risk.concealment import Classes, classes_of
+from celosia.risk.class_boxes import find_leaves
+from celosia.risk.classes import Classes, classes_of
+from celosia.risk.concealment import conceal_levels
 from celosia.risk.risk import Risk
 from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
@@ -142,7 +144,11 @@ class Guesses:
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)
 def guesses(
-    release: Release | Pattern | Protected, risk: Risk | None = None, *, concealed: bool | None = None
+    release: Release | Pattern | Protected,
+    risk: Risk | None = None,
+    *,
+    concealed: bool | None = None,
+    secret: int | None = None,
 ) -> Guesses:
     """Return what readers may take for the truth of the cells that are not shown, and how close that comes.
 
@@ -157,14 +163,20 @@ def guesses(
     concealed
         Readers know that levels are concealed (`celosia.Intervals`); by default as the method of a result says, and of
         anything else that they are not.
+    secret
+        The secret by which levels are concealed: readers are then told all classes, which is more than they can read
+        off the ends of ranges. By default that of the method of a result.
 
     Raises
     ------
     DataError
         The release does not belong to the table.
     """
+    method = getattr(release, "method", None)
     if concealed is None:
-        concealed = bool(getattr(getattr(release, "method", None), "conceals_levels", False))
+        concealed = bool(getattr(method, "conceals_levels", False))
+    if secret is None and concealed:
+        secret = getattr(method, "secret", None)
     if not isinstance(release, Release | Pattern):
         risk = risk if risk is not None else release.risk
     if risk is None:
@@ -173,7 +185,7 @@ def guesses(
     release.check(risk.table)
     ends = _find_ends(release, risk)
     reader = _Reader(release, risk)
-    known = reader.find_classes(ends) if concealed else {}
+    known = {} if not concealed else reader.find_classes(ends) if secret is None else reader.learn_classes(secret)
     jointly = reader.conclude(known) if known else {}
     found: list[Guess] = []
     for cell in np.flatnonzero(release.status != SHOWN).tolist():
@@ -293,14 +305,31 @@ class _Reader:
         A range that is wider than a class has one end of it at most where it belongs: a reader who takes both for
         boundaries is left with what two classes have in common.
         """
-        found = {}
-        shares, scale = self.risk.shares, 10**self.risk.table.decimals
-        for cell in np.flatnonzero(self.risk.sensitive & (self.release.status == INTERVAL)).tolist():
-            own = None if shares is None else classes_of(shares, cell)
-            low, high = ends[cell]
-            if own is not None and low is not None and high is not None:
-                found[cell] = _read_class(own, low * scale, high * scale)
+        table, shares, found = self.risk.table, self.risk.shares, {}
+        if shares is None:
+            return {}
+        own = {cell: classes_of(shares, cell) for cell in np.flatnonzero(self.risk.sensitive).tolist()}
+        concealed = np.zeros(len(table), dtype=bool)
+        concealed[[cell for cell, classes in own.items() if classes is not None]] = True
+        leaves = find_leaves(table.relations, table.amounts.counts, concealed, shares)
+        for cell in np.flatnonzero(concealed & (self.release.status == INTERVAL)).tolist():
+            low, high, classes = *ends[cell], own[cell]
+            if classes is not None and low is not None and high is not None:
+                drawn = replace(classes, width=float(leaves.width[cell])) if leaves.is_leaf[cell] else None
+                found[cell] = _read_class(classes, drawn, low * 10**table.decimals, high * 10**table.decimals)
         return found
+
+    def learn_classes(self, secret: int) -> dict[int, Ends]:
+        """Return in which classes the values of sensitive cells lie, and what follows of others, as who has the secret.
+
+        Cells that are not ranges tell nothing of their classes.
+        """
+        drawn = conceal_levels(self.risk, secret)
+        told = drawn.classes.known & (~drawn.concealed | (self.release.status == INTERVAL))
+        if bool((drawn.concealed & ~told).any()):
+            told &= drawn.concealed
+        ends = zip(drawn.classes.least.tolist(), drawn.classes.most.tolist(), strict=True)
+        return {cell: (Fraction(low), Fraction(high)) for cell, (low, high) in enumerate(ends) if told[cell]}
 
     def conclude(self, known: dict[int, Ends]) -> dict[int, Ends]:
         """Return what follows from the release and the classes of all cells together, for every cell with a class."""
@@ -320,10 +349,12 @@ class _Reader:
         return left | {cell: (low / 10**decimals, high / 10**decimals) for cell, (low, high) in wrong.items()}
 
 
-def _read_class(own: Classes, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the class that a reader makes of the ends of a range, in units."""
+def _read_class(own: Classes, drawn: Classes | None, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the class that a reader makes of the ends of a range, in units: a total has no classes of its own."""
     low, high = own.strip(low, high)
-    below, above = own.below(high) - 2, own.above(low) + 2
+    if drawn is None:
+        return low, high
+    below, above = drawn.below(high) - 2, drawn.above(low) + 2
     both = max(low, below), min(high, above)
     return both if both[0] < both[1] else (low, high)
 
