@@ -54,7 +54,7 @@ def left_of_all(result: cz.Protection) -> list[tuple[int, float, float]]:
     frame = risk.table.to_frame()
     leaves = [k for k in range(len(risk)) if frame["region"][k] in REGIONS and frame["kind"][k].startswith("k")]
     sums = np.array([[_is_part(frame, leaf, cell) for leaf in leaves] for cell in range(len(risk))], dtype=float)
-    values, shares = risk.table.values, risk.shares
+    values, shares = risk.table.amounts.floats, risk.shares
     assert shares is not None
     sensitive = np.flatnonzero(risk.sensitive).tolist()
     width = {leaf: max([shares.width[c] for c in sensitive if sums[c, k]], default=0) for k, leaf in enumerate(leaves)}
@@ -115,7 +115,9 @@ def test_classes_that_do_not_fit_together_would_be_intersected() -> None:
         leaves = [k for k in range(len(risk)) if frame["region"][k] in REGIONS and frame["kind"][k].startswith("k")]
         sums = np.array([[_is_part(frame, leaf, cell) for leaf in leaves] for cell in range(len(risk))], dtype=float)
         told = [
-            draw_class(int(risk.table.values[k]), share, seed, risk.table.label(k)) if risk.sensitive[k] else (0, math.inf)
+            draw_class(int(risk.table.amounts.floats[k]), share, seed, risk.table.label(k))
+            if risk.sensitive[k]
+            else (0, math.inf)
             for k in range(len(risk))
         ]
         left = intersect(sums, told, np.flatnonzero(risk.sensitive).tolist())
@@ -126,8 +128,12 @@ def test_classes_that_do_not_fit_together_would_be_intersected() -> None:
 
 def test_what_must_be_shown_may_tie_classes_and_is_said() -> None:
     firms = pd.DataFrame(
-        [("N", "a", 1000), ("N", "b", 100), ("S", "a", 400), ("S", "a", 380), ("S", "a", 390), ("S", "b", 700)]
-        + [("S", "b", 690), ("S", "b", 650)],
+        [
+            ("N", "a", 1000),
+            ("N", "b", 100),
+            *(("S", "a", value) for value in (400, 380, 390)),
+            *(("S", "b", value) for value in (700, 690, 650)),
+        ],
         columns=["area", "kind", "v"],
     ).assign(firm=range(8))
     table = cz.tabulate(firms, by=["area", "kind"], value="v", respondent="firm", contributions=False)

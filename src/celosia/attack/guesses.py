@@ -10,7 +10,7 @@ work that these authors announce.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,17 +18,14 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.attack.audit import audit
+from celosia.attack.known_classes import Ends, OpenEnds, conclude_from_classes, learn_classes, read_classes
 from celosia.attack.protected import Protected
 from celosia.errors import SpecError, pluralise
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
-from celosia.risk.attacker import Attacker
-from celosia.risk.class_boxes import find_leaves
-from celosia.risk.classes import Classes, classes_of
-from celosia.risk.concealment import conceal_levels
+from celosia.risk.classes import classes_of
 from celosia.risk.risk import Risk
-from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
 
@@ -45,9 +42,6 @@ MIDDLE, LOWER, UPPER, WIDTH, UP, DOWN, TOGETHER = KINDS = (
 by its level, and all that follows from rule, parameters and mechanism."""
 
 COLUMNS = ("cell", "kind", "guess", "truth_hit", "left_lower", "left_upper", "promised_width", "kept")
-
-Ends = tuple[Fraction, Fraction]
-OpenEnds = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +178,11 @@ def guesses(
     release = release if isinstance(release, Release) else publish(release)
     release.check(risk.table)
     ends = _find_ends(release, risk)
-    reader = _Reader(release, risk)
-    known = {} if not concealed else reader.find_classes(ends) if secret is None else reader.learn_classes(secret)
-    jointly = reader.conclude(known) if known else {}
+    reader = _Reader(release, risk, concealed=concealed)
+    known: dict[int, Ends] = {}
+    if concealed:
+        known = read_classes(release, risk, ends) if secret is None else learn_classes(release, risk, secret)
+    jointly = conclude_from_classes(release, risk, known) if known else {}
     found: list[Guess] = []
     for cell in np.flatnonzero(release.status != SHOWN).tolist():
         found += reader.guess(cell, ends.get(cell, (None, None)), jointly.get(cell))
@@ -223,6 +219,7 @@ class _Reader:
 
     release: Release
     risk: Risk
+    concealed: bool
 
     @property
     def unit(self) -> Fraction:
@@ -258,8 +255,15 @@ class _Reader:
             yield from self._invert_width(cell, (low, high), part, jointly)
 
     def _undo_moves(self, cell: int, number: Fraction) -> Iterator[Guess]:
-        """Yield what a number was if it moved by its level."""
+        """Yield what a number was if it moved by its level, or to the end of the range of its class."""
         assert self.risk.shares is not None  # noqa: S101
+        own = classes_of(self.risk.shares, cell) if self.concealed else None
+        if own is not None:
+            scale = 10**self.risk.table.decimals
+            low, high = own.strip(number * scale, number * scale)
+            for kind, left in ((UP, (own.below(high) - 2, high)), (DOWN, (low, own.above(low) + 2))):
+                yield self._judge(cell, kind, (left[0] + left[1]) / 2 / scale, (left[0] / scale, left[1] / scale))
+            return
         for kind, share in ((UP, self.risk.shares.upper[cell]), (DOWN, -self.risk.shares.lower[cell])):
             by = 1 + Fraction(str(float(share)))
             if share and by > 0:
@@ -298,77 +302,3 @@ class _Reader:
         kinds = [kind for kind in (statistics.respondents, statistics.holdings) if kind is not None]
         largest = (int(kind.largest[cell, 0]) for kind in kinds if kind.largest.shape[1])
         return [Fraction(count, 10**statistics.decimals) for count in largest if count > 0]
-
-    def find_classes(self, ends: dict[int, OpenEnds]) -> dict[int, Ends]:
-        """Return in which classes published ranges of sensitive cells put their values, in units of the table.
-
-        A range that is wider than a class has one end of it at most where it belongs: a reader who takes both for
-        boundaries is left with what two classes have in common.
-        """
-        table, shares, found = self.risk.table, self.risk.shares, {}
-        if shares is None:
-            return {}
-        own = {cell: classes_of(shares, cell) for cell in np.flatnonzero(self.risk.sensitive).tolist()}
-        concealed = np.zeros(len(table), dtype=bool)
-        concealed[[cell for cell, classes in own.items() if classes is not None]] = True
-        leaves = find_leaves(table.relations, table.amounts.counts, concealed, shares)
-        for cell in np.flatnonzero(concealed & (self.release.status == INTERVAL)).tolist():
-            low, high, classes = *ends[cell], own[cell]
-            if classes is not None and low is not None and high is not None:
-                drawn = replace(classes, width=float(leaves.width[cell])) if leaves.is_leaf[cell] else None
-                found[cell] = _read_class(classes, drawn, low * 10**table.decimals, high * 10**table.decimals)
-        return found
-
-    def learn_classes(self, secret: int) -> dict[int, Ends]:
-        """Return in which classes the values of sensitive cells lie, and what follows of others, as who has the secret.
-
-        Cells that are not ranges tell nothing of their classes.
-        """
-        drawn = conceal_levels(self.risk, secret)
-        told = drawn.classes.known & (~drawn.concealed | (self.release.status == INTERVAL))
-        if bool((drawn.concealed & ~told).any()):
-            told &= drawn.concealed
-        ends = zip(drawn.classes.least.tolist(), drawn.classes.most.tolist(), strict=True)
-        return {cell: (Fraction(low), Fraction(high)) for cell, (low, high) in enumerate(ends) if told[cell]}
-
-    def conclude(self, known: dict[int, Ends]) -> dict[int, Ends]:
-        """Return what follows from the release and the classes of all cells together, for every cell with a class."""
-        risk, decimals = self.risk, self.risk.table.decimals
-        told = {
-            cell: ends
-            for cell, ends in known.items()
-            if ends[0] <= risk.table.amounts.fraction(cell) * 10**decimals <= ends[1]
-        }
-        attackers = [_who_knows(attacker, told, decimals) for attacker in risk.attackers]
-        left: dict[int, Ends] = {}
-        for finding in audit(self.release, risk, attackers=attackers, intervals=True).intervals:
-            if finding.cell in told and finding.lower is not None and finding.upper is not None:
-                own = finding.lower, finding.upper
-                left[finding.cell] = min(own, left.get(finding.cell, own), key=lambda ends: ends[1] - ends[0])
-        wrong = {cell: ends for cell, ends in known.items() if cell not in told}
-        return left | {cell: (low / 10**decimals, high / 10**decimals) for cell, (low, high) in wrong.items()}
-
-
-def _read_class(own: Classes, drawn: Classes | None, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the class that a reader makes of the ends of a range, in units: a total has no classes of its own."""
-    low, high = own.strip(low, high)
-    if drawn is None:
-        return low, high
-    below, above = drawn.below(high) - 2, drawn.above(low) + 2
-    both = max(low, below), min(high, above)
-    return both if both[0] < both[1] else (low, high)
-
-
-def _who_knows(attacker: Attacker, told: dict[int, Ends], decimals: int) -> Attacker:
-    """Return an attacker who also knows in which classes some values lie."""
-    sides = []
-    for side, place in ((attacker.lower, 0), (attacker.upper, 1)):
-        aligned = side.to(max(side.decimals, decimals))
-        counts, factor = aligned.counts.astype(object), 10 ** (aligned.decimals - decimals)
-        for cell, ends in told.items():
-            bound = -((-ends[0]) // 1) if place == 0 else ends[1] // 1
-            bound = int(bound) * factor
-            infinite = bool(aligned.infinite[cell])
-            counts[cell] = bound if infinite else (max if place == 0 else min)(int(counts[cell]), bound)
-        sides.append(Fixed.of_counts(counts, aligned.decimals))
-    return replace(attacker, lower=sides[0], upper=sides[1])

@@ -1,13 +1,14 @@
 """Classes of all cells together: leaves have classes of their own, and the class of a total is the sum of these.
 
-Classes that were drawn cell by cell would be intersected over the relations: a total lies in its class and in the sum of
-the classes of its parts. Where leaves alone are drawn, and totals have the sums of their ends, every table whose leaves
-lie in their classes has all its cells in theirs, so that relations narrow nothing (docs/mathematics.md, *Concealed
-levels*).
+Classes that were drawn cell by cell would be intersected over the relations: a total lies in its class and in the sum
+of the classes of its parts. Where leaves alone are drawn, and totals have the sums of their ends, every table whose
+leaves lie in their classes has all its cells in theirs, so that relations narrow nothing (docs/mathematics.md,
+*Concealed levels*).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -163,9 +164,7 @@ def _select(cells: NDArray[np.bool_]) -> sp.csr_array:
     return sp.csr_array((np.ones(len(places), dtype=np.int64), (places, places)), shape=(len(cells), len(cells)))
 
 
-def _follow(
-    relations: Relations, values: NDArray[np.int64], concealed: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _follow(relations: Relations, values: NDArray[np.int64], concealed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the cells whose class follows from others, because it is the only one in a relation that is not known."""
     open_ = sp.csr_array(abs(relations.matrix) > 0, dtype=np.int64)
     known = concealed.copy()
@@ -182,4 +181,4 @@ def _follow(
 def sum_exactly(matrix: sp.csr_array, ends: NDArray[np.object_]) -> NDArray[np.object_]:
     """Return the product of a matrix of whole numbers with whole numbers of any length, ``(m,)``."""
     terms, starts = matrix.data.astype(object) * ends[matrix.indices], matrix.indptr.tolist()
-    return np.array([sum(terms[a:b].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)], dtype=object)
+    return np.array([sum(terms[a:b].tolist()) for a, b in itertools.pairwise(starts)], dtype=object)

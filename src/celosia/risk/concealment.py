@@ -1,9 +1,9 @@
 r"""Levels that tell nothing of contributions: values fall into classes, and all values of a class have its levels.
 
 A level of a rule is a part of the largest contribution, so a range that is as narrow as levels allow tells it by its
-width. Here the range of a sensitive cell is that of its class. Ends and width of the range depend on the class alone, and
-levels that a reader takes off again are padding around it: he is left with the whole class, whatever he knows of rule
-and mechanism. Classes of all cells fit together, and a reader who knows all of them is one of the attackers
+width. Here the range of a sensitive cell is that of its class. Ends and width of the range depend on the class alone,
+and levels that a reader takes off again are padding around it: he is left with the whole class, whatever he knows of
+rule and mechanism. Classes of all cells fit together, and a reader who knows all of them is one of the attackers
 (docs/mathematics.md, *Concealed levels*).
 """
 
@@ -73,9 +73,7 @@ def conceal_levels(risk: Risk, secret: int, among: NDArray[np.bool_] | None = No
     levels, decimals = _open_levels(risk)
     unit = 10 ** (decimals - table.decimals)
     while shares is not None:  # a total whose parts are not concealed has other classes
-        drawn = draw_boxes(
-            table.relations, values, allowed, shares, lambda leaf: draw_start(secret, table.label(leaf))
-        )
+        drawn = draw_boxes(table.relations, values, allowed, shares, lambda leaf: draw_start(secret, table.label(leaf)))
         asked = {cell: _pad(risk, drawn, cell) for cell in np.flatnonzero(allowed).tolist()}
         short = [
             cell for cell, ends in asked.items() if not _suffices(ends, cell, int(values[cell]), levels, unit, risk)
@@ -124,7 +122,7 @@ def tell_classes(attacker: Attacker, classes: ClassBoxes, risk: Risk, cells: NDA
         Fixed.of_counts(np.where(cells, most - value, 0), decimals),
         Fixed(np.zeros(len(value), dtype=np.int64)),
     )
-    return replace(both, levels=own)
+    return replace(both, levels=own, told_classes=True)
 
 
 def draw_start(secret: int, name: str) -> float:

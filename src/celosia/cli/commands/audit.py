@@ -35,6 +35,8 @@ from celosia.errors import pluralise
 from celosia.job.pipeline import assess_source
 from celosia.job.source import JobSource, read_source
 from celosia.pattern.csv.file import read_release
+from celosia.pattern.release import Release
+from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 from celosia.table.cell_names import find_cells
 from celosia.table.fixed import Fixed

@@ -28,6 +28,11 @@ _AFRESH = (
     "Levels are concealed by a secret that was drawn afresh: give it (`secret`) whenever this table is published "
     "again. Two draws leave readers two thirds of a range on average, and next to nothing of some."
 )
+_KEPT = "Levels of {} are not concealed: they are no part of the value, or attackers know too much of it."
+_TIED = (
+    "Who guesses the classes of all cells comes closer than promised to {}: cells that must be shown, or are known, "
+    "tie them together."
+)
 
 
 def draw_secret(method: Method) -> tuple[Method, tuple[str, ...]]:
@@ -61,10 +66,10 @@ def conceal(risk: Risk, method: Method, run: Run) -> tuple[Risk, tuple[str, ...]
     kept = int((risk.sensitive & ~found.concealed).sum())
     if kept:
         few = pluralise(kept, "sensitive cell")
-        said.append(f"Levels of {few} are not concealed: they are no part of the value, or attackers know too much of it.")
+        said.append(_KEPT.format(few))
     if lost:
         few = pluralise(lost, "sensitive cell")
-        said.append(f"Who guesses the classes of all cells comes closer than promised to {few}: what must be shown, or is known, ties them.")
+        said.append(_TIED.format(few))
     return found.risk, tuple(said)
 
 
@@ -89,7 +94,9 @@ def _ask_for_less(found: ConcealedRisk, risk: Risk, run: Run) -> tuple[Concealed
         counts = levels.lower.counts.copy(), levels.upper.counts.copy()
         for side in counts:
             side[here] = 0
-        less = replace(levels, lower=replace(levels.lower, counts=counts[0]), upper=replace(levels.upper, counts=counts[1]))
+        less = replace(
+            levels, lower=replace(levels.lower, counts=counts[0]), upper=replace(levels.upper, counts=counts[1])
+        )
         attackers[place] = replace(attackers[place], levels=less)
     return replace(found, risk=replace(found.risk, attackers=tuple(attackers))), len(np.unique(wanted.cells[lost]))
 
