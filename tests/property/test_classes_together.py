@@ -162,3 +162,56 @@ def test_tables_with_negative_values_are_protected_as_before(*, negative: bool) 
         result = cz.protect(risk, cz.Intervals(levels="sliding", conceal=True, secret=3))
     assert result.safe
     assert any("not concealed" in note for note in result.notes) == negative
+
+
+def test_the_splitting_method_conceals_levels_too() -> None:
+    """It knows one attacker: ranges are widened for readers of classes when they are placed."""
+    draw = random.Random(3)  # noqa: S311
+    lines = [
+        (f"a{i}", f"b{j}", f"c{k}", draw.randint(10_000, 999_999))
+        for i in range(4)
+        for j in range(3)
+        for k in range(3)
+        for _ in range(draw.choice([1, 2, 3, 5, 6]))
+    ]
+    firms = pd.DataFrame(lines, columns=["a", "b", "c", "v"]).assign(firm=range(len(lines)))
+    table = cz.tabulate(firms, by=["a", "b", "c"], value="v", respondent="firm", contributions=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        risk = cz.assess(table, cz.PPercent(10), cost="unity")
+        result = cz.protect(risk, cz.Intervals(levels="sliding", conceal=True, secret=3, search="splitting"), gap=0.01)
+    assert result.safe
+    assert not cz.guesses(result).broken
+
+
+def test_results_know_nothing_of_readers() -> None:
+    """Attackers, audits and certificates are those of the risk, with respondents who came too close."""
+    firms = draw_firms(4, 2, [1, 2, 5])
+    table = cz.tabulate(firms, by=["region", "kind"], value="v", respondent="firm")
+    risk = cz.assess(table, cz.PPercent(10), cost="unity")
+    assert risk.respondents
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = cz.protect(risk, cz.Intervals(levels="sliding", conceal=True, secret=4), time_limit=20)
+    assert result.safe
+    for one in (result.risk, result.audit.risk):
+        assert one.attackers[0].name == risk.attackers[0].name
+        assert not any(attacker.told_classes for attacker in one.attackers)
+    assert len(result.audit.systems) == len(result.audit.risk.attackers)
+    assert cz.audit(result).safe
+    assert cz.certify(result.audit).safe
+
+
+def test_classes_are_read_off_ranges_without_the_secret() -> None:
+    risk = assess(draw_firms(5, 2, [1, 2, 5]), cz.PPercent(10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = cz.protect(risk, cz.Intervals(conceal=True, secret=5), time_limit=20)
+    release = cz.publish(result)
+    told = {guess.cell: guess for guess in cz.guesses(release, risk, concealed=True, secret=5) if guess.promised_width}
+    read = {guess.cell: guess for guess in cz.guesses(release, risk, concealed=True) if guess.promised_width}
+    assert told.keys() == read.keys() == set(np.flatnonzero(risk.sensitive).tolist())
+    for cell, guess in told.items():
+        assert guess.kind == read[cell].kind == "together"
+        assert guess.truth_hit
+        assert guess.kept
