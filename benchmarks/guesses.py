@@ -29,7 +29,7 @@ from celosia.risk.classes import classes_of
 from celosia.risk.risk import Risk
 
 _DIGITS = 1e-4
-_SECONDS, _GAP = 20.0, 0.01
+_SECONDS, _GAP = 300.0, 0.01
 _REACH = 4
 """How far values may be moved, in widths of the largest levels."""
 
@@ -73,7 +73,7 @@ def guesses(*, smoke: bool) -> list[Row]:
         return [_compare("a drawn table", [_draw(0)], *_METHODS[1])]
     tables = {"ten drawn tables of 30 cells": [_draw(seed) for seed in range(10)]}
     tables["a drawn table of 861 cells"] = [_draw(1, 40, 20)]
-    for name in filter(is_there, ("tau-ARGUS 2-D", "survey 3-D", "demo")):
+    for name in filter(is_there, ("tau-ARGUS Size x Region", "tau-ARGUS 2-D", "demo")):
         tables[name] = [replace(risk_of(name, outsiders=True), respondents=())]
     return [_compare(name, risks, *how) for name, risks in tables.items() for how in _METHODS]
 

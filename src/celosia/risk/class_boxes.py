@@ -20,6 +20,9 @@ from celosia.risk.classes import WIDEST_SHARE, Classes
 from celosia.risk.risk import LevelShares
 from celosia.table.relations import Relations
 
+_SHORT = 2.0**62
+"""Sums below this are exact in 64 bits."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassBoxes:
@@ -180,5 +183,8 @@ def _follow(relations: Relations, values: NDArray[np.int64], concealed: NDArray[
 
 def sum_exactly(matrix: sp.csr_array, ends: NDArray[np.object_]) -> NDArray[np.object_]:
     """Return the product of a matrix of whole numbers with whole numbers of any length, ``(m,)``."""
+    largest = abs(matrix) @ np.abs(ends.astype(np.float64))
+    if not len(largest) or float(largest.max()) < _SHORT:
+        return np.asarray(matrix @ ends.astype(np.int64)).astype(object)
     terms, starts = matrix.data.astype(object) * ends[matrix.indices], matrix.indptr.tolist()
     return np.array([sum(terms[a:b].tolist()) for a, b in itertools.pairwise(starts)], dtype=object)

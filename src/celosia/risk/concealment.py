@@ -63,13 +63,12 @@ def conceal_levels(risk: Risk, secret: int, among: NDArray[np.bool_] | None = No
     """
     table, shares = risk.table, risk.shares
     values = table.amounts.counts
-    allowed = risk.sensitive & (values >= 0)
+    allowed = np.asarray(risk.sensitive & (values >= 0), dtype=bool)
+    allowed &= np.zeros(len(risk), dtype=bool) if shares is None else shares.width > 0
     if among is not None:
         allowed &= among
-    if shares is None:
-        allowed[:] = False
-    else:
-        allowed &= [classes_of(shares, cell) is not None for cell in range(len(risk))]
+    for cell in np.flatnonzero(allowed).tolist():
+        allowed[cell] = shares is not None and classes_of(shares, cell) is not None
     levels, decimals = _open_levels(risk)
     unit = 10 ** (decimals - table.decimals)
     while shares is not None:  # a total whose parts are not concealed has other classes
