@@ -163,9 +163,8 @@ class PerturbationModel:
             labels = list_items([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
             enough = np.array([round_up(int(needed[small].max()))], dtype=object)
             text = Fixed.of_counts(enough, self.decimals).texts()[0]
-            raise InfeasibleError.one(
-                "reach", f"cannot protect {labels}.", f"A reach of {text} could; or move them less."
-            )
+            less = "conceal no levels" if self.method.conceal else "move them less"
+            raise InfeasibleError.one("reach", f"cannot protect {labels}.", f"A reach of {text} could; or {less}.")
 
     def most(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how far up and down values may move, to which side soever, ``(n,)`` each; frozen ones do not."""
