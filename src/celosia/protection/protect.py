@@ -233,7 +233,7 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
     asked = method.apply_to(risk)
-    aimed, more = conceal(asked, method)
+    aimed, more = conceal(asked, method, run)
     run = replace(run, keeper=session.keeper)
     try:
         found = _run_in_time(lambda timed: session.run(lambda warm: engine(aimed, method, warm), aimed, timed), run)
@@ -242,7 +242,7 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
         raise
     found = session.close(found)
     if aimed is not asked:
-        found = restore_levels(found, asked)
+        found = restore_levels(found, asked, aimed)
     return replace(found, notes=(*found.notes, *said, *more, *risk.respondent_notes(run.integer)))
 
 

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, list_items, round_up
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.offers import offer_perturbation
+from celosia.protection.engine.modes.offers import modes_of_all_cells, offer_perturbation
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.perturbation.method import Perturb
 from celosia.risk.risk import SHOW, Risk
@@ -164,9 +163,8 @@ class PerturbationModel:
             labels = list_items([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
             enough = np.array([round_up(int(needed[small].max()))], dtype=object)
             text = Fixed.of_counts(enough, self.decimals).texts()[0]
-            raise InfeasibleError.one(
-                "reach", f"cannot protect {labels}.", f"A reach of {text} could; or move them less."
-            )
+            less = "conceal no levels" if self.method.conceal else "move them less"
+            raise InfeasibleError.one("reach", f"cannot protect {labels}.", f"A reach of {text} could; or {less}.")
 
     def most(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how far up and down values may move, to which side soever, ``(n,)`` each; frozen ones do not."""

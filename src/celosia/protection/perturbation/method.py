@@ -54,9 +54,14 @@ class Perturb(Method):
     decimals
         The decimals of published values; by default those of the table. No fewer than these.
     secret
-        The seed of random sides, which must stay secret; by default drawn afresh. The result's method knows it.
+        The seed of random sides and of concealed levels, which must stay secret; by default drawn afresh. The result's
+        method knows it. With concealed levels use the same one again whenever the table is published again.
     zeros_known
         Every attacker knows which cells are zero.
+    conceal
+        Move every sensitive cell to the end of a class of values, drawn from the secret, so that who undoes moves by
+        levels learns the class and no more. Levels must be parts of contributions or of the value, as those of rules
+        are. The reach must leave room for classes; *What can be guessed* in the documentation has what that promises.
     """
 
     name = "perturb"
@@ -72,6 +77,7 @@ class Perturb(Method):
     decimals: int | None = None
     secret: int | None = None
     zeros_known: bool = False
+    conceal: bool = False
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -93,7 +99,14 @@ class Perturb(Method):
             found.add("decimals", f"must lie between 0 and {MOST_DECIMALS}, not {self.decimals}.")
         if self.secret is not None and self.secret < 0:
             found.add("secret", "must be zero or more.")
+        if self.conceal and self.move is not None:
+            found.add("move", "and conceal are both given.", "Readers who know how far cells are moved undo it.")
         found.raise_as(SpecError)
+
+    @property
+    def conceals_levels(self) -> bool:
+        """Whether levels are concealed, so that moves tell nothing of contributions."""
+        return self.conceal
 
     @property
     def wishes(self) -> Wishes:
