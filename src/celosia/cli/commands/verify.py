@@ -99,7 +99,7 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
     if "respondents" in result.compared:
         rules = "; ".join(result.respondents)
-        yield f"The contributors of the problem attacked the release again: none comes too close to another ({rules})."
+        yield f"Tables show that no contributor of the problem comes too close to another ({rules})."
     if result.unasked is not None:
         yield result.unasked
     yield from (f"It is about this {name}." for name in result.compared if name in _NOT_COMPARED)

@@ -164,7 +164,7 @@ def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks
     if width.best is not None:
         start = ends_of(width.modes, width.best)
     search = searches.open(modes)
-    search.learn([_cut_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
+    search.learn([_cut_of_ends(cut, n, same) for cut in width.cuts], bound, start)
     searches.finish(search)
     return searches.read(search)
 

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, list_items, round_up
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.offers import offer_perturbation
+from celosia.protection.engine.modes.offers import modes_of_all_cells, offer_perturbation
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.perturbation.method import Perturb
 from celosia.risk.risk import SHOW, Risk

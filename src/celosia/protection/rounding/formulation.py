@@ -25,9 +25,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import SpecError
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.offers import offer_rounding
+from celosia.protection.engine.modes.offers import modes_of_all_cells, offer_rounding
 from celosia.protection.engine.problem import ColumnRequirements, ProtectionProblem
 from celosia.protection.rounding.method import Round
 from celosia.risk.risk import Risk
