@@ -225,8 +225,8 @@ class AdjustmentSearch:
         """Choose sides in a tree of relaxations with side patterns, where these are not too many.
 
         Where levels are equal, the tree of the mirrored problem has half the nodes; it is taken if its root proves as
-        much. Where they differ and the table is no network, the solver's tree is better in the end, and takes over after
-        a few nodes.
+        much. Where they differ and the table is no network, the solver's tree is better in the end, and takes over
+        after a few nodes.
         """
 
         def enough(bound: float) -> bool:
