@@ -74,15 +74,21 @@ class LazyRequirements:
     def cuts_from_oracle(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Ask the oracle about a pattern; add violated requirements and return cuts that separate it.
 
+        Requirements that wait come first (`celosia.protection.engine.patterns.waiting`).
         Where the pattern satisfies what was added, the oracle is asked again: requirements in which several cells move
         together come last. Where doubles find nothing against the pattern even so, it gets a no-good cut that bounds
         must not use.
         """
-        found = self._incumbent
+        found, x = self._incumbent, pattern.astype(np.float64)
+        while (called := self._relaxation.call_missed(x)) is not None:
+            self.newest = called
+            cuts = separate_pattern(called, x, lambda: None)
+            if cuts:
+                self._relaxation.master.add(cuts)
+                return cuts
         while self._extend is not None and (extension := self._extend(pattern)) is not None:
             found.freeze(unless=extension.necessary)
             self._add(extension)
-            x = pattern.astype(np.float64)
             cuts = hiding_cuts(found.problem.forced & ~pattern) or separate_pattern(self.newest, x, lambda: None)
             if not cuts and not bool((extension.before < 0).any()):
                 cuts = no_good_cuts(found.problem, pattern, np.zeros(0, dtype=np.int64))

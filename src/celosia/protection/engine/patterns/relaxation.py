@@ -18,6 +18,7 @@ from celosia.protection.engine.cuts.zero_half import zero_half_cuts
 from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
 from celosia.protection.engine.master import CutPool, Master, Point
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.waiting import choose_worst, find_hardest
 from celosia.protection.engine.stop import Stop
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.backend import Backend
@@ -55,6 +56,8 @@ class Relaxation:
         Its last solution.
     is_complete
         Whether no cut separates it.
+    waiting
+        Requirements that are separated only once a point misses them.
     """
 
     def __init__(
@@ -63,7 +66,8 @@ class Relaxation:
         self._incumbent, self._stop, self._parameters = incumbent, stop, parameters
         problem = incumbent.problem
         self.pool = CutPool()
-        self.separator = self._presolve(Separator.of(problem, backend, parameters.cuts))
+        self.separator = self._presolve(Separator.of(problem, backend, parameters.cuts).without_implied_sides())
+        self.waiting = self.separator.sides.take(np.zeros(0, dtype=np.int64))
         self.master = Master(_program(problem), backend, self.pool)
         self.point = self._point_without_cuts
         self.is_complete = False
@@ -77,6 +81,29 @@ class Relaxation:
     def separates_in_kernel(self) -> bool:
         """Whether fractional points are separated in kernel coordinates."""
         return self._kernel is not None
+
+    def separate_lazily(self) -> None:
+        """Separate by the hardest attackers of every sensitive cell; the others wait until a point misses them."""
+        hardest = find_hardest(self.separator, self._parameters.first_attackers)
+        self.waiting = self.separator.sides.take(~hardest)
+        self.separator = replace(self.separator, sides=self.separator.sides.take(hardest), sparing=True)
+
+    def call_missed(self, x: NDArray[np.float64]) -> Separator | None:
+        """Let requirements that wait, and that a point misses, wait no longer; return the separator of these alone.
+
+        Of every side of a cell those come first that are missed by most. None where the point misses nothing that
+        waits.
+        """
+        if not len(self.waiting):
+            return None
+        missed = replace(self.separator, sides=self.waiting).measure_shortfall(x)
+        called = choose_worst(self.waiting, missed, self._parameters.more_attackers)
+        if not bool(called.any()):
+            return None
+        new = self.waiting.take(called)
+        self.waiting = self.waiting.take(~called)
+        self.separator = replace(self.separator, sides=self.separator.sides.join(new))
+        return replace(self.separator, sides=new)
 
     def _presolve(self, everything: Separator) -> Separator:
         """Return the separator without requirements that the forced cells meet, as far as there is time to tell."""
@@ -102,8 +129,11 @@ class Relaxation:
         everything = Separator.of(problem, self.separator.backend, self._parameters.cuts)
         was = before[everything.sides.requirements]
         new = replace(everything, sides=everything.sides.take(was < 0))  # forced cells miss most of them
-        kept = np.isin(_keys(everything.sides, was), _keys(self.separator.sides, self.separator.sides.requirements))
-        kept |= was < 0
+        keys = _keys(everything.sides, was)
+        kept = np.isin(keys, _keys(self.separator.sides, self.separator.sides.requirements)) | (was < 0)
+        waits = np.isin(keys, _keys(self.waiting, self.waiting.requirements)) & ~kept
+        self.waiting = everything.sides.take(waits)
+        everything = replace(everything, sparing=self.separator.sparing)
         self._incumbent.force(problem.forced[: len(self._incumbent.problem)])
         self.separator = replace(everything, sides=everything.sides.take(kept))
         return new
@@ -139,7 +169,7 @@ class Relaxation:
             self._incumbent.raise_bound(point.bound)
             history.append(point.bound)
             self.fix_by_reduced_costs()
-            added = self.add_violated_cuts(point.x, integer=False, deep=deep)
+            added = self.add_violated_cuts(point.x, integer=False, deep=deep) or self._add_cuts_of_called(point.x)
             if zero_half and not self._stop.reached and (self._kernel is None or added < p.cuts_a_round):
                 added += self.master.add(zero_half_cuts(*self.master.inside, point.x, p))
             self.is_complete = not added
@@ -151,6 +181,13 @@ class Relaxation:
                 self.master.purge(p.patience)
             if self._stop.clock.seconds > until or self._is_tailing_off(history, rounds):
                 return
+            if len(self.waiting) and self._is_tailing_off(history, 1):
+                self._add_cuts_of_called(point.x)
+
+    def _add_cuts_of_called(self, x: NDArray[np.float64]) -> int:
+        """Add cuts of requirements that have waited until now, and that a point misses; return how many."""
+        called = self.call_missed(x)
+        return 0 if called is None else self.master.add(called.separate(x, check=self._stop.check).cuts)
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""

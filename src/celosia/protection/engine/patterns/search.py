@@ -30,6 +30,7 @@ from celosia.protection.engine.patterns.oracle import LazyRequirements
 from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
 from celosia.protection.engine.patterns.relaxation import Relaxation
 from celosia.protection.engine.patterns.tree_search import TreeSearch
+from celosia.protection.engine.patterns.waiting import has_alternatives
 from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
@@ -114,6 +115,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.incumbent: PatternIncumbent = found
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
+        if self._has_many_attackers:
+            relaxation.separate_lazily()
+            lazy.newest = relaxation.separator
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
             relaxation.separate_in_kernel(coordinates)
         self._heuristics = heuristics = PrimalHeuristics(
@@ -135,6 +139,16 @@ class PatternSearch(BranchAndCut[np.bool_]):
         n, d = coordinates.combinations.shape
         required, p = len(np.unique(self.relaxation.separator.sides.columns)), self._parameters
         return bool(required <= p.most_required * d and d <= p.most_freedom * n)
+
+    @property
+    def _has_many_attackers(self) -> bool:
+        """Whether requirements of attackers wait until they are missed: the problem is a large network, with several.
+
+        Where a cell need not be hidden nothing waits: what it must keep if it is hidden counts from the first.
+        """
+        separator = self.relaxation.separator
+        certain = bool(self.problem.forced[separator.sides.columns].all())
+        return certain and self._has_many_subproblems and separator.is_network and has_alternatives(separator.sides)
 
     @property
     def problem(self) -> ProtectionProblem:
