@@ -17,6 +17,7 @@ import benchmarks.attackers
 import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints
+import benchmarks.guesses
 import benchmarks.intervals
 import benchmarks.real
 import benchmarks.respondents

@@ -2,7 +2,7 @@
 
 python -m benchmarks.attackers PROBLEM      one measurement, in a process of its own
 
-A table of 100 x 100 cells with its totals, of which one percent are sensitive at random and must be protected by a tenth
+A table of 100 x 100 cells with its totals, of which one percent are sensitive and must be protected by a tenth
 of their value. Every attacker knows 0 <= y <= 11 a, a part of the cells more closely, each within a share of its own,
 and some cells of his own exactly (Salazar 2002, section 3).
 """

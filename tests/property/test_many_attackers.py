@@ -57,11 +57,11 @@ def test_a_search_that_ends_with_its_first_pattern_has_forgotten_nobody(seed: in
     risk = draw_problem(14, 0.05, 12, seed)
     problem, backend = problem_of(risk, integer=None), backends()[0]
     search = PatternSearch(problem, backend, backend, Clock(None), parameters=LAZY)
-    assert len(search.relaxation.waiting) > len(search.separator.sides)
+    assert len(search.waiting) > len(search.separator.sides)
     search.run(1.0)
     pattern = search.incumbent.pattern
     assert pattern is not None
-    assert len(search.relaxation.waiting) > 0
+    assert len(search.waiting) > 0
     assert not len(Separator.of(problem, backend).find_missed(pattern))
 
 

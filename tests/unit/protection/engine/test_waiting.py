@@ -23,7 +23,7 @@ def separator(attackers: int = 5, seed: int = 0) -> Separator:
 
 
 def sides(*given: tuple[int, int, bool]) -> SideRequirements:
-    """Return sides of level 1 by column, attacker and whether it slides, up; sliding ones are followed by those down."""
+    """Return sides of level 1 by column, attacker and whether it slides, up; sliding ones have both."""
     each = [(*side, upward) for side in given for upward in ((True, False) if side[2] else (True,))]
     columns, attackers, sliding, upward = (np.array(part) for part in zip(*each, strict=True))
     return SideRequirements(np.arange(len(each)), columns, attackers, upward, np.ones(len(each)), sliding)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.patterns.oracle import LazyRequirements
-    from celosia.protection.engine.patterns.relaxation import Relaxation
     from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.stop import Stop
     from celosia.protection.engine.subproblems.requirements import SideRequirements
 else:
@@ -73,7 +73,7 @@ class PrimalHeuristics:
         self,
         incumbent: PatternIncumbent,
         stop: Stop,
-        relaxation: Relaxation,
+        relaxation: Relaxation[Separator],
         requirements: LazyRequirements,
         seed: int,
         parameters: HeuristicParameters = PARAMETERS.heuristics,
@@ -210,7 +210,8 @@ class PrimalHeuristics:
         """
         separator = self._relaxation.separator
         one = Separator.of(
-            unite_attackers(separator.problem, separator.sides.join(self._relaxation.waiting)), separator.backend
+            unite_attackers(separator.problem, separator.sides.join(self._requirements.waiting.sides)),
+            separator.backend,
         )
         sides = split_sliding_levels(one.sides, one.builder)
         sides = sides.take(np.argsort(-sides.levels, kind="stable"))

@@ -9,6 +9,7 @@ all.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,58 @@ from celosia.tolerance import HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.cuts.separation import Separator
+    from celosia.protection.engine.parameters import EngineParameters
+    from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.subproblems.requirements import SideRequirements
+
+
+class WaitingRequirements:
+    """The requirements of a relaxation that are separated only once a point misses them.
+
+    Parameters
+    ----------
+    relaxation
+        Separates by the others.
+    parameters
+        How many are separated at first, and how many are called.
+
+    Attributes
+    ----------
+    sides
+        Those that wait; none before `separate_lazily`.
+    """
+
+    def __init__(self, relaxation: Relaxation[Separator], parameters: EngineParameters) -> None:
+        self._relaxation, self._parameters = relaxation, parameters
+        self.sides = relaxation.separator.sides.take(np.zeros(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.sides)
+
+    def separate_lazily(self) -> None:
+        """Separate by the hardest attackers of every sensitive cell; the others wait until a point misses them."""
+        separator = self._relaxation.separator
+        hardest = find_hardest(separator, self._parameters.first_attackers)
+        self.sides = separator.sides.take(~hardest)
+        self._relaxation.separator = replace(separator, sides=separator.sides.take(hardest), sparing=True)
+
+    def call_missed(self, x: NDArray[np.float64]) -> Separator | None:
+        """Let requirements that wait, and that a point misses, wait no longer; return the separator of these alone.
+
+        Of every side of a cell those come first that are missed by most. None where the point misses nothing that
+        waits.
+        """
+        if not len(self):
+            return None
+        separator = self._relaxation.separator
+        missed = replace(separator, sides=self.sides).measure_shortfall(x)
+        called = choose_worst(self.sides, missed, self._parameters.more_attackers)
+        if not bool(called.any()):
+            return None
+        new = self.sides.take(called)
+        self.sides = self.sides.take(~called)
+        self._relaxation.separator = replace(separator, sides=separator.sides.join(new))
+        return replace(separator, sides=new)
 
 
 def has_alternatives(sides: SideRequirements) -> bool:
