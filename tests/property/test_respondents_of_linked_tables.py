@@ -9,6 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from tests.oracles.examples import few_and_many
 from tests.oracles.respondent_oracle import exposed
+from tests.property.test_respondents_of_sums import sums_of
 
 import celosia as cz
 
@@ -45,9 +46,8 @@ def by_scipy(
 ) -> set[str]:
     """Return who is exposed, from records and labels: unknown are the amounts of firms in joint cells."""
     used = [name for name in DIMENSIONS if any(name in names for names in by)]
-    contributions = {
-        (key[:-1], key[-1]): float(amount) for key, amount in frame.groupby([*used, "firm"])["turnover"].sum().items()
-    }
+    summed = sums_of(frame, (*used, "firm"), "turnover")
+    contributions = {(key[:-1], key[-1]): float(amount) for key, amount in summed.items()}
     joint = {leaf for leaf, _ in contributions}
     places = [[axis.name for axis in table.axes].index(name) for name in used]
     labels = [tuple(table.labels(axis)[cell] for axis in places) for cell in range(len(table))]

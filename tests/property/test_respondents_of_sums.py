@@ -38,6 +38,15 @@ def records_of(seed: int) -> pd.DataFrame:
     return frame
 
 
+def sums_of(frame: pd.DataFrame, keys: tuple[str, ...], value: str) -> dict[tuple[str, ...], int]:
+    """Return the sum of a column by others."""
+    found: dict[tuple[str, ...], int] = {}
+    for line in frame.to_dict("records"):
+        key = tuple(str(line[name]) for name in keys)
+        found[key] = found.get(key, 0) + int(line[value])
+    return found
+
+
 def has_several(frame: pd.DataFrame, firms: int) -> bool:
     """Return whether there are so many firms, and more than one row and column."""
     return len(set(frame["firm"])) >= firms and min(len(set(frame["row"])), len(set(frame["column"]))) > 1
@@ -57,10 +66,10 @@ def by_scipy(
     frame: pd.DataFrame, table: cz.Table, pattern: cz.Pattern, rule: cz.PPercent | cz.PriorPosterior
 ) -> set[tuple[tuple[str, ...], str]]:
     """Return whom a release exposes to whom, from records and labels: a cell is the sum of its records' amounts."""
-    contributions = {}
+    contributions: dict[tuple[tuple[str, ...], str], float] = {}
     for name in PARTS:
-        for key, amount in frame.groupby(["row", "column", "firm"])[name].sum().items():
-            contributions[(name, *key[:2]), key[2]] = float(amount)
+        for (row, column, firm), amount in sums_of(frame, ("row", "column", "firm"), name).items():
+            contributions[(name, row, column), firm] = float(amount)
     leaves = {leaf for leaf, _ in contributions}
     labels = [
         (table.variables[table.variable[cell]], *(table.labels(axis)[cell] for axis in range(len(table.axes))))
@@ -85,8 +94,8 @@ def names_of(frame: pd.DataFrame, table: cz.Table) -> dict[int, str]:
     assert said is not None
     own: dict[str, dict[tuple[str, str, str], int]] = {}
     for name in ("turnover", *PARTS):
-        for key, amount in frame.groupby(["row", "column", "firm"])[name].sum().items():
-            own.setdefault(key[2], {})[(name, *key[:2])] = int(amount)
+        for (row, column, firm), amount in sums_of(frame, ("row", "column", "firm"), name).items():
+            own.setdefault(firm, {})[name, row, column] = amount
     named: dict[int, str] = {}
     for number in np.unique(said.respondent).tolist():
         seen = {}
@@ -155,8 +164,7 @@ def test_contributions_to_sums_are_left_out_and_their_cells_are_no_leaves() -> N
 def test_what_does_not_add_up_respondent_by_respondent_is_not_asked() -> None:
     """Cells add up, as they must; but one firm's turnover is the other's."""
     frame = pd.concat([simple(), simple().assign(firm=list("efgh"))], ignore_index=True)
-    frame.loc[0, "turnover"] += 1
-    frame.loc[4, "turnover"] -= 1
+    frame["turnover"] += np.array([1, 0, 0, 0, -1, 0, 0, 0])
     risk = cz.assess(table_of(frame), cz.PPercent(20))
     assert risk.respondents == ()
     assert "several leaf cells" in risk.unasked

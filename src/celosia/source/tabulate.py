@@ -150,9 +150,9 @@ def tabulate(
     linked = link(tables, relations=relations)
     if numbers is None or len(grids) == 1 or linked.contributions is None or linked.links is None:
         return linked
-    amounts = [_weigh(records.amounts.get(name), records.weight, len(grids[0].leaf), name) for name in request_.values]
+    weighed = [_weigh(records.amounts.get(name), records.weight, len(grids[0].leaf), name) for name in request_.values]
     leaves = [grid.leaf_place[grid.leaf] for grid in grids]
-    return keep_joint_contributions(linked, leaves, [(weighted, own) for _, weighted, own in amounts], *numbers)
+    return keep_joint_contributions(linked, leaves, [(weighted, own) for _, weighted, own in weighed], *numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ def open_joint_cells(table: Table, release: Release) -> tuple[Table, Release]:
     more = len(joint) - len(table)
     if not more:
         return table, release
-    ends = [
+    published, lower, upper = (
         Fixed(np.concatenate([side.counts, np.full(more, nothing)]), side.decimals)
         for side, nothing in ((release.published, 0), (release.lower, -INFINITE), (release.upper, INFINITE))
-    ]
+    )
     status = np.concatenate([release.status, np.full(more, HIDDEN)])
-    return joint, Release(Labels.of_table(joint), status, *ends, release.library)
+    return joint, Release(Labels.of_table(joint), status, published, lower, upper, release.library)

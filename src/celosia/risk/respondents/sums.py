@@ -67,17 +67,16 @@ def _find_sums(table: Table, leaf: NDArray[np.bool_]) -> tuple[NDArray[np.int64]
     """Return the relations in which a leaf cell is the sum of other leaf cells, and that cell of each."""
     matrix = table.relations.matrix
     apart = sp.csr_array(matrix != 0).astype(np.int64) @ (~leaf).astype(np.int64)
-    rows, sums = [], []
-    for row in np.flatnonzero((apart == 0) & (table.relations.right == 0)).tolist():
-        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        cells, numbers = matrix.indices[part], matrix.data[part]
-        for sign in (1, -1):
-            alone = np.flatnonzero(numbers == sign)
-            if len(alone) == 1 and bool((np.delete(numbers, alone) == -sign).all()):
-                rows.append(row)
-                sums.append(int(cells[alone[0]]))
-                break
-    return np.array(rows, dtype=np.int64), np.array(sums, dtype=np.int64)
+    rows = np.flatnonzero((apart == 0) & (table.relations.right == 0) & (np.diff(matrix.indptr) > 1))
+    part = sp.csr_array(matrix[rows])
+    row, numbers = np.repeat(np.arange(len(rows)), np.diff(part.indptr)), part.data
+    many = [np.bincount(row, weights=numbers == sign, minlength=len(rows)) for sign in (1, -1)]
+    simple = many[0] + many[1] == np.diff(part.indptr)  # all coefficients are 1 or -1
+    sums = np.full(len(rows), -1, dtype=np.int64)
+    for sign, alone in ((-1, many[1] == 1), (1, many[0] == 1)):
+        entry = np.flatnonzero((numbers == sign) & (alone & simple)[row])
+        sums[row[entry]] = part.indices[entry]
+    return rows[sums >= 0], sums[sums >= 0]
 
 
 def _hand_down_claims(

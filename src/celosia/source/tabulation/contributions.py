@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.source.tabulation.groups import Groups
 from celosia.table.statistics import Contributions, JointContributions
 from celosia.table.table import Table
+from celosia.tolerance import LARGEST_COUNT
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -96,8 +97,11 @@ def keep_joint_contributions(
     assert links is not None  # noqa: S101
     joint = np.zeros(len(respondent), dtype=np.int64)
     for own in leaves:
-        joint = np.unique(joint * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64)
-    first = np.unique(joint, return_index=True)[1]
+        many = int(own.max(initial=0)) + 1
+        if (int(joint.max(initial=0)) + 1) * many >= LARGEST_COUNT:
+            joint = np.unique(joint, return_inverse=True)[1].astype(np.int64)
+        joint = joint * many + own
+    _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
     kept = []
     for number, (amount, decimals) in enumerate(amounts):
         places = [links.places[k * len(amounts) + number] for k in range(len(leaves))]
