@@ -13,6 +13,7 @@ import argparse
 
 import benchmarks.adjustment
 import benchmarks.assessment
+import benchmarks.attackers
 import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints

@@ -54,12 +54,14 @@ def left_of_all(result: cz.Protection) -> list[tuple[int, float, float]]:
     frame = risk.table.to_frame()
     leaves = [k for k in range(len(risk)) if frame["region"][k] in REGIONS and frame["kind"][k].startswith("k")]
     sums = np.array([[_is_part(frame, leaf, cell) for leaf in leaves] for cell in range(len(risk))], dtype=float)
-    values, shares = risk.table.amounts.floats, risk.shares
+    values, shares, method = risk.table.amounts.floats, risk.shares, result.method
     assert shares is not None
+    assert isinstance(method, cz.Intervals)
+    assert method.secret is not None
     sensitive = np.flatnonzero(risk.sensitive).tolist()
     width = {leaf: max([shares.width[c] for c in sensitive if sums[c, k]], default=0) for k, leaf in enumerate(leaves)}
     classes = {
-        leaf: draw_class(int(values[leaf]), width[leaf], result.method.secret, risk.table.label(leaf))
+        leaf: draw_class(int(values[leaf]), width[leaf], method.secret, risk.table.label(leaf))
         if width[leaf] and (values[leaf] or risk.sensitive[leaf])
         else (int(values[leaf]),) * 2
         for leaf in leaves
@@ -114,7 +116,7 @@ def test_classes_that_do_not_fit_together_would_be_intersected() -> None:
         frame, share = risk.table.to_frame(), 0.2
         leaves = [k for k in range(len(risk)) if frame["region"][k] in REGIONS and frame["kind"][k].startswith("k")]
         sums = np.array([[_is_part(frame, leaf, cell) for leaf in leaves] for cell in range(len(risk))], dtype=float)
-        told = [
+        told: list[tuple[float, float]] = [
             draw_class(int(risk.table.amounts.floats[k]), share, seed, risk.table.label(k))
             if risk.sensitive[k]
             else (0, math.inf)

@@ -32,7 +32,7 @@ from celosia.cli.output import (
     show,
 )
 from celosia.errors import pluralise
-from celosia.job.pipeline import assess_source
+from celosia.job.pipeline import assess_source, require_for_release
 from celosia.job.source import JobSource, read_source
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.release import Release
@@ -123,6 +123,7 @@ def audit(
     with show_progress(quiet=quiet) as progress:
         risk = assess_source(job, progress)
         release = read_release(published, risk.table)
+        risk = require_for_release(job, risk, release)
         cells = [int(cell) for called in find_cells(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
         asked = intervals is not None

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.system.decomposition import is_network
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Whose
 from celosia.protection.adjustment.bound import Bound, bound_of
@@ -224,7 +225,8 @@ class AdjustmentSearch:
         """Choose sides in a tree of relaxations with side patterns, where these are not too many.
 
         Where levels are equal, the tree of the mirrored problem has half the nodes; it is taken if its root proves as
-        much. Where they differ, the solver's tree is better in the end, and takes over after a few nodes.
+        much. Where they differ and the table is no network, the solver's tree is better in the end, and takes over
+        after a few nodes.
         """
 
         def enough(bound: float) -> bool:
@@ -252,7 +254,8 @@ class AdjustmentSearch:
             best = max(bound for bound, _ in trees) * (1 - SAME_COST)
             chosen = next(tree for bound, tree in reversed(trees) if bound >= best)
             equal = np.array_equal(self.problem.up, self.problem.down)
-            for bound in chosen if equal else islice(chosen, self._parameters.uneven_nodes):
+            to_the_end = equal or is_network(self.problem.matrix)
+            for bound in chosen if to_the_end else islice(chosen, self._parameters.uneven_nodes):
                 self._raise_bound(bound)
                 yield
         except SolverError:

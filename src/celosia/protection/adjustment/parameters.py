@@ -56,7 +56,7 @@ class AdjustmentParameters:
         The tree with side patterns rounds the relaxations of so many nodes to tables, and then of every so manyth: a
         table costs as much time as a node. 0 or more, and 1 or more.
     uneven_nodes
-        Where levels differ by side, that tree ends after so many nodes. 0 or more.
+        Where levels differ by side and the table is no network, that tree ends after so many nodes. 0 or more.
     larger_promise
         What the better side of a cell counts beside the worse where the tree branches. From 0 to 1.
     conflict_seconds

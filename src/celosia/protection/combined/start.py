@@ -118,7 +118,8 @@ def failure_of(searches: RangeSearches[RangesT]) -> CelosiaError:
     widest = np.where(np.isfinite(program.upper), program.upper, largest)
     ends = 2 * len(ranges.problem)
     widest[:ends] = np.minimum(widest[:ends], np.tile(ranges.most / modes.unit, 2))
-    missed = separator.sides.columns[separator.separate(widest).reached < 1.0 - LEVEL_REACHED]
+    short = separator.separate(widest).reached < 1.0 - LEVEL_REACHED
+    missed = separator.sides.columns[short & separator.sides.certain]
     if len(missed):
         return ranges.refusal(missed)
     return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")

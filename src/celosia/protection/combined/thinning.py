@@ -41,12 +41,13 @@ def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters
     """Return the incumbent of a search, or a safe point with fewer ranges that costs hardly more; None for none.
 
     Not in small tables, which are solved to the optimum, nor where ranges have a cost that counts, which a search has
-    weighed, nor where cells form no networks, which takes too long, nor where respondents attack: they would have to
-    attack it again.
+    weighed, nor where cells form no networks, which takes too long, nor where cells have levels under a condition, nor
+    where respondents attack: they would have to attack it again.
     """
     best, whole = search.best, searches.run.clock.whole
     small = len(searches.ranges.problem) < parameters.start_columns
-    if best is None or small or searches.run.oracle is not None or search.separator.has_programs:
+    conditional = bool(searches.ranges.method.conditional)
+    if best is None or small or conditional or searches.run.oracle is not None or search.separator.has_programs:
         return best
     if _count_costs(search, best) > parameters.counting_share * abs(search.modes.cost(best)):
         return best

@@ -130,7 +130,10 @@ def publish_ranges(
     else:
         found = by_widths(searches) if ranges.by_width else None
         slacks, bound = found if found is not None else by_ends(searches)
-    return publisher.result(publisher.publish(slacks), bound)
+    placed = publisher.publish(slacks)
+    if not ranges.accepts(placed.pattern):
+        raise SolverError.one("protection", "was found in more cells than may be published so.", "Allow more.")
+    return publisher.result(placed, bound)
 
 
 def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks, float]:

@@ -98,7 +98,7 @@ class PointRequirements:
         """Add requirements from now on; their target cells are ranges where they may be nothing else."""
         modes, known = self.modes, self.relaxation.separator
         separator = CapacitySeparator(extension.problem, modes, known.backend, known.parameters)
-        columns = np.unique(separator.sides.columns)
+        columns = np.unique(separator.sides.columns[separator.sides.certain])
         opening = modes.opening[columns[modes.hiding[columns] < 0]]
         self.relaxation.separator = separator
         self.relaxation.master.add(unit_cuts(opening[opening >= 0]))
