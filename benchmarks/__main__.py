@@ -17,6 +17,7 @@ import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints
 import benchmarks.intervals
+import benchmarks.papers
 import benchmarks.real
 import benchmarks.respondents
 import benchmarks.rounding
