@@ -13,9 +13,11 @@ import argparse
 
 import benchmarks.adjustment
 import benchmarks.assessment
+import benchmarks.attackers
 import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints
+import benchmarks.guesses
 import benchmarks.intervals
 import benchmarks.papers
 import benchmarks.real

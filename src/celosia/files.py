@@ -142,9 +142,16 @@ def all_or_nothing(paths: Sequence[Path]) -> Iterator[dict[Path, Path]]:
 
 def write_lines(lines: Iterable[str], path: Path) -> Path:
     """Write a text file, wholly or not at all, and return its path; see `all_or_nothing`."""
-    with all_or_nothing([path]) as stand_ins, stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(lines)
+    write_texts({path: lines})
     return path
+
+
+def write_texts(texts: Mapping[Path, Iterable[str]]) -> None:
+    """Write text files by their lines, all of them or none; see `all_or_nothing`."""
+    with all_or_nothing(list(texts)) as stand_ins:
+        for path, lines in texts.items():
+            with stand_ins[path].open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(lines)
 
 
 def _mark(process: int) -> str:

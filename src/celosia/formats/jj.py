@@ -23,7 +23,7 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problem, SpecError
-from celosia.files import write_lines
+from celosia.files import write_texts
 from celosia.formats.jj_attackers import attacker_lines, attackers_file, of_first_attacker, read_attackers
 from celosia.formats.jj_entries import Entries, Finding, Flags, counts_in
 from celosia.formats.jj_equations import add_relations, equations_of, fits
@@ -75,7 +75,7 @@ def read_jj(path: str | Path) -> Risk:
 
 @takes(risk=Risk, path=(str, Path))
 def write_jj(risk: Risk, path: str | Path) -> None:
-    """Write the problem as a JJ file, exactly; the file appears whole or not at all.
+    """Write the problem as a JJ file, exactly; its files appear whole, together, or not at all.
 
     Attackers but the first, who is the file's, go into ``problem.attackers.csv`` beside ``problem.jj``. Labels, rules,
     reasons and contributors have no place in such files.
@@ -106,9 +106,8 @@ def write_jj(risk: Risk, path: str | Path) -> None:
     ]
     if found:
         raise DataError(_shorten(found))
-    if further:
-        write_lines(further, beside)
-    write_lines(_file_lines(risk), Path(path))
+    texts = {Path(path): _file_lines(risk)} | ({beside: further} if further else {})
+    write_texts(texts)
 
 
 def _file_lines(risk: Risk) -> Iterator[str]:

@@ -36,6 +36,11 @@ def test_another_verdict_cost_or_bound_fails_everywhere(monkeypatch: pytest.Monk
             assert failures(monkeypatch, other, unique=unique, same_processor=same_processor)
 
 
+def test_a_last_digit_may_differ_and_the_one_before_it_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not failures(monkeypatch, replace(KEPT, bound=KEPT.bound * (1 + 1e-9)))
+    assert failures(monkeypatch, replace(KEPT, bound=KEPT.bound * (1 + 1e-7)))
+
+
 def test_another_release_fails_where_the_optimum_is_unique_and_the_processor_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

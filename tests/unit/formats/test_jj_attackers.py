@@ -49,6 +49,26 @@ def test_attackers_beside_a_problem_attack_with_what_they_know_and_with_their_le
     assert status(["protect", "p.jj", "--quiet"]) == 0
 
 
+def test_protect_says_that_attackers_stand_beside_the_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    beside("Miller,2,15,25.5,,,,")
+    assert status(["protect", "p.jj", "--quiet"]) == 0
+    assert "1 further attacker" in capsys.readouterr().out
+
+
+def test_a_failure_leaves_no_new_attackers_beside_an_old_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside("Miller,2,15,25.5,,,,")
+    risk = read_jj("p.jj")
+    before = {path.name: path.read_text(encoding="utf-8") for path in Path().iterdir()}
+
+    def fails(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("celosia.formats.jj._file_lines", fails)
+    with pytest.raises(OSError, match="No space"):
+        write_jj(replace(risk, attackers=risk.attackers[:1]), "p.jj")
+    assert {path.name: path.read_text(encoding="utf-8") for path in Path().iterdir()} == before
+
+
 def test_what_is_written_is_read_again() -> None:
     beside('"Smith, ""J""",3,,,5,0,12,', "Miller,2,15,25.5,,,,1", "Nobody,0,,,,,,")
     risk = read_jj("p.jj")

@@ -272,10 +272,11 @@ def scales_of(right: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return by which powers of two cuts are multiplied for a solver: one where their right sides are of usual size.
 
     Solvers satisfy a row to an absolute tolerance. Levels of one unit beside those of 10^15 would be no more than that;
-    rows whose right sides are about one are satisfied to a share of their level.
+    rows whose right sides are about one are satisfied to a share of their level. A small side below zero is no level,
+    but what rounding takes off a side of zero.
     """
     size = np.abs(right)
-    unusual = (size > 0) & ((size < SMALLEST_USUAL_SIDE) | (size > LARGEST_USUAL_SIDE))
+    unusual = ((right > 0) & (size < SMALLEST_USUAL_SIDE)) | (size > LARGEST_USUAL_SIDE)
     if not unusual.any():
         return np.ones(len(right))
     exponent = -np.floor(np.log2(np.where(unusual, size, 1.0)))

@@ -43,6 +43,7 @@ def protection_panel(result: Protection) -> RenderableType:
     notes = [note for note in (*result.notes, *result.warnings) if note not in (first, unasked)]
     parts += [Padding(Text(f"Warning: {note}", style=_BAD), (1, 0, 0, 0)) for note in notes]
     parts += [Padding(Text(f"Note: {note}"), (1, 0, 0, 0)) for note in result.notes if note == unasked]
+    parts += [Padding(Text(f"Note: {note}", style=_QUIET), (1, 0, 0, 0)) for note in result.risk.table.notes]
     if len(lost.parts) and lost.hidden and not bool(of_status(result.pattern.status, _MOVED).any()):
         parts.append(_where(lost))
     title = Text(describe_table(result.risk.table), style="bold")

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from celosia.protection.engine.problem import ColumnRequirements
 
 
+_COMPARED_FIRST = 64
+"""Columns by which two attackers' bounds are compared before all others: they tell most of them apart."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SideRequirements:
     """One-sided requirements, ``(s,)`` each: an attacker must be able to push a cell in one direction to a level.
@@ -28,6 +32,8 @@ class SideRequirements:
         How far.
     sliding
         The level is one of both sides together. Such sides stand in pairs, up and then down.
+    conditional
+        The side counts only if its cell is not shown; None for none.
     """
 
     requirements: NDArray[np.int64]
@@ -36,9 +42,15 @@ class SideRequirements:
     upward: NDArray[np.bool_]
     levels: NDArray[np.float64]
     sliding: NDArray[np.bool_]
+    conditional: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.requirements)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which sides count in any case, ``(s,)``."""
+        return np.ones(len(self), dtype=bool) if self.conditional is None else ~self.conditional
 
     def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> SideRequirements:
         """Return some of the sides."""
@@ -49,7 +61,15 @@ class SideRequirements:
             self.upward[places],
             self.levels[places],
             self.sliding[places],
+            None if self.conditional is None else self.conditional[places],
         )
+
+    def join(self, others: SideRequirements) -> SideRequirements:
+        """Return these sides, and others after them."""
+        names = ("requirements", "columns", "attackers", "upward", "levels", "sliding")
+        joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
+        plain = self.conditional is None and others.conditional is None
+        return SideRequirements(*joined, None if plain else ~np.concatenate([self.certain, others.certain]))
 
 
 def split_sides(requirements: ColumnRequirements) -> SideRequirements:
@@ -67,14 +87,19 @@ def split_sides(requirements: ColumnRequirements) -> SideRequirements:
         kind % 2 == 0,
         levels[kind, requirement].astype(np.float64),
         kind >= 2,  # noqa: PLR2004  (after up and down)
+        None if requirements.conditional is None else requirements.conditional[requirement],
     )
 
 
 def drop_implied_sides(sides: SideRequirements, up: NDArray[np.int64], down: NDArray[np.int64]) -> SideRequirements:
-    """Return the sides that no other one implies.
+    r"""Return the sides that no other one implies.
 
-    A cell that can be pushed to a level against an attacker can be pushed there against all whose bounds are no
-    narrower anywhere: the same move lies within their bounds.
+    Let A and B be attackers with :math:`U^A \le U^B` and :math:`L^A \le L^B` in every cell: A knows at least what B
+    knows. A move d that shows that cell p reaches a level against A satisfies :math:`M d = 0` and
+    :math:`-L^A x \le d \le U^A x`, so :math:`-L^B x \le d \le U^B x`, for every pattern x: it shows the same against
+    B. So a side of A implies the side of B about the same cell and direction where the level of B is no higher, and in
+    the same way that of a sliding level, whose two moves both lie within B's bounds. Which attacker implies which is
+    asked cell by cell, because levels may be attackers' own.
 
     Parameters
     ----------
@@ -83,26 +108,62 @@ def drop_implied_sides(sides: SideRequirements, up: NDArray[np.int64], down: NDA
     up, down
         The attackers' bounds, ``(k, n)`` each.
     """
-    groups: dict[tuple[int, bool, bool], list[int]] = {}
-    keys = zip(sides.columns.tolist(), sides.upward.tolist(), sides.sliding.tolist(), strict=True)
-    for place, key in enumerate(keys):
-        groups.setdefault(key, []).append(place)
-    known: dict[tuple[int, int], bool] = {}
-
-    def is_narrower(first: int, second: int) -> bool:
-        if (first, second) not in known:
-            known[first, second] = bool((up[first] <= up[second]).all() and (down[first] <= down[second]).all())
-        return known[first, second]
-
-    def implies(first: int, second: int) -> bool:
-        """Return whether one side implies another; of two that imply each other the earlier does."""
-        a, b = int(sides.attackers[first]), int(sides.attackers[second])
-        if a == b or sides.levels[first] < sides.levels[second] or not is_narrower(a, b):
-            return False
-        return first < second or sides.levels[first] > sides.levels[second] or not is_narrower(b, a)
-
+    narrower = _NarrowerBounds(up, down, np.unique(sides.attackers))
     kept = np.ones(len(sides), dtype=bool)
-    for places in groups.values():
-        for place in places if len(places) > 1 else ():
-            kept[place] = not any(implies(other, place) for other in places)
+    for places in list_alternatives(sides):
+        who, levels = sides.attackers[places], sides.levels[places]
+        if bool((who == who[0]).all()):
+            continue
+        implies = (levels[:, None] >= levels) & (who[:, None] != who) & narrower.among(who)
+        both = implies & implies.T  # of two that imply each other the earlier does
+        implies &= ~both | np.triu(np.ones_like(both))
+        kept[places] = ~implies.any(axis=0)
     return sides if bool(kept.all()) else sides.take(kept)
+
+
+def list_alternatives(sides: SideRequirements) -> list[NDArray[np.int64]]:
+    """Return the sides that differ in attacker and level alone, as places, increasing; those with others only."""
+    if not len(sides):
+        return []
+    keys = (sides.certain, sides.sliding, sides.upward, sides.columns)
+    order = np.lexsort(keys)
+    other = np.logical_or.reduce([np.diff(key[order].astype(np.int64)) != 0 for key in keys])
+    return [places for places in np.split(order, np.flatnonzero(other) + 1) if len(places) > 1]
+
+
+class _NarrowerBounds:
+    """Knows which attackers' bounds are no wider than those of others, in any cell; pairs are compared once.
+
+    Parameters
+    ----------
+    up, down
+        The attackers' bounds, ``(k, n)`` each.
+    who
+        The attackers that will be asked about.
+    """
+
+    def __init__(self, up: NDArray[np.int64], down: NDArray[np.int64], who: NDArray[np.int64]) -> None:
+        self._up, self._down, self._who = up, down, who
+        few = np.linspace(0, max(up.shape[1] - 1, 0), min(_COMPARED_FIRST, up.shape[1])).astype(np.int64)
+        self._first = np.concatenate([up[who][:, few], down[who][:, few]], axis=1)
+        self._known = np.full((len(who), len(who)), -1, dtype=np.int8)
+
+    def among(self, attackers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether the first of two attackers' bounds are no wider than the second's, ``(q, q)``."""
+        own = np.searchsorted(self._who, attackers)
+        square = np.ix_(own, own)
+        for row in np.unique(own[(self._known[square] < 0).any(axis=1)]).tolist():
+            ask = np.unique(own[self._known[row, own] < 0])
+            self._known[row, ask] = self._compare(row, ask)
+        return np.asarray(self._known[square] > 0)
+
+    def _compare(self, row: int, others: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the others' bounds one attacker's are no wider than: some columns tell most apart."""
+        found = np.asarray((self._first[row] <= self._first[others]).all(axis=1))
+        mine = self._who[row]
+        for place in np.flatnonzero(found).tolist():
+            other = self._who[others[place]]
+            found[place] = bool(
+                (self._up[mine] <= self._up[other]).all() and (self._down[mine] <= self._down[other]).all()
+            )
+        return found
