@@ -62,6 +62,9 @@ _LEVELS = ("20/20", "5/20")
 _PROVED = 0.00101
 """A gap of 0.1 percent was asked for; rounding ends of ranges may add a little."""
 
+_LARGE_GAP = 0.1
+"""Of larger gaps whole percents are enough."""
+
 
 def describe(part: str, kept: Kept | None = None) -> list[str]:
     """Return a part of the page as lines of Markdown.
@@ -87,7 +90,8 @@ def _seconds(run: Run) -> str:
     left = _gap(run)
     if not run["safe"]:
         return "no answer"
-    return f"{run['seconds']:.1f}" + (f" ({100 * left:.2g} % left)" if left > _PROVED else "")
+    digits = 0 if left > _LARGE_GAP else 2
+    return f"{run['seconds']:.1f}" + (f" ({100 * left:.{digits}f} % left)" if left > _PROVED else "")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -188,7 +192,7 @@ def _viable(kept: Kept) -> list[str]:
         safe = sum(run["safe"] for run in own)
         said.append(
             f"* {kind}: {done} of {len(own)} runs within 0.1 % of their bounds, {safe} with a safe release, "
-            f"at worst {100 * worst:.1f} % above the bound."
+            f"at worst with {100 * worst:.1f} % of the cost not proved to be needed."
         )
     return [*said, ""]
 
