@@ -19,6 +19,7 @@ import benchmarks.combined
 import benchmarks.fingerprints
 import benchmarks.guesses
 import benchmarks.intervals
+import benchmarks.papers
 import benchmarks.real
 import benchmarks.respondents
 import benchmarks.rounding
