@@ -68,9 +68,19 @@ class Relaxation:
         self.point = self._point_without_cuts
         self.is_complete = False
         self._kernel: KernelSeparator | None = None
+        self._nearby, self._bounds_nearby = False, list[float]()
 
-    def separate_in_kernel(self, coordinates: KernelCoordinates) -> None:
-        """Separate fractional points in kernel coordinates from now on."""
+    def separate_in_kernel(self, coordinates: KernelCoordinates, *, nearby: bool = False) -> None:
+        """Separate fractional points in kernel coordinates from now on.
+
+        Parameters
+        ----------
+        coordinates
+            Of the columns.
+        nearby
+            Solve large masters nearly, as long as that finds cuts: the gap will be wide.
+        """
+        self._nearby = nearby and len(self._incumbent.problem) >= self._parameters.columns_nearby
         self._kernel = KernelSeparator(self.separator, coordinates, self._parameters.cuts)
 
     @property
@@ -131,7 +141,8 @@ class Relaxation:
         rounds = self._parameters.rounds_with_zero_half if patient else self._parameters.rounds_without_rise
         while not self._stop.reached:
             self._stop.check()
-            point = self.master.solve()
+            nearby = self._is_nearby_enough()
+            point = self.master.approach(self._parameters.steps_nearby) if nearby else self.master.solve()
             if point is None:
                 self._incumbent.conclude()
                 return
@@ -142,18 +153,30 @@ class Relaxation:
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
             if zero_half and not self._stop.reached and (self._kernel is None or added < p.cuts_a_round):
                 added += self.master.add(zero_half_cuts(*self.master.inside, point.x, p))
-            self.is_complete = not added
-            if not added:
+            self.is_complete = not added and not nearby
+            if self.is_complete:
                 return
+            if nearby:
+                self._bounds_nearby.append(point.bound)
+                self._nearby = bool(added)
             if self._kernel is not None:
                 self.master.purge(p.patience_in_kernel)
             elif len(history) % self._parameters.purge_every == 0:
                 self.master.purge(p.patience)
-            if self._stop.clock.seconds > until or self._is_tailing_off(history, rounds):
+            if self._stop.clock.seconds > until or (not nearby and self._is_tailing_off(history, rounds)):
                 return
+
+    def _is_nearby_enough(self) -> bool:
+        """Return whether the next master is solved nearly: the gap is wide, and that has raised the bound lately."""
+        found, rounds = self._incumbent, self._parameters.rounds_without_rise
+        closing = found.pattern is not None and found.is_closed_at(found.cost, self._parameters.gap_nearby)
+        self._nearby &= not closing and not self._is_tailing_off(self._bounds_nearby, rounds)
+        return self._nearby
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""
+        if self._nearby:
+            return self._parameters.cutting_share_nearby
         if self._kernel is not None:
             return self._parameters.cutting_share_beside_moves
         if self._incumbent.pattern is not None:
@@ -174,8 +197,13 @@ class Relaxation:
         p = self._parameters.cuts
         returned = self.master.recall(x)
         isolated = self.master.add(no_isolated_cell_cuts(self.separator.builder, x))
-        if not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
+        if not integer and self._kernel is None and returned + isolated:
             return returned + isolated
+        if not integer and self._kernel is not None:
+            if self._nearby:
+                isolated += self._add_cuts_of_few_relations(self._kernel, x)
+            if isolated >= (p.few_cuts if self._nearby else p.many_lines):
+                return returned + isolated
         if integer:
             cuts = self.separate_pattern(x, self._stop.check, thorough=thorough)
         elif self._kernel is not None:
@@ -183,6 +211,11 @@ class Relaxation:
         else:
             cuts = self.separator.separate(x, deep=deep, check=self._stop.check).cuts
         return returned + isolated + self.master.add(cuts)
+
+    def _add_cuts_of_few_relations(self, kernel: KernelSeparator, x: NDArray[np.float64]) -> int:
+        """Add cuts that a point violates from sums of few relations, and from networks of some; return how many."""
+        sums = self.master.add(kernel.separate_by_sums(x, self._stop.check))
+        return sums + self.master.add(self.separator.separate(x, deep=False).cuts)
 
     def separate_pattern(
         self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None, *, thorough: bool = False

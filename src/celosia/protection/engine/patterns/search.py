@@ -115,7 +115,7 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
-            relaxation.separate_in_kernel(coordinates)
+            relaxation.separate_in_kernel(coordinates, nearby=self._is_sparsely_required(coordinates))
         self._heuristics = heuristics = PrimalHeuristics(
             *(found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint),
             jointly=self._is_sparsely_required(coordinates),
