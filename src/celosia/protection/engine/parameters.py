@@ -293,10 +293,11 @@ class EngineParameters:
     rounds_with_zero_half
         The same number at the root where zero-half cuts are added beside separation in kernel coordinates: the bound
         rests for some rounds there, and rises again. jjtabeltest3 of CSPLIB ended 5 % lower after 6.
-    columns_nearby, steps_nearby, gap_nearby
+    columns_nearby, steps_nearby, most_steps_nearby, gap_nearby
         Columns from which masters beside joint moves are solved nearly, by a first-order method, as long as that raises
-        the bound, since the simplex method takes seconds there; its steps each; and the relative gap, 0 to 1, from
-        which on they are solved to the end: bounds are a thousandth too low.
+        the bound, since the simplex method takes seconds there; its steps each, and up to which number they are doubled
+        as long as few cuts are found; and the relative gap, 0 to 1, from which on masters are solved to the end: bounds
+        are a thousandth too low.
     cutting_share, cutting_share_without_pattern
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
     cutting_share_beside_moves, cutting_share_nearby
@@ -346,6 +347,7 @@ class EngineParameters:
     rounds_with_zero_half: int = 15
     columns_nearby: int = 1000
     steps_nearby: int = 400
+    most_steps_nearby: int = 1600
     gap_nearby: float = 0.1
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25

@@ -69,6 +69,7 @@ class Relaxation:
         self.is_complete = False
         self._kernel: KernelSeparator | None = None
         self._nearby, self._bounds_nearby = False, list[float]()
+        self._steps_nearby = parameters.steps_nearby
 
     def separate_in_kernel(self, coordinates: KernelCoordinates, *, nearby: bool = False) -> None:
         """Separate fractional points in kernel coordinates from now on.
@@ -142,7 +143,7 @@ class Relaxation:
         while not self._stop.reached:
             self._stop.check()
             nearby = self._is_nearby_enough()
-            point = self.master.approach(self._parameters.steps_nearby) if nearby else self.master.solve()
+            point = self.master.approach(self._steps_nearby) if nearby else self.master.solve()
             if point is None:
                 self._incumbent.conclude()
                 return
@@ -202,6 +203,7 @@ class Relaxation:
         if not integer and self._kernel is not None:
             if self._nearby:
                 isolated += self._add_cuts_of_few_relations(self._kernel, x)
+                self._choose_steps(isolated)
             if isolated >= (p.few_cuts if self._nearby else p.many_lines):
                 return returned + isolated
         if integer:
@@ -211,6 +213,12 @@ class Relaxation:
         else:
             cuts = self.separator.separate(x, deep=deep, check=self._stop.check).cuts
         return returned + isolated + self.master.add(cuts)
+
+    def _choose_steps(self, found: int) -> None:
+        """Choose the steps of the next master, given how many cuts were found: few need a point that is closer."""
+        p = self._parameters
+        few = found < p.cuts.many_lines
+        self._steps_nearby = min(2 * self._steps_nearby, p.most_steps_nearby) if few else p.steps_nearby
 
     def _add_cuts_of_few_relations(self, kernel: KernelSeparator, x: NDArray[np.float64]) -> int:
         """Add cuts that a point violates from sums of few relations, and from networks of some; return how many."""
