@@ -16,6 +16,7 @@ import benchmarks.assessment
 import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints
+import benchmarks.guesses
 import benchmarks.intervals
 import benchmarks.real
 import benchmarks.respondents

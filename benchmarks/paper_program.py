@@ -20,8 +20,8 @@ from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
 from celosia.attack.protected import Protected, check_release
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, Ties
 from celosia.solve.backend import Backend
 from celosia.solve.problem import LinearProgram
 from celosia.table.table import Table
@@ -58,10 +58,12 @@ def paper_optimum(
     respondents = respondents_of(told, knowledge.by)
     hidden = entries.status == HIDDEN
     shown = respondents.leaves[entries.status[respondents.leaves] == SHOWN].tolist()
+    attackers, targets = (None if place is None else (place,) for place in pair)
     found = [
         one
         for cell in shown
-        if (one := aggregation_of(told, {cell: Fraction(1)}, respondents, knowledge, ties, pair)) is not None
+        if (one := aggregation_of(told, {cell: Fraction(1)}, respondents, knowledge, ties, attackers, targets))
+        is not None
     ]
     program = program_of(told, hidden, respondents, knowledge, pair)
     if program is not None:
@@ -90,7 +92,7 @@ def _exact(
         np.add.at(weights, entries.col, exact[entries.row] * entries.data.astype(object))
         leaves = {cell: factor for cell, factor in zip(program.cells.tolist(), weights.tolist(), strict=True) if factor}
         if leaves and set(leaves) <= set(respondents.leaves.tolist()):
-            one = aggregation_of(table, leaves, respondents, knowledge, ties, (attacker, target))
+            one = aggregation_of(table, leaves, respondents, knowledge, ties, (attacker,), (target,))
             if one is not None:
                 return one
     return None

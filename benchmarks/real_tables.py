@@ -95,6 +95,7 @@ def _drawn(name: str) -> Callable[..., Risk]:
 
 TABLES: dict[str, tuple[Path | None, Callable[..., Risk]]] = {
     "tau-ARGUS 2-D": (TAU, _tau(["IndustryCode", "Region"], 15)),
+    "tau-ARGUS Size x Region": (TAU, _tau(["Size", "Region"], 15)),
     "tau-ARGUS 3-D": (TAU, _tau(["IndustryCode", "Region", "Size"], 15)),
     "survey 3-D": (SURVEY, _survey(["sector", "region", "size"])),
     "survey 4-D": (SURVEY, _survey(["sector", "region", "size", "age"])),

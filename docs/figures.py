@@ -81,10 +81,10 @@ def search() -> None:
     )  # fmt: skip
     d.step(
         left, 404, wide, ["primal heuristics: round up, build, show again;", "fix cells by reduced costs"],
-        "engine/heuristics/, engine/patterns/relaxation.py",
+        "engine/heuristics/, engine/relaxation.py",
     )  # fmt: skip
     d.step(left, 500, wide, ["master in whole numbers:", "branch, cut, until nothing is violated"],
-           "engine/integer_master.py, engine/patterns/tree_search.py", _BLUE)  # fmt: skip
+           "engine/tree/", _BLUE)  # fmt: skip
     d.step(left, 596, wide, ["audit in exact arithmetic"], "attack/audit.py", _ORANGE)
     d.text(left + wide // 2, 668, "safe: Protection with cost and bound", fill=_GREY)
 

@@ -19,10 +19,6 @@ from tests.oracles.adjust_oracle import Shape, risk_of
 import celosia as cz
 from celosia import Risk
 from celosia.pattern.modes.perturbed import Perturbed
-from celosia.protection.adjustment.method import find_kept_totals
-from celosia.protection.random_rounding.nearest import find_nearest_table
-from celosia.solve.clock import Clock
-from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 
 Rows = list[list[int]]
@@ -80,15 +76,23 @@ class Example:
     @property
     def nearest(self) -> tuple[NDArray[np.int64], float]:
         """Our table around the rounded cells, and its chi-square distance without them."""
-        risk = self.risk
-        cells = np.array([self.place(number) for number in self.rounded])
-        values = np.array(list(self.rounded.values()))
-        kept = find_kept_totals(risk.table, "all")
-        found = find_nearest_table(risk, cells, values, kept, None, backends()[0], Clock(None))
-        assert found is not None
+        found = self.round_as(self.rounded)
         assert found.bound == found.cost
-        own = float(((values - risk.table.values[cells]) ** 2 / risk.table.values[cells]).sum())
-        return found.values, found.cost - own
+        cells, values = list(self.given(self.rounded)), np.array(list(self.rounded.values()))
+        truth = found.risk.table.values[cells]
+        return cz.publish(found).published.counts, found.cost - float(((values - truth) ** 2 / truth).sum())
+
+    def given(self, rounded: dict[int, int]) -> dict[int, int]:
+        """Return rounded values by our places."""
+        return {self.place(number): value for number, value in rounded.items()}
+
+    def round_as(self, rounded: dict[int, int]) -> cz.Protection:
+        """Return the table around given rounded values; levels are a unit each, which all printed tables meet."""
+        truth = self.values(self.true)
+        table = self.shape.table(truth[self.shape.leaves].tolist())
+        levels = {self.place(number): (1, 1) for number in rounded}
+        risk = risk_of(table, levels, [cz.Attacker.between(table, truth / 2, truth * 2)])
+        return cz.protect(risk, cz.RandomRound(self.base, cells=self.given(rounded)))
 
     def z(self, values: NDArray[np.int64]) -> float:
         """Return (3.2) without its -1, over the cells that were not rounded."""
@@ -233,12 +237,8 @@ def test_our_table_is_closer_than_the_printed_one(number: int, ours: float, thei
 def test_set_three_of_example_two_has_no_table() -> None:
     """(14, 14, 28, 14) cannot be completed within half and double, as the paper says."""
     example = EXAMPLES[2]
-    risk = example.risk
-    cells = np.array([example.place(number) for number in example.rounded])
-    found = find_nearest_table(
-        risk, cells, np.array([14, 14, 28, 14]), find_kept_totals(risk.table, "all"), None, backends()[0], Clock(None)
-    )
-    assert found is None
+    with pytest.raises(cz.InfeasibleError, match="found no safe table with these values: the other cells could not"):
+        example.round_as(dict(zip(example.rounded, (14, 14, 28, 14), strict=True)))
 
 
 def test_the_verdicts_of_the_audit() -> None:

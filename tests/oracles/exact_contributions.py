@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Literal
 
 from tests.oracles import attack_oracle
 from tests.oracles.attack_oracle import End
@@ -19,16 +20,24 @@ from celosia.attack.respondents.findings import RuleAudit
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.table.fixed import INFINITE
 
+Knows = Literal["within q percent", "its sign", "nothing"]
+"""What attackers know beforehand of a contribution of somebody else."""
+
 
 def comes_too_close(
-    pattern: Pattern, table: Table, rule: RespondentRule, attackers: tuple[int, ...], target: int
+    pattern: Pattern,
+    table: Table,
+    rule: RespondentRule,
+    attackers: tuple[int, ...],
+    target: int,
+    knows: Knows = "within q percent",
 ) -> bool:
     """Return whether attackers can exclude a corner of a target's box, exactly. All are anonymous numbers."""
     every, claims = sizes_of(table, rule.by)
     sizes = {key: size for key, size in every.items() if size}
     own = [key for key in sizes if key[1] == target and key in claims]
     return any(
-        _largest_share(pattern, table, rule, sizes, attackers, dict(zip(own, signs, strict=True))) < 1
+        _largest_share(pattern, table, rule, sizes, attackers, dict(zip(own, signs, strict=True)), knows) < 1
         for signs in (product((1, -1), repeat=len(own)) if own else ())
     )
 
@@ -40,6 +49,7 @@ def _largest_share(
     sizes: dict[tuple[int, int], Fraction],
     attackers: tuple[int, ...],
     corner: dict[tuple[int, int], int],
+    knows: Knows,
 ) -> Fraction:
     """Return which share of a corner is possible, one where all of it is."""
     q = Fraction(str(rule.q)) if isinstance(rule, PriorPosterior) else Fraction(100)
@@ -49,6 +59,11 @@ def _largest_share(
     most = [Fraction(0) if who in attackers else q / 100 * size for (_, who), size in sizes.items()]
     lower: list[End] = [-bound for bound in most]
     upper: list[End] = list(most)
+    negative = _negative(table, rule.by)
+    for place, (key, size) in enumerate(sizes.items()):
+        if knows != "within q percent" and key[1] not in attackers:
+            lower[place] = -size if knows == "its sign" and key not in negative else None
+            upper[place] = size if knows == "its sign" and key in negative else None
     for key in corner:
         lower[keys.index(key)] = upper[keys.index(key)] = None
     low, high = _published(pattern, table)
@@ -67,6 +82,17 @@ def _largest_share(
     share = attack_oracle.furthest(case, m + n)
     assert share is not None  # it has a bound
     return share
+
+
+def _negative(table: Table, by: str) -> set[tuple[int, int]]:
+    """Return whose contributions to which leaf cells are negative."""
+    said = table.contributions
+    assert said is not None
+    sums: dict[tuple[int, int], int] = {}
+    who = said.respondent if by == "respondent" else said.holding
+    for cell, owner, amount in zip(said.cell.tolist(), who.tolist(), said.amount.tolist(), strict=True):
+        sums[cell, owner] = sums.get((cell, owner), 0) + amount
+    return {key for key, amount in sums.items() if amount < 0}
 
 
 def _published(pattern: Pattern, table: Table) -> tuple[list[End], list[End]]:

@@ -37,7 +37,7 @@ class Ways:
     fixed
         Of a range whatever its width, ``(n,)``.
     at_most
-        So many cells are ranges at most.
+        So many cells are ranges, hidden or rounded at most.
     hide
         Of hiding a cell, infinite where that is not allowed, ``(n,)``.
     ranges
@@ -48,6 +48,8 @@ class Ways:
         What a rounded number costs, and a unit of its distance from the truth.
     least, most
         Widths that cells must have for every attacker, and may have.
+    if_not_shown
+        Lower, upper and sliding levels that cells must have for every attacker if they are not shown.
     """
 
     width: NDArray[np.float64]
@@ -61,6 +63,7 @@ class Ways:
     move: float = 0.0
     least: Mapping[int, float] = field(default_factory=dict)
     most: Mapping[int, float] = field(default_factory=dict)
+    if_not_shown: Mapping[int, tuple[float, float, float]] = field(default_factory=dict)
 
 
 def least_cost(risk: Risk, ways: Ways) -> float:
@@ -75,10 +78,11 @@ class _Program:
         self.down = [np.minimum(self.truth - one.lower.floats, _ROOM) for one in risk.attackers]
         self.up = [np.minimum(one.upper.floats - self.truth, _ROOM) for one in risk.attackers]
         self.required = [
-            (who, cell, *levels)
+            (who, cell, levels, gated)
             for who in range(len(risk.attackers))
             for cell in range(self.n)
-            if any(levels := self._levels(cell))
+            for levels, gated in ((self._levels(cell), False), (ways.if_not_shown.get(cell, (0.0, 0.0, 0.0)), True))
+            if any(levels)
         ]
         self.many = (7 + 2 * len(self.required)) * self.n
         self.rows: list[dict[int, float]] = []
@@ -132,16 +136,21 @@ class _Program:
             moved |= {self._at(_COMPLETE, cell): float(row[cell]) for cell in range(self.n)}
             self._add(moved, 0, 0)
         if self.ways.at_most is not None:
-            self._add({self._at(_OPEN, cell): 1 for cell in range(self.n)}, -np.inf, self.ways.at_most)
+            changed = {self._at(kind, cell): 1.0 for kind in (_OPEN, _HIDE, _ROUND) for cell in range(self.n)}
+            self._add(changed, -np.inf, self.ways.at_most)
 
     def _tables(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Add the two tables of every requirement, within what is published and what the attacker knows."""
         base, rest = self.ways.base, self.truth % self.ways.base
-        for place, (who, target, low, high, wide) in enumerate(self.required):
+        for place, (who, target, (low, high, wide), gated) in enumerate(self.required):
+            gates = [self._at(kind, target) for kind in (_OPEN, _HIDE, _ROUND)] if gated else []
             for side in range(2):
                 first = (7 + 2 * place + side) * self.n
                 lower[first : first + self.n], upper[first : first + self.n] = -self.down[who], self.up[who]
-                if side == 0:
+                if gated:
+                    far, sign = (high, 1.0) if side == 0 else (low, -1.0)
+                    self._add({first + target: sign, **dict.fromkeys(gates, -far)}, 0, np.inf)
+                elif side == 0:
                     lower[first + target] = max(lower[first + target], high)
                 else:
                     upper[first + target] = min(upper[first + target], -low)
@@ -154,7 +163,7 @@ class _Program:
                     self._add({first + cell: 1, at[_ROUND]: rest[cell] + 1 - base, **above}, -np.inf, 0)
                     self._add({first + cell: -1, at[_ROUND]: 1 - base - rest[cell], **below}, -np.inf, 0)
             both = {(7 + 2 * place) * self.n + target: 1.0, (8 + 2 * place) * self.n + target: -1.0}
-            self._add(both, wide, np.inf)
+            self._add({**both, **dict.fromkeys(gates, -wide)}, 0 if gated else wide, np.inf)
 
     def solved(self) -> float:
         """Return the least cost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -103,7 +104,7 @@ def drawn(chance: random.Random, kind: str, *, wishes: bool = True, whole: bool 
     shown = some(0.3, max(1, n // 4))
     hidden = some(0.2, 2) - shown
     widths = {cell: Fraction(chance.choice([1, 500, 1000, 2500, 9000]), 1000) for cell in some(0.3, 4)}
-    return Wishes(
+    case = Wishes(
         rows=rows,
         values=[Fraction(value) for value in values],
         cost=[Fraction(chance.choice(prices)) for _ in range(n - 1)] + [Fraction(1)],
@@ -115,6 +116,29 @@ def drawn(chance: random.Random, kind: str, *, wishes: bool = True, whole: bool 
         at_most=chance.randint(len(levels), n) if wishes and chance.random() < 0.15 else None,
         zeros_known=wishes and chance.random() < 0.15,
         whole=whole,
+    )
+    return within_knowledge(case)
+
+
+def within_knowledge(wishes: Wishes) -> Wishes:
+    """Return a case without what cells keep if they are hidden where somebody knows more: that is refused."""
+
+    def fits(cell: int, lower: Fraction, upper: Fraction, width: Fraction) -> bool:
+        value = wishes.values[cell]
+        for attacker in range(len(wishes.attackers)):
+            low, high = wishes.bounds(attacker, cell)
+            down, up = None if low is None else value - low, None if high is None else high - value
+            if (down is not None and down < lower) or (up is not None and up < upper):
+                return False
+            if down is not None and up is not None and up + down < width:
+                return False
+        return True
+
+    none = Fraction(0)
+    return replace(
+        wishes,
+        widths={cell: width for cell, width in wishes.widths.items() if fits(cell, none, none, width)},
+        distances={cell: pair for cell, pair in wishes.distances.items() if fits(cell, *pair, none)},
     )
 
 
@@ -159,6 +183,8 @@ def put(wishes: Wishes) -> tuple[Risk, Suppress]:
         must_hide=sorted(wishes.hidden),
         at_most=wishes.at_most,
         width_if_hidden=dict(wishes.widths),
+        lower_if_hidden={cell: lower for cell, (lower, _) in wishes.distances.items() if lower},
+        upper_if_hidden={cell: upper for cell, (_, upper) in wishes.distances.items() if upper},
         zeros_known=wishes.zeros_known,
     )
     return risk, method

@@ -45,8 +45,8 @@ class Wishes:
         Lower, upper and sliding levels of the sensitive cells.
     shown, hidden
         Cells that must be shown, and those that must be hidden without being sensitive.
-    widths
-        What cells keep if they are hidden.
+    widths, distances
+        What cells keep if they are hidden: widths, and how far below and above the truth.
     at_most
         How many cells may be hidden.
     zeros_known
@@ -63,6 +63,7 @@ class Wishes:
     shown: frozenset[int] = frozenset()
     hidden: frozenset[int] = frozenset()
     widths: Mapping[int, Fraction] = field(default_factory=dict)
+    distances: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=dict)
     at_most: int | None = None
     zeros_known: bool = False
     whole: bool = False
@@ -92,6 +93,9 @@ class Wishes:
         for cell, width in self.widths.items():
             if cell in pattern:
                 yield cell, (Fraction(0), Fraction(0), width)
+        for cell, (lower, upper) in self.distances.items():
+            if cell in pattern:
+                yield cell, (lower, upper, Fraction(0))
 
 
 def is_safe(wishes: Wishes, pattern: frozenset[int]) -> bool:
@@ -143,15 +147,24 @@ def cheapest(wishes: Wishes) -> frozenset[int] | None:
                 blocks.one_sided(cell, attacker, lower, -1)
             if sliding:
                 blocks.two_sided(cell, attacker, sliding, always=True)
-    for cell, width in wishes.widths.items():
-        for attacker in range(len(wishes.attackers)):
-            blocks.two_sided(cell, attacker, width, always=False)
+    _add_conditions(wishes, blocks)
     low, high = np.zeros(n), np.ones(n)
     low[list(wishes.forced)] = 1
     high[list(wishes.shown)] = 0
     if bool((low > high).any()):
         return None
     return blocks.solved(low, high)
+
+
+def _add_conditions(wishes: Wishes, blocks: _Blocks) -> None:
+    """Add what cells keep if they are hidden."""
+    for attacker in range(len(wishes.attackers)):
+        for cell, width in wishes.widths.items():
+            blocks.two_sided(cell, attacker, width, always=False)
+        for cell, (lower, upper) in wishes.distances.items():
+            for level, sign in ((lower, -1), (upper, 1)):
+                if level:
+                    blocks.one_sided(cell, attacker, level, sign, always=False)
 
 
 class _Blocks:
@@ -186,8 +199,9 @@ class _Blocks:
             self.row([(start + cell, 1.0), (cell, down)], 0.0, np.inf)
         return start
 
-    def one_sided(self, cell: int, attacker: int, level: Fraction, sign: int) -> None:
-        self.row([(self.copy(attacker, level) + cell, float(sign))], 1.0, np.inf)
+    def one_sided(self, cell: int, attacker: int, level: Fraction, sign: int, *, always: bool = True) -> None:
+        far = [(self.copy(attacker, level) + cell, float(sign))]
+        self.row(far if always else [*far, (cell, -1.0)], 1.0 if always else 0.0, np.inf)
 
     def two_sided(self, cell: int, attacker: int, level: Fraction, *, always: bool) -> None:
         up, down = self.copy(attacker, level), self.copy(attacker, level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,8 +67,31 @@ def case(name: str, kind: str, method: str) -> tuple[Risk, Intervals, Ways]:
     return risk, Mixed(**wishes, hide_cost=hide, may_hide=may_hide, may_range=may_range, **numbers), ways
 
 
-def compare(name: str, kind: str, method: str) -> None:
+def limited_case(name: str, kind: str, method: str) -> tuple[Risk, Intervals, Ways]:
+    """Return the same, with at most so many cells that are not shown: often too few, mostly some less than else."""
     risk, how, ways = case(name, kind, method)
+    at_most = int(risk.sensitive.sum()) + seeded(f"at most {name} {kind} {method}").choice([1, 2, 3, 3, 4, 4, 5, 6])
+    return risk, replace(how, at_most=at_most), replace(ways, at_most=at_most)
+
+
+def conditional_case(name: str, kind: str, method: str) -> tuple[Risk, Intervals, Ways]:
+    """Return the same, with levels of most cells if they are not shown, as far as no attacker knows more."""
+    risk, how, ways = case(name, kind, method)
+    chance = seeded(f"conditional {name} {kind} {method}")
+    asked: dict[int, tuple[float, float, float]] = {}
+    for cell in np.flatnonzero(~risk.sensitive).tolist():
+        levels = chance.choice([(0.0, 0.0, 6.0), (0.0, 0.0, 2.0), (2.0, 0.0, 0.0), (0.0, 3.0, 0.0), (1.0, 2.0, 8.0)])
+        truth = risk.table.values[cell]
+        room = [(truth - one.lower.floats[cell], one.upper.floats[cell] - truth) for one in risk.attackers]
+        if chance.random() < 0.7 and all(d >= levels[0] and u >= levels[1] and d + u >= levels[2] for d, u in room):
+            asked[cell] = levels
+    lower, upper, width = ({cell: own[k] for cell, own in asked.items() if own[k]} for k in range(3))
+    how = replace(how, lower_if_not_shown=lower, upper_if_not_shown=upper, width_if_not_shown=width)
+    return risk, how, replace(ways, if_not_shown=asked)
+
+
+def compare(name: str, kind: str, method: str, make: Callable[..., tuple[Risk, Intervals, Ways]] = case) -> None:
+    risk, how, ways = make(name, kind, method)
     wanted = least_cost(risk, ways)
     if np.isnan(wanted):
         return
@@ -78,12 +103,43 @@ def compare(name: str, kind: str, method: str) -> None:
     assert found.safe
     assert found.cost == pytest.approx(wanted, rel=_CLOSE, abs=_CLOSE)
     assert found.bound <= wanted + _CLOSE * max(1.0, wanted)
+    assert how.at_most is None or int((found.pattern.status != "shown").sum()) <= how.at_most
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_cost_is_that_of_one_plain_program(kind: str, method: str) -> None:
     compare("plain 0", kind, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_with_few_cells_that_are_not_shown_is_that_of_one_plain_program(kind: str, method: str) -> None:
+    compare("limited 0", kind, method, limited_case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_with_few_cells_that_are_not_shown_is_that_of_one_plain_program_many_times(
+    kind: str, method: str
+) -> None:
+    for number in range(25):
+        compare(f"limited {number}", kind, method, limited_case)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_with_levels_under_a_condition_is_that_of_one_plain_program(kind: str, method: str) -> None:
+    compare("conditional 0", kind, method, conditional_case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cost_with_levels_under_a_condition_is_that_of_one_plain_program_many_times(kind: str, method: str) -> None:
+    for number in range(25):
+        compare(f"conditional {number}", kind, method, conditional_case)
 
 
 @pytest.mark.parametrize(

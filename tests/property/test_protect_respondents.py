@@ -6,6 +6,8 @@ attack that shares nothing with celosia (`respondent_oracle`) finds nothing eith
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -49,6 +51,22 @@ def test_the_full_audit_finds_nothing_in_constructed_patterns(seed: int) -> None
     assert found.bound <= found.cost
     assert found.closing is not None
     assert found.closing.cost <= found.cost + 0.02 * found.closing.cost  # the first pattern is near its optimum
+
+
+@few_and_many(2, 40, st.integers(0, 2**32))
+def test_where_ties_are_sensitive_nobody_is_kept_away_exactly_as_far_as_the_rule_says(seed: int) -> None:
+    case = case_of(seed)
+    if len(np.unique(case.numbers)) == 1:
+        return
+    rule = replace(case.rule, ties="sensitive")
+    risk = assess(case.table, rule, cost="unity")
+    assert (risk.sensitive | ~assess(case.table, case.rule).sensitive).all()
+    if not risk.sensitive.any():
+        return
+    found = protected(risk, Suppress(), rule)
+    if found is None:
+        return
+    assert open_attacks(found.pattern, case.table, case.rule, ties="sensitive") == []
 
 
 @few_and_many(3, 30, st.integers(0, 2**32))

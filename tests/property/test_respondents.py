@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles.aggregation_oracle import sensitivity
 from tests.oracles.examples import few_and_many
@@ -17,7 +17,8 @@ from tests.oracles.single_contributions import OpenAttack, every_pair, open_atta
 from celosia import RespondentAudit, audit_respondents, worst_aggregation
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.protection.engine.null_space.coordinates import find_coordinates
-from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.rules.contributor_rules import Ties
 
 MOST_CELLS = 12
 MANY = 9  # respondents: the paper's program for more of them takes long
@@ -46,6 +47,25 @@ def test_it_does_so_where_ties_are_sensitive(seed: int) -> None:
     if found is not None:
         fast, full = found
         assert every_pair(fast) == [(one.attackers[0], one.target) for one in full]
+
+
+@few_and_many(4, 80, st.integers(0, 2**32), st.integers(1, 2), st.data())
+def test_of_sets_of_attackers_and_targets_it_finds_the_pairs_of_the_full_one(
+    seed: int, coalition: int, data: st.DataObject
+) -> None:
+    """Whoever is not among the attackers still blurs what they see, and a larger target clears no smaller one."""
+    case = case_of(seed, coalition=coalition)
+    numbers = np.unique(case.numbers).tolist()
+    attackers, targets = (data.draw(st.sets(st.sampled_from(numbers), min_size=1)) for _ in range(2))
+    assume(len(attackers | targets) > 1 and len(attackers) > coalition)
+    fast = audit_respondents(case.pattern, case.table, rule=case.rule, attacker=attackers, target=targets)
+    full = [one for one in open_attacks(case.pattern, case.table, case.rule) if one.target in targets]
+    full = [one for one in full if set(one.attackers) <= attackers]
+    assert fast.safe == (not full)
+    assert all(int(part.respondents.numbers[one.target]) in targets for part in fast.parts for one in part.open)
+    if coalition == 1:
+        pairs = [pair for pair in every_pair(fast) if pair[0] in attackers]
+        assert pairs == [(one.attackers[0], one.target) for one in full]
 
 
 def drawn_moves(case: Case, seed: int) -> ProposedWitnesses | None:

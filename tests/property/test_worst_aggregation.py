@@ -17,7 +17,8 @@ from celosia import OutOfTimeError, audit_respondents, publish, worst_aggregatio
 from celosia.attack.aggregations import worst as module
 from celosia.attack.aggregations.criterion import Aggregation
 from celosia.pattern.entries import HIDDEN
-from celosia.risk.respondents.knowledge import Knowledge, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, respondents_of
+from celosia.risk.rules.contributor_rules import Ties
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
@@ -104,6 +105,27 @@ def test_of_one_attacker_or_one_target_it_is_the_largest_of_theirs(seed: int, da
         largest = max((value for pair, value in excesses.items() if pair[place] == str(one)), default=-1.0)
         found = worst_aggregation(case.pattern, case.table, rule=case.rule, time_limit=None, **{name: one})
         assert (0 if found is None else float(found.excess)) == pytest.approx(max(largest, 0.0), rel=1e-6, abs=1e-6)
+
+
+@few_and_many(3, 60, st.integers(0, 2**32), st.data())
+def test_of_sets_of_attackers_and_targets_it_is_the_largest_of_their_pairs(seed: int, data: st.DataObject) -> None:
+    """The reduced model at the end of section 6: a pre-defined set of contributions, a selection of attackers."""
+    case = small_case(seed)
+    numbers = respondents_of(case.table, case.rule.by).numbers.tolist()
+    attackers, targets = (data.draw(st.sets(st.sampled_from(numbers), min_size=1)) for _ in range(2))
+    assume(len(attackers | targets) > 1)
+    own = [value for pair, value in by_oracle(case).items() if int(pair[0]) in attackers and int(pair[1]) in targets]
+    found = worst_aggregation(
+        case.pattern, case.table, rule=case.rule, time_limit=None, attacker=attackers, target=targets
+    )
+    largest = max(own, default=0.0)
+    assert (0 if found is None else float(found.excess)) == pytest.approx(max(largest, 0.0), rel=1e-6, abs=1e-6)
+    if found is not None:
+        people = found.respondents.numbers
+        assert people[found.attacker] in attackers
+        assert people[found.target] in targets
+        assert found.attacker != found.target
+        assert is_one(case, found)
 
 
 @few_and_many(2, 30, st.integers(0, 2**32), st.sampled_from(["safe", "sensitive"]))

@@ -42,7 +42,7 @@ def test_they_attack_by_default_and_the_report_says_what_that_took(tmp_path: Pat
     code, said, _ = run("verify", str(proof), "--problem", str(path), "--release", str(tmp_path / "out.csv"))
     assert code == 0
     assert said.startswith("PROVED: the release is safe.\n4 requirements met")
-    assert "attacked the release again: none comes too close to another (p% rule (p = 20))." in said
+    assert "Tables show that no contributor of the problem comes too close to another (p% rule (p = 20))." in said
 
 
 def test_what_was_made_against_outsiders_is_not_safe_for_them(tmp_path: Path, run: Run) -> None:

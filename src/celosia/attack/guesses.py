@@ -10,7 +10,7 @@ work that these authors announce.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,15 +18,14 @@ import numpy as np
 
 from celosia.arguments import takes
 from celosia.attack.audit import audit
+from celosia.attack.known_classes import Ends, OpenEnds, conclude_from_classes, learn_classes, read_classes
 from celosia.attack.protected import Protected
 from celosia.errors import SpecError, pluralise
 from celosia.pattern.entries import ADJUSTED, HIDDEN, INTERVAL, PERTURBED, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release, publish
-from celosia.risk.attacker import Attacker
-from celosia.risk.concealment import Classes, classes_of
+from celosia.risk.classes import classes_of
 from celosia.risk.risk import Risk
-from celosia.table.fixed import Fixed
 from celosia.table.frames import frame_of
 from celosia.table.table import Table
 
@@ -43,9 +42,6 @@ MIDDLE, LOWER, UPPER, WIDTH, UP, DOWN, TOGETHER = KINDS = (
 by its level, and all that follows from rule, parameters and mechanism."""
 
 COLUMNS = ("cell", "kind", "guess", "truth_hit", "left_lower", "left_upper", "promised_width", "kept")
-
-Ends = tuple[Fraction, Fraction]
-OpenEnds = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +138,11 @@ class Guesses:
 
 @takes(release=(Protected, Release, Pattern), risk=Risk)
 def guesses(
-    release: Release | Pattern | Protected, risk: Risk | None = None, *, concealed: bool | None = None
+    release: Release | Pattern | Protected,
+    risk: Risk | None = None,
+    *,
+    concealed: bool | None = None,
+    secret: int | None = None,
 ) -> Guesses:
     """Return what readers may take for the truth of the cells that are not shown, and how close that comes.
 
@@ -157,14 +157,20 @@ def guesses(
     concealed
         Readers know that levels are concealed (`celosia.Intervals`); by default as the method of a result says, and of
         anything else that they are not.
+    secret
+        The secret by which levels are concealed: readers are then told all classes, which is more than they can read
+        off the ends of ranges. By default that of the method of a result.
 
     Raises
     ------
     DataError
         The release does not belong to the table.
     """
+    method = getattr(release, "method", None)
     if concealed is None:
-        concealed = bool(getattr(getattr(release, "method", None), "conceals_levels", False))
+        concealed = bool(getattr(method, "conceals_levels", False))
+    if secret is None and concealed:
+        secret = getattr(method, "secret", None)
     if not isinstance(release, Release | Pattern):
         risk = risk if risk is not None else release.risk
     if risk is None:
@@ -172,9 +178,11 @@ def guesses(
     release = release if isinstance(release, Release) else publish(release)
     release.check(risk.table)
     ends = _find_ends(release, risk)
-    reader = _Reader(release, risk)
-    known = reader.find_classes(ends) if concealed else {}
-    jointly = reader.conclude(known) if known else {}
+    reader = _Reader(release, risk, concealed=concealed)
+    known: dict[int, Ends] = {}
+    if concealed:
+        known = read_classes(release, risk, ends) if secret is None else learn_classes(release, risk, secret)
+    jointly = conclude_from_classes(release, risk, known) if known else {}
     found: list[Guess] = []
     for cell in np.flatnonzero(release.status != SHOWN).tolist():
         found += reader.guess(cell, ends.get(cell, (None, None)), jointly.get(cell))
@@ -211,6 +219,7 @@ class _Reader:
 
     release: Release
     risk: Risk
+    concealed: bool
 
     @property
     def unit(self) -> Fraction:
@@ -246,8 +255,15 @@ class _Reader:
             yield from self._invert_width(cell, (low, high), part, jointly)
 
     def _undo_moves(self, cell: int, number: Fraction) -> Iterator[Guess]:
-        """Yield what a number was if it moved by its level."""
+        """Yield what a number was if it moved by its level, or to the end of the range of its class."""
         assert self.risk.shares is not None  # noqa: S101
+        own = classes_of(self.risk.shares, cell) if self.concealed else None
+        if own is not None:
+            scale = 10**self.risk.table.decimals
+            low, high = own.strip(number * scale, number * scale)
+            for kind, left in ((UP, (own.below(high) - 2, high)), (DOWN, (low, own.above(low) + 2))):
+                yield self._judge(cell, kind, (left[0] + left[1]) / 2 / scale, (left[0] / scale, left[1] / scale))
+            return
         for kind, share in ((UP, self.risk.shares.upper[cell]), (DOWN, -self.risk.shares.lower[cell])):
             by = 1 + Fraction(str(float(share)))
             if share and by > 0:
@@ -286,58 +302,3 @@ class _Reader:
         kinds = [kind for kind in (statistics.respondents, statistics.holdings) if kind is not None]
         largest = (int(kind.largest[cell, 0]) for kind in kinds if kind.largest.shape[1])
         return [Fraction(count, 10**statistics.decimals) for count in largest if count > 0]
-
-    def find_classes(self, ends: dict[int, OpenEnds]) -> dict[int, Ends]:
-        """Return in which classes published ranges of sensitive cells put their values, in units of the table.
-
-        A range that is wider than a class has one end of it at most where it belongs: a reader who takes both for
-        boundaries is left with what two classes have in common.
-        """
-        found = {}
-        shares, scale = self.risk.shares, 10**self.risk.table.decimals
-        for cell in np.flatnonzero(self.risk.sensitive & (self.release.status == INTERVAL)).tolist():
-            own = None if shares is None else classes_of(shares, cell)
-            low, high = ends[cell]
-            if own is not None and low is not None and high is not None:
-                found[cell] = _read_class(own, low * scale, high * scale)
-        return found
-
-    def conclude(self, known: dict[int, Ends]) -> dict[int, Ends]:
-        """Return what follows from the release and the classes of all cells together, for every cell with a class."""
-        risk, decimals = self.risk, self.risk.table.decimals
-        told = {
-            cell: ends
-            for cell, ends in known.items()
-            if ends[0] <= risk.table.amounts.fraction(cell) * 10**decimals <= ends[1]
-        }
-        attackers = [_who_knows(attacker, told, decimals) for attacker in risk.attackers]
-        left: dict[int, Ends] = {}
-        for finding in audit(self.release, risk, attackers=attackers, intervals=True).intervals:
-            if finding.cell in told and finding.lower is not None and finding.upper is not None:
-                own = finding.lower, finding.upper
-                left[finding.cell] = min(own, left.get(finding.cell, own), key=lambda ends: ends[1] - ends[0])
-        wrong = {cell: ends for cell, ends in known.items() if cell not in told}
-        return left | {cell: (low / 10**decimals, high / 10**decimals) for cell, (low, high) in wrong.items()}
-
-
-def _read_class(own: Classes, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the class that a reader makes of the ends of a range, in units."""
-    low, high = own.strip(low, high)
-    below, above = own.below(high) - 2, own.above(low) + 2
-    both = max(low, below), min(high, above)
-    return both if both[0] < both[1] else (low, high)
-
-
-def _who_knows(attacker: Attacker, told: dict[int, Ends], decimals: int) -> Attacker:
-    """Return an attacker who also knows in which classes some values lie."""
-    sides = []
-    for side, place in ((attacker.lower, 0), (attacker.upper, 1)):
-        aligned = side.to(max(side.decimals, decimals))
-        counts, factor = aligned.counts.astype(object), 10 ** (aligned.decimals - decimals)
-        for cell, ends in told.items():
-            bound = -((-ends[0]) // 1) if place == 0 else ends[1] // 1
-            bound = int(bound) * factor
-            infinite = bool(aligned.infinite[cell])
-            counts[cell] = bound if infinite else (max if place == 0 else min)(int(counts[cell]), bound)
-        sides.append(Fixed.of_counts(counts, aligned.decimals))
-    return replace(attacker, lower=sides[0], upper=sides[1])

@@ -20,7 +20,7 @@ from celosia.table.fixed import Fixed
 from celosia.table.relations import Relations
 from celosia.table.table import Table
 
-FORMAT, FORMAT_VERSION = "celosia certificate", 3
+FORMAT, FORMAT_VERSION = "celosia certificate", 4
 
 CONFIDENTIAL = (
     "This file holds the true values of cells that are not published. "

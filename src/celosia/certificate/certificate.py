@@ -37,6 +37,14 @@ from celosia.certificate.columns import column
 from celosia.certificate.judge import WitnessJudge
 from celosia.certificate.ranges import Ranges, ranges_of
 from celosia.certificate.read import claim_of
+from celosia.certificate.respondents.judge import judge_respondents
+from celosia.certificate.respondents.tables import (
+    CoverTables,
+    TargetTables,
+    collect_tables,
+    keep_used,
+    write_tables,
+)
 from celosia.certificate.witnesses import WitnessCollector
 from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing
@@ -116,7 +124,8 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
 
     Guarantee: the verdict is ``safe`` only if every requirement has two tables that satisfy the relations, agree with
     everything published and with what the attacker knows, and reach what it asks for, in exact arithmetic. That is
-    the judge's word; `celosia.certificate.verify.verify` asks it again, and trusts nothing in here.
+    the judge's word; `celosia.certificate.verify.verify` asks it again, and trusts nothing in here. Where contributors
+    attack each other, there must be tables that protect each of them from every coalition of the others, too.
 
     Parameters
     ----------
@@ -139,6 +148,8 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
     witnesses = WitnessCollector()
     proofs = _proofs(audit, witnesses)
     ranges = ranges_of(audit, witnesses, time_limit, progress)
+    every = witnesses.copy()
+    contributors = _contributors(audit, every, progress)
     content: dict[str, Any] = {
         "confidential": True,
         "note": CONFIDENTIAL,
@@ -154,17 +165,57 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "respondents": respondents_part(audit.risk),
         "proofs": _columns(*proofs),
         "ranges": _write_ranges(ranges),
-        "witnesses": witnesses.content(),
+        "contributors": write_tables(contributors),
+        "witnesses": every.content(),
     }
     # Nothing is claimed that the judge would not grant.
-    tables = WitnessJudge(claim_of(content))
+    claim = claim_of(content)
+    tables = WitnessJudge(claim)
     unproved = np.logical_or.reduce([wrong for wrong, _, _ in tables.requirement_findings()])
     content["proofs"] = _columns(*(np.where(unproved, -1, side) for side in proofs))
-    content["verdict"] = NOT_SAFE if unproved.any() else SAFE
+    judged = judge_respondents(claim, tables, audit.risk) if audit.risk.respondents else []
+    content["verdict"] = NOT_SAFE if unproved.any() or any(found.unproved for found in judged) else SAFE
     content["ranges"] = _write_ranges(ranges.without(tables.unreached_ranges()))
+    used = [found.used for found in judged]
+    kept = keep_used(contributors, lambda rule, target: used[rule].get(target, frozenset()))
+    content["contributors"] = write_tables(_renumber(kept, every, witnesses))
+    content["witnesses"] = witnesses.content()
     content["sha256"] = digests(content)
     counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": len(witnesses)}
     return Certificate(MappingProxyType(content), MappingProxyType(counts))
+
+
+def _contributors(
+    audit: Audit, witnesses: WitnessCollector, progress: Progress
+) -> tuple[tuple[TargetTables, ...], ...]:
+    """Return tables that protect contributors from each other, where they attack: they are looked for once more."""
+    if not audit.risk.respondents or not audit.safe:
+        return ()
+    from celosia.attack.respondents.audit import audit_respondents  # noqa: PLC0415 - most certificates need none of it
+
+    found = audit_respondents(audit.release, audit.risk, prove=True, progress=progress)
+    return collect_tables(found, witnesses) if found.safe else ()
+
+
+def _renumber(
+    kept: tuple[tuple[TargetTables, ...], ...], every: WitnessCollector, witnesses: WitnessCollector
+) -> list[list[TargetTables]]:
+    """Return the tables of contributors as places among the witnesses, to which those are added that are missing."""
+
+    def place(table: int) -> int:
+        return table if table < 0 else witnesses.take(every, table)
+
+    return [
+        [
+            TargetTables(
+                one.target,
+                one.cells,
+                tuple(CoverTables(own.signs, place(own.table), tuple(map(place, own.steps))) for own in one.covers),
+            )
+            for one in some
+        ]
+        for some in kept
+    ]
 
 
 def _check(audit: Audit) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.certificate.respondents.tables import TargetTables
 from celosia.certificate.whole import Whole
 from celosia.pattern.entries import STATUSES
 
@@ -111,6 +112,8 @@ class Claim:
         The tables that prove each requirement.
     range_cells, ranges
         The cells whose published ranges are said to be reached, and the tables that reach them.
+    contributors
+        The tables that protect respondents from each other, rule by rule.
     denominators, moves
         The tables: moves away from the true values, and what those of each are divided by.
     """
@@ -131,6 +134,7 @@ class Claim:
     proofs: Pairs
     range_cells: NDArray[np.int64]
     ranges: Pairs
+    contributors: tuple[tuple[TargetTables, ...], ...]
     denominators: Whole
     moves: Terms
 

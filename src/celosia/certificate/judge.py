@@ -89,10 +89,17 @@ class WitnessJudge:
     ----------
     claim
         What the certificate says.
+
+    Attributes
+    ----------
+    balanced
+        Which tables satisfy every relation, ``(n_tables,)``.
     """
 
     claim: Claim
+    balanced: NDArray[np.bool_] = field(init=False)
     _sound: NDArray[np.bool_] = field(init=False)
+    _limits: _MoveLimits = field(init=False)
     _keys: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,11 +107,12 @@ class WitnessJudge:
         number = np.repeat(np.arange(len(moves)), np.diff(moves.starts))
         self._keys = number * len(claim.values) + moves.cells
         self._sound = np.ones(len(moves), dtype=bool)
+        self.balanced = np.ones(len(moves), dtype=bool)
+        self._limits = _move_limits(claim.values, claim.bounds)
         by_cell = _transpose(claim.relations, len(claim.values))
         for some in self._chunks(np.arange(len(moves))):
-            self._sound[some] = self._are_tables(some, by_cell) & self._fit(
-                some, _move_limits(claim.values, claim.bounds)
-            )
+            self.balanced[some] = self._are_tables(some, by_cell)
+            self._sound[some] = self.balanced[some] & self._are_whole(some) & self._fit(some, self._limits)
 
     def _chunks(self, tables: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield tables by and by, as many as have about a million moves."""
@@ -113,13 +121,10 @@ class WitnessJudge:
         yield from np.split(tables, np.flatnonzero(np.diff(group)) + 1)
 
     def _are_tables(self, tables: NDArray[np.int64], by_cell: Terms) -> NDArray[np.bool_]:
-        """Return which tables satisfy every relation, and are whole where values are said to be."""
+        """Return which tables satisfy every relation."""
         entry, number = within(self.claim.moves.starts, tables)
         cells, moves = self.claim.moves.cells[entry], compact(self.claim.moves.numbers[entry])
         good = np.ones(len(tables), dtype=bool)
-        whole = self.claim.whole[cells]
-        broken = moves[whole] % compact(self.claim.denominators[tables])[number[whole]] != 0
-        good[number[whole][np.asarray(broken, dtype=bool)]] = False
         term, which = within(by_cell.starts, cells)
         key = number[which] * len(self.claim.relations) + by_cell.cells[term]
         order = np.argsort(key, kind="stable")
@@ -129,6 +134,23 @@ class WitnessJudge:
         unbalanced = sums(amounts, np.append(first, len(key))) != 0
         good[key[first][np.asarray(unbalanced, dtype=bool)] // max(1, len(self.claim.relations))] = False
         return good
+
+    def _are_whole(self, tables: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which tables are whole where values are said to be."""
+        entry, number = within(self.claim.moves.starts, tables)
+        cells, moves = self.claim.moves.cells[entry], compact(self.claim.moves.numbers[entry])
+        good = np.ones(len(tables), dtype=bool)
+        whole = self.claim.whole[cells]
+        broken = moves[whole] % compact(self.claim.denominators[tables])[number[whole]] != 0
+        good[number[whole][np.asarray(broken, dtype=bool)]] = False
+        return good
+
+    def allows(self, cell: int, low: int, high: int, denominator: int) -> bool:
+        """Return whether the release lets a cell move from `low` to `high`, both divided by a denominator."""
+        limits, unit = self._limits, self.claim.unit
+        below = not limits.ends_down[cell] or -low * unit <= int(limits.down[cell]) * denominator
+        above = not limits.ends_up[cell] or high * unit <= int(limits.up[cell]) * denominator
+        return below and above
 
     def _fit(self, tables: NDArray[np.int64], limits: _MoveLimits) -> NDArray[np.bool_]:
         """Return which tables lie within bounds; cells that do not move do, as the true table does."""

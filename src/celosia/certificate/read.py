@@ -29,6 +29,7 @@ from celosia.certificate.columns import (
     read_partial,
     read_places,
 )
+from celosia.certificate.respondents.tables import read_tables
 from celosia.certificate.whole import LARGEST, starts_of, times
 from celosia.errors import DataError
 from celosia.files import read_bytes
@@ -132,6 +133,7 @@ def claim_of(content: object) -> Claim:
         proofs=_pairs(check_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
         range_cells=range_cells,
         ranges=ranges,
+        contributors=read_tables(top["contributors"], n, len(tables)),
         denominators=denominators,
         moves=tables,
     )
@@ -152,6 +154,7 @@ _KEYS = (
     "respondents",
     "proofs",
     "ranges",
+    "contributors",
     "witnesses",
 )
 _TABLE = ("cells", "variables", "counts", "variable", "axes", "codes", "values", "relations", "right")

@@ -3,8 +3,8 @@
 Nothing is shared with what made the pattern, the audit or the certificate: no solver, no tolerance, no floating point.
 What a certificate says is recomputed from its numbers. Anybody can write one whose numbers fit each other, about a
 table, a release and requirements of his own choosing: it proves something only beside the problem and the release that
-it must be about. Where contributors attack each other, the certificate alone cannot tell whether all that matter are in
-it: with the problem at hand they attack again, by the audit of respondents and its solver.
+it must be about. Where contributors attack each other, it holds tables that protect each from all others; that nobody
+is left out follows from the contributions, which are the problem's (`celosia.certificate.respondents`).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Verification:
         How many cells, relations, attackers, requirements, requirements proved, tables, ranges and ranges reached
         there are.
     compared
-        What it was compared with: ``problem``, ``release``, and ``respondents`` where those of the problem attacked
-        its release again. Of what is not named here only the certificate's own account is known.
+        What it was compared with: ``problem``, ``release``, and ``respondents`` where its tables were judged beside the
+        contributions of the problem. Of what is not named here only the certificate's own account is known.
     ranges
         What the certificate says about published ranges.
     whole_numbers
@@ -131,8 +131,8 @@ def verify(
     problem among it; if the true table satisfies its relations, and every requirement has two tables that satisfy all
     relations, agree with everything published and with what the attacker knows, and reach the required ends, all of it
     in exact arithmetic; and if the hashes are right and the verdict is ``safe``. It proves safety, not that little is
-    hidden. Where the problem protects respondents, `proved` only if the audit of respondents finds nothing in this
-    release either.
+    hidden. Where the problem protects respondents, `proved` only if its tables protect each of them from every
+    coalition of others, whoever came close on the way to the pattern or did not.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def verify(
     ]
     compared = [name for name, given in zip(_TWO, (problem, release), strict=True) if given is not None]
     if problem is not None and problem.respondents and not found:
-        found = list(_find_exposed(claim, problem))
+        found = list(_find_unproved(claim, tables, problem))
         compared.append("respondents")
     asked = claim.content["respondents"] if problem is None else respondents_part(problem)
     return Verification(
@@ -209,11 +209,11 @@ def _find_whole(claim: Claim, problem: Risk | None, integer: bool | None) -> NDA
     return whole
 
 
-def _find_exposed(claim: Claim, problem: Risk) -> Iterator[Problem]:
-    # Nothing else in here may know of a solver.
-    from celosia.certificate.contributors import exposed_contributors  # noqa: PLC0415
+def _find_unproved(claim: Claim, tables: WitnessJudge, problem: Risk) -> Iterator[Problem]:
+    # Rules and contributions are loaded where they are needed; nothing of it is a solver or what made the certificate.
+    from celosia.certificate.respondents.judge import unproved_respondents  # noqa: PLC0415
 
-    return exposed_contributors(claim, problem)
+    return unproved_respondents(claim, tables, problem)
 
 
 def _counts(claim: Claim, proved: int) -> dict[str, int]:

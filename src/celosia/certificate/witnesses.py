@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,23 @@ class WitnessCollector:
             nothing = np.zeros(0, dtype=np.int64)
             places[still] = self._place(1, nothing, nothing)
         return places
+
+    def add_moves(self, cells: NDArray[np.int64], moves: Whole, denominator: int) -> int:
+        """Return the place of one table, in which cells move by so much, divided by a denominator."""
+        order = np.argsort(cells)
+        some = moves[order].astype(object)
+        shared = gcd(denominator, *some.tolist())
+        return self._place(denominator // shared, cells[order].astype(np.int64), compact(some // shared))
+
+    def take(self, other: WitnessCollector, place: int) -> int:
+        """Return the place of a table that another one has collected."""
+        return self._place(other._denominators[place], other._cells[place], other._moves[place])
+
+    def copy(self) -> WitnessCollector:
+        """Return a collector of the same tables, to which others are added."""
+        return WitnessCollector(
+            dict(self._places), list(self._denominators), list(self._sizes), list(self._cells), list(self._moves)
+        )
 
     def _place(self, denominator: int, cells: NDArray[np.int64], moves: Whole) -> int:
         text = moves.tobytes() if moves.dtype != object else repr(moves.tolist()).encode()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -17,12 +15,12 @@ from celosia.pattern.modes.mode import check_costs
 from celosia.pattern.pattern import Pattern
 from celosia.protection.named_cells import places_of
 from celosia.risk.attacker import Attacker
+from celosia.risk.cell_levels import CellLevels
 from celosia.risk.cost import Cost
-from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
-from celosia.table.units import count_decimals
 
 NO_CELLS: tuple[int, ...] = ()
 
@@ -96,6 +94,11 @@ class Method(Protocol):
     def wants_splitting(self) -> bool:
         """Whether widths of ranges are to be found by the splitting method (ADMM), whatever suits the table."""
         return False
+
+    @property
+    def package(self) -> str:
+        """The package whose ``solve`` runs the method: its own, or one whose formulation has what its options need."""
+        return type(self).__module__.rpartition(".")[0]
 
     @property
     def conceals_levels(self) -> bool:
@@ -216,13 +219,35 @@ class Wishes:
         return replace(risk, status=status, cost=cost, attackers=attackers)
 
 
-def widen_levels(levels: Levels, widths: Mapping[int, Fraction]) -> Levels:
-    """Return levels that ask for at least these widths of some cells: a width is a sliding level."""
-    decimals = max(levels.sliding.decimals, count_decimals(widths.values()))
-    counts = levels.sliding.to(decimals).counts.astype(object)
-    for cell, width in widths.items():
-        counts[cell] = max(counts[cell], math.ceil(width * 10**decimals))
-    return replace(levels, sliding=Fixed.of_counts(counts, decimals))
+def refuse_beyond_knowledge(risk: Risk, conditional: Mapping[int, CellLevels], options: Sequence[str]) -> None:
+    """Refuse levels of cells that are not shown where an attacker's own bounds are narrower, whatever is published.
+
+    Parameters
+    ----------
+    risk
+        With the wishes of the method.
+    conditional
+        The levels.
+    options
+        What the method calls lower, upper and sliding ones.
+
+    Raises
+    ------
+    SpecError
+        With the cells by their labels.
+    """
+    found = Problems()
+    for option, name in zip(options, ("lower", "upper", "sliding"), strict=True):
+        narrow: list[str] = []
+        for cell, levels in conditional.items():
+            alone = CellLevels(**{name: getattr(levels, name)})
+            who = None if risk.status[cell] == SHOW else alone.find_narrower(risk, cell)
+            if who is not None:
+                narrow.append(f"{risk.table.label(cell)} (attacker {who!r})")
+        if narrow:
+            said = f"is more than attackers' bounds leave open: {list_items(narrow)}."
+            found.add(option, said, "Ask for less there, or show these cells.")
+    found.raise_as(SpecError)
 
 
 def costs_of(

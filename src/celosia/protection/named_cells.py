@@ -14,7 +14,11 @@ from celosia.table.cell_names import CellNames, are_names, find_cell, find_cells
 from celosia.table.table import Table
 
 _LISTS = ("must_show", "must_hide", "may_hide", "may_range", "may_round", "may_perturb", "frozen", "keep")
-_BY_CELL = ("width_if_hidden", "least_width", "most_width")
+_BY_CELL = (
+    *("least_width", "most_width", "windows", "cells"),
+    *("lower_if_hidden", "upper_if_hidden", "width_if_hidden"),
+    *("lower_if_not_shown", "upper_if_not_shown", "width_if_not_shown"),
+)
 
 M = TypeVar("M")
 

@@ -46,7 +46,7 @@ Engine = Callable[[Risk, Any, Run], Protection]
 
 MOVE_KERNELS, JOINT_KERNELS = "celosia.protection.engine.heuristics.moves", "celosia.protection.engine.heuristics.joint"
 TABLEAU_KERNELS = "celosia.protection.engine.cuts.tableau"
-NEARBY_KERNELS = "celosia.protection.engine.hybrid_gradient", "celosia.protection.engine.cuts.relation_sums"
+NEARBY_KERNELS = "celosia.protection.engine.first_order.hybrid_gradient", "celosia.protection.engine.cuts.relation_sums"
 SPLITTING_KERNELS = "celosia.protection.intervals.admm"
 """Packages whose compiled functions only large product tables need, only other large tables, the largest of those, and
 only ranges of tables that may have three dimensions: a good part of what a first run compiles."""
@@ -130,7 +130,7 @@ def protect(
         raise kind_error(how, "method", *sorted(kind.__name__ for kind in METHODS.values()))
     if respondents is not None and how.criterion == "distance":
         raise SpecError.one("respondents", f"cannot be protected by {how.name!r}, which moves values.", "Hide cells.")
-    engine = engine_of(type(how))
+    engine = engine_of(how.package)
     how = resolve_names(how, risk.table)
     whole = simplify_integer(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
@@ -205,12 +205,11 @@ def _load_heuristics(table: Table) -> None:
             import_module(name)
 
 
-def engine_of(kind: type[Any]) -> Engine:
-    """Return what solves a kind of method: `solve` in the package of the method.
+def engine_of(package: str) -> Engine:
+    """Return what solves a method: `solve` in its package (`Method.package`).
 
     It is loaded now, so that a process loads, and compiles, what it uses.
     """
-    package = kind.__module__.rpartition(".")[0]
     engine: Engine = import_module(f"{package}.solve").solve
     return engine
 
@@ -220,7 +219,7 @@ def load_engines() -> None:
     for name in (_FIRST_MOVES, *_JOINT_MOVES):
         import_module(name)
     for kind in METHODS.values():
-        _against_respondents(engine_of(kind))
+        _against_respondents(engine_of(kind.__module__.rpartition(".")[0]))
 
 
 def _against_respondents(engine: Engine) -> Engine:
@@ -236,7 +235,7 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
     asked = method.apply_to(risk)
-    aimed, more = conceal(asked, method)
+    aimed, more = conceal(asked, method, run)
     run = replace(run, keeper=session.keeper)
     try:
         found = _run_in_time(lambda timed: session.run(lambda warm: engine(aimed, method, warm), aimed, timed), run)
@@ -245,7 +244,7 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
         raise
     found = session.close(found)
     if aimed is not asked:
-        found = restore_levels(found, asked)
+        found = restore_levels(found, asked, aimed)
     return replace(found, notes=(*found.notes, *said, *more, *risk.respondent_notes(run.integer)))
 
 

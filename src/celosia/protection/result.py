@@ -16,6 +16,7 @@ from celosia.pattern.entries import SHOWN, STATUSES
 from celosia.pattern.midpoint import midpoints
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.shares import Shares
+from celosia.pattern.told_levels import describe_told_levels
 from celosia.protection.distances import Distances
 from celosia.protection.method import Method
 from celosia.risk.risk import Risk
@@ -194,8 +195,12 @@ class Protection:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What readers could make of the ranges: where the true value lies in too many of them."""
-        return midpoints(self.pattern).warnings
+        """What readers could make of what is published: where the true value lies in too many ranges, and levels."""
+        said = midpoints(self.pattern).warnings
+        if self.method.conceals_levels:
+            return said
+        remedy = hasattr(self.method, "conceal")
+        return (*said, *describe_told_levels(self.pattern, self.risk, remedy=remedy))
 
     @property
     def gap(self) -> float:

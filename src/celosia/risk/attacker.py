@@ -47,6 +47,8 @@ class Attacker:
         where he is not kept from a cell. None for those of the risk; see `with_levels`.
     own
         Cells to which nobody else contributed, ``(n_cells,)``: he is not kept from what is his. None for none.
+    told_classes
+        He is no attacker of the risk but a reader who is told classes of values (`celosia.risk.concealment`).
     """
 
     name: str
@@ -54,6 +56,7 @@ class Attacker:
     upper: Fixed
     levels: Levels | None = field(default=None, kw_only=True)
     own: NDArray[np.bool_] | None = field(default=None, kw_only=True)
+    told_classes: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         found = Problems()

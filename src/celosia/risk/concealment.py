@@ -1,123 +1,54 @@
 r"""Levels that tell nothing of contributions: values fall into classes, and all values of a class have its levels.
 
 A level of a rule is a part of the largest contribution, so a range that is as narrow as levels allow tells it by its
-width. Here the range of a sensitive cell is that of its class: boundaries :math:`N_1 < N_2 < \dots` grow geometrically
-from a secret start, so that :math:`N_k - N_{k-1} \ge s N_k` with the part s of the value that the width of levels can
-be. Ends and width of the range depend on the class alone, and levels that a reader takes off again are padding around
-it: he is left with the whole class, whatever he knows of rule and mechanism (docs/mathematics.md, *Concealed levels*).
+width. Here the range of a sensitive cell is that of its class. Ends and width of the range depend on the class alone,
+and levels that a reader takes off again are padding around it: he is left with the whole class, whatever he knows of
+rule and mechanism. Classes of all cells fit together, and a reader who knows all of them is one of the attackers
+(docs/mathematics.md, *Concealed levels*).
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.risk import Levels, LevelShares, Risk
-from celosia.table.fixed import Fixed
-from celosia.table.relations import label_components
-from celosia.table.table import Table
-
-WIDEST_SHARE = 0.9
-"""Levels that may be a larger part of the value are not concealed: nobody who knows that values are not negative can be
-left with a range that is wider than its upper end."""
-
-_LEAST_WIDTH = 4
-"""What classes are wider than the part of the value, in units: levels are at least a unit, and ends are whole ones."""
+from celosia.risk.attacker import Attacker
+from celosia.risk.class_boxes import ClassBoxes, draw_boxes, sum_exactly
+from celosia.risk.classes import classes_of
+from celosia.risk.risk import SHOW, Levels, Risk
+from celosia.table.fixed import INFINITE, Fixed
 
 _KEY_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """The classes of values of a cell, in units of the table's last decimal.
+@dataclass(frozen=True, slots=True, eq=False)
+class ConcealedRisk:
+    """A risk with levels that reach to the ends of classes.
 
     Parameters
     ----------
-    lower, upper, width
-        Which parts of the value its lower level, its upper level and the width of its range can be.
-    start
-        Where the first boundary lies, from 0 to below 1; secret.
+    risk
+        For every attacker it has a second one, who knows all classes, and from whom no value of a class may be kept.
+    classes
+        The classes, in units.
+    concealed
+        Which cells have levels of classes, ``(n_cells,)``; other sensitive ones keep their own.
+    fits
+        Everything that is asked for can be met by ranges of all cells, and some may be met by fewer.
     """
 
-    lower: float
-    upper: float
-    width: float
-    start: float = 0.0
-
-    @property
-    def offset(self) -> float:
-        """By what values are shifted so that classes of small ones are wide enough."""
-        return _LEAST_WIDTH / self.width
-
-    def boundary(self, number: int) -> int:
-        """Return the upper boundary of a class, whose numbers count from 1; zero below the first."""
-        if number < 1:
-            return 0
-        grown = -math.log1p(-self.width) * (number + self.start)
-        return math.ceil(self.offset * math.expm1(grown))
-
-    def find(self, value: int) -> tuple[int, int]:
-        """Return the boundaries of the class of a value that is not negative: above the first, up to the second."""
-        grown = math.log1p(value / self.offset) / -math.log1p(-self.width)
-        number = max(1, math.ceil(grown - self.start))
-        while self.boundary(number) < value:
-            number += 1
-        while number > 1 and self.boundary(number - 1) >= value:
-            number -= 1
-        return self.boundary(number - 1), self.boundary(number)
-
-    def pad(self, low: int, high: int) -> tuple[int, int]:
-        """Return the ends of a range that leaves every value of a class its lower and its upper level."""
-        lower, upper = Fraction(str(self.lower)), Fraction(str(self.upper))
-        below = max(0, low - math.ceil(lower * low) - 1) if lower and low else low
-        return below, high + math.ceil(upper * high) + 1 if upper else high
-
-    def strip(self, below: Fraction, above: Fraction) -> tuple[Fraction, Fraction]:
-        """Return what is left of a range when levels are taken off: what any reader can do."""
-        low, high = math.floor(below), math.ceil(above / (1 + Fraction(str(self.upper)))) + 1
-        if self.lower and below > 0:
-            low = math.floor(below / (1 - Fraction(str(self.lower))))
-        while self.pad(low, high)[0] < below:
-            low += 1
-        while self.pad(low, high)[1] > above:
-            high -= 1
-        return Fraction(low), Fraction(high)
-
-    def below(self, boundary: Fraction) -> Fraction:
-        """Return the lower boundary of the class with some upper one, to within two units: no secret is needed."""
-        return max(Fraction(0), boundary * (1 - Fraction(str(self.width))) - _LEAST_WIDTH)
-
-    def above(self, boundary: Fraction) -> Fraction:
-        """Return the upper boundary of the class with some lower one, to within two units."""
-        return (boundary + _LEAST_WIDTH) / (1 - Fraction(str(self.width)))
+    risk: Risk
+    classes: ClassBoxes
+    concealed: NDArray[np.bool_]
+    fits: bool
 
 
-def classes_of(shares: LevelShares, cell: int, start: float = 0.0) -> Classes | None:
-    """Return the classes of a cell, None where its levels are no part of the value, or too large a one.
-
-    Parameters
-    ----------
-    shares
-        Which parts of the value levels can be.
-    cell
-        Its place.
-    start
-        Where the first boundary lies.
-    """
-    width = float(shares.width[cell])
-    if not 0 < width <= WIDEST_SHARE:
-        return None
-    return Classes(float(shares.lower[cell]), float(shares.upper[cell]), width, start)
-
-
-def conceal_levels(risk: Risk, secret: int) -> tuple[Risk, int]:
-    """Return the risk with levels that reach to the ends of classes, and how many sensitive cells keep their own.
+def conceal_levels(risk: Risk, secret: int, among: NDArray[np.bool_] | None = None) -> ConcealedRisk:
+    """Return the risk with levels that reach to the ends of classes.
 
     Guarantee: every level that is changed asks for at least what it asked for before: lower, upper and sliding.
 
@@ -126,36 +57,71 @@ def conceal_levels(risk: Risk, secret: int) -> tuple[Risk, int]:
     risk
         What is to be protected.
     secret
-        The key by which classes are drawn, cell by cell.
+        The key by which classes are drawn, leaf by leaf.
+    among
+        Which cells may be concealed, ``(n_cells,)``; by default all.
     """
     table, shares = risk.table, risk.shares
-    cells = np.flatnonzero(risk.sensitive)
-    decimals = max(risk.levels.lower.decimals, risk.levels.upper.decimals, risk.levels.sliding.decimals)
-    decimals = max(decimals, table.decimals)
-    levels = [getattr(risk.levels, name).to(decimals).counts.astype(object) for name in ("lower", "upper", "sliding")]
-    names, unit, kept = _find_names(table), 10 ** (decimals - table.decimals), 0
-    for cell in cells.tolist():
-        own = None
-        value = int(table.amounts.counts[cell])
-        if shares is not None and value >= 0:
-            own = classes_of(shares, cell, draw_start(secret, table.label(int(names[cell]))))
-        if own is None:
-            kept += 1
-            continue
-        below, above = own.pad(*own.find(value))
-        wanted = [int(level[cell]) for level in levels]
-        down, up = (value - below) * unit, (above - value) * unit
-        if (
-            down < wanted[0]
-            or up < wanted[1]
-            or down + up < wanted[2]
-            or not _within_knowledge(risk, cell, below, above)
-        ):
-            kept += 1
-            continue
-        levels[0][cell], levels[1][cell], levels[2][cell] = down, up, 0
+    values = table.amounts.counts
+    allowed = np.asarray(risk.sensitive & (values >= 0), dtype=bool)
+    allowed &= np.zeros(len(risk), dtype=bool) if shares is None else shares.width > 0
+    if among is not None:
+        allowed &= among
+    for cell in np.flatnonzero(allowed).tolist():
+        allowed[cell] = shares is not None and classes_of(shares, cell) is not None
+    levels, decimals = _open_levels(risk)
+    unit = 10 ** (decimals - table.decimals)
+    while shares is not None:  # a total whose parts are not concealed has other classes
+        drawn = draw_boxes(table.relations, values, allowed, shares, lambda leaf: draw_start(secret, table.label(leaf)))
+        asked = {cell: _pad(risk, drawn, cell) for cell in np.flatnonzero(allowed).tolist()}
+        short = [
+            cell for cell, ends in asked.items() if not _suffices(ends, cell, int(values[cell]), levels, unit, risk)
+        ]
+        if not short:
+            break
+        allowed[short] = False
+    else:
+        return ConcealedRisk(risk, _no_boxes(len(risk)), allowed, fits=True)
+    for cell, (below, above) in asked.items():
+        value = int(values[cell])
+        levels[0][cell], levels[1][cell], levels[2][cell] = (value - below) * unit, (above - value) * unit, 0
     changed = Levels(*(Fixed.of_counts(level, decimals) for level in levels))
-    return replace(risk, levels=changed), kept
+    if not bool(allowed.any()):
+        return ConcealedRisk(risk, drawn, allowed, fits=True)
+    readers = [tell_classes(attacker, drawn, risk, allowed) for attacker in risk.attackers]
+    aimed = replace(risk, levels=changed, attackers=(*risk.attackers, *readers))
+    return ConcealedRisk(aimed, drawn, allowed, _fits(risk, drawn))
+
+
+def tell_classes(attacker: Attacker, classes: ClassBoxes, risk: Risk, cells: NDArray[np.bool_]) -> Attacker:
+    """Return a reader who knows of every cell its class, beside what an attacker knows, and may rule nothing out of it.
+
+    Parameters
+    ----------
+    attacker
+        What he knows otherwise.
+    classes
+        The classes.
+    risk
+        The table.
+    cells
+        From which cells he is kept, ``(n_cells,)``.
+    """
+    decimals, known = risk.table.decimals, classes.known
+    least, most = (np.where(known, ends, 0) for ends in (classes.least, classes.most))
+    told = Attacker(
+        f"{attacker.name}, told classes",
+        _bounded(least, known, decimals, -INFINITE),
+        _bounded(most, known, decimals, INFINITE),
+    )
+    both = Attacker.together([replace(attacker, levels=None), told], told.name)
+    value = risk.table.amounts.counts.astype(object)
+    own = Levels(
+        Fixed.of_counts(np.where(cells, value - least, 0), decimals),
+        Fixed.of_counts(np.where(cells, most - value, 0), decimals),
+        Fixed(np.zeros(len(value), dtype=np.int64)),
+    )
+    return replace(both, levels=own, told_classes=True)
 
 
 def draw_start(secret: int, name: str) -> float:
@@ -168,21 +134,28 @@ def draw_start(secret: int, name: str) -> float:
     return int.from_bytes(digest, "big") / 2**48
 
 
-def _find_names(table: Table) -> NDArray[np.int64]:
-    """Return the first of the cells that every cell is equal to because all that is between them is zero, ``(n,)``.
+def _open_levels(risk: Risk) -> tuple[list[NDArray[np.object_]], int]:
+    """Return lower, upper and sliding levels as exact counts that can be changed, and their decimals."""
+    sides = (risk.levels.lower, risk.levels.upper, risk.levels.sliding)
+    decimals = max(risk.table.decimals, *(level.decimals for level in sides))
+    return [level.to(decimals).counts.astype(object) for level in sides], decimals
 
-    A total of a single cell has its classes: two classes of one value would leave less than one.
-    """
-    nonzero = np.asarray(table.amounts.counts != 0, dtype=bool)
-    matrix = sp.csr_array(table.relations.matrix)
-    taken = sp.csr_array(matrix[:, np.flatnonzero(nonzero)])
-    pairs = taken[np.flatnonzero(np.diff(taken.indptr) == 2)]  # noqa: PLR2004  (a total and its only part)
-    _, label = label_components(sp.csr_array(pairs))
-    places = np.flatnonzero(nonzero)
-    names = np.arange(len(table))
-    _, first, group = np.unique(label, return_index=True, return_inverse=True)
-    names[places] = places[first[group]]
-    return names
+
+def _pad(risk: Risk, drawn: ClassBoxes, cell: int) -> tuple[int, int]:
+    """Return the ends of the range of a class, with levels as padding around it."""
+    assert risk.shares is not None  # noqa: S101  (without shares nothing is concealed)
+    own = classes_of(risk.shares, cell)
+    assert own is not None  # noqa: S101
+    return own.pad(int(drawn.below[cell]), int(drawn.most[cell]))
+
+
+def _suffices(
+    ends: tuple[int, int], cell: int, value: int, levels: list[NDArray[np.object_]], unit: int, risk: Risk
+) -> bool:
+    """Return whether the range of a class leaves what levels ask for, and no attacker knows closer ends beforehand."""
+    lower, upper, sliding = (int(level[cell]) for level in levels)
+    down, up = (value - ends[0]) * unit, (ends[1] - value) * unit
+    return down >= lower and up >= upper and down + up >= sliding and _within_knowledge(risk, cell, *ends)
 
 
 def _within_knowledge(risk: Risk, cell: int, below: int, above: int) -> bool:
@@ -195,3 +168,36 @@ def _within_knowledge(risk: Risk, cell: int, below: int, above: int) -> bool:
         if not high.infinite[cell] and high.fraction(cell) < ends[1]:
             return False
     return True
+
+
+def _no_boxes(n_cells: int) -> ClassBoxes:
+    nothing = np.zeros(n_cells, dtype=object)
+    return ClassBoxes(nothing, nothing, nothing, np.zeros(n_cells, dtype=bool))
+
+
+def _bounded(ends: NDArray[np.object_], known: NDArray[np.bool_], decimals: int, endless: int) -> Fixed:
+    return Fixed.of_counts(np.where(known, ends, endless), decimals)
+
+
+def _fits(risk: Risk, drawn: ClassBoxes) -> bool:
+    """Return whether all cells can have their least value at a time, and their greatest, whoever asks.
+
+    These two tables show that ranges of all cells leave every class open.
+    """
+    table = risk.table
+    shown = np.asarray(risk.status == SHOW)
+    for ends in (drawn.least, drawn.most):
+        if bool((ends[shown] != table.amounts.counts[shown]).any()):
+            return False
+        if bool(np.any(sum_exactly(table.relations.matrix, ends) != table.relations.right)):
+            return False
+        if not all(_allows(attacker, ends, table.decimals) for attacker in risk.attackers):
+            return False
+    return True
+
+
+def _allows(attacker: Attacker, values: NDArray[np.object_], decimals: int) -> bool:
+    """Return whether an attacker thinks it possible that cells have these values, in units."""
+    fine = max(decimals, attacker.lower.decimals, attacker.upper.decimals)
+    counts, low, high = values * 10 ** (fine - decimals), attacker.lower.to(fine), attacker.upper.to(fine)
+    return bool((low.infinite | (low.counts <= counts)).all() and (high.infinite | (counts <= high.counts)).all())

@@ -16,7 +16,12 @@ from celosia.progress import SILENT, Progress
 from celosia.source.duckdb import ROWS, RowSource, open_rows
 from celosia.source.expressions import MISSING, dimension_code
 from celosia.source.records import Records, Roles, read_records
-from celosia.source.tabulation.contributions import anonymous_numbers, leaf_contributions, record_marks
+from celosia.source.tabulation.contributions import (
+    anonymous_numbers,
+    keep_joint_contributions,
+    leaf_contributions,
+    record_marks,
+)
 from celosia.source.tabulation.enter import Rows, enter, leaf_sums
 from celosia.source.tabulation.leaf_cells import leaf_cells
 from celosia.source.total_codes import refuse_total_codes
@@ -125,10 +130,11 @@ def tabulate(
     can_be_asked = bool(request_.values) and weight is None and shadow is None
     numbers = _anonymous(records) if contributions or (contributions is None and can_be_asked) else None
     origin = object()
-    tables = []
+    tables, grids = [], []
     progress.start("tabulating", len(request_.tables) * max(1, len(request_.values)))
     for names in request_.tables:
         grid = _TableCells.of([dimensions[name][0] for name in names], [records.leaves[name] for name in names])
+        grids.append(grid)
         for variable in request_.values or [count_name]:
             amounts = records.amounts.get(variable)
             looked_at = records.amounts[shadow] if shadow is not None else amounts
@@ -141,7 +147,12 @@ def tabulate(
     progress.done()
     if len(tables) == 1 and not relations:
         return tables[0]
-    return link(tables, relations=relations)
+    linked = link(tables, relations=relations)
+    if numbers is None or len(grids) == 1 or linked.contributions is None or linked.links is None:
+        return linked
+    weighed = [_weigh(records.amounts.get(name), records.weight, len(grids[0].leaf), name) for name in request_.values]
+    leaves = [grid.leaf_place[grid.leaf] for grid in grids]
+    return keep_joint_contributions(linked, leaves, [(weighted, own) for _, weighted, own in weighed], *numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,27 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class JointContributions:
+    """Contributions to linked tables at once: each stands in one joint cell, a part of one leaf cell of each table.
+
+    Parameters
+    ----------
+    cells
+        The leaf cells of every joint cell, one of each table, ``(k, n_tables)``.
+    joint
+        The joint cell of every contribution, ``(m,)``.
+    respondent, holding, amount
+        As in `Contributions`, ``(m,)`` each.
+    """
+
+    cells: NDArray[np.int64]
+    joint: NDArray[np.int64]
+    respondent: NDArray[np.int64]
+    holding: NDArray[np.int64]
+    amount: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Contributions:
     """Single contributions to leaf cells under anonymous numbers, for the attackers among the respondents.
 
@@ -149,6 +170,8 @@ class Contributions:
         The tabulation that gave the numbers: those of another one mean other respondents.
     waived
         Which of them are not to be protected, ``(m,)``; None where that is none of them.
+    joint
+        Of linked tables the same by joint cells, variable by variable; nothing where that is not known.
     """
 
     cell: NDArray[np.int64]
@@ -157,3 +180,4 @@ class Contributions:
     amount: NDArray[np.int64]
     origin: object
     waived: NDArray[np.bool_] | None = None
+    joint: tuple[JointContributions, ...] = ()

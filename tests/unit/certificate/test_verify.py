@@ -24,7 +24,10 @@ from celosia.table.fixed import Fixed
 MakeCase = Callable[..., Any]
 
 ROOM = Path(cz.__file__).parent / "certificate"
-JUDGE = ("canonical", "claim", "columns", "differences", "judge", "read", "verify", "whole")
+JUDGE = (
+    *("canonical", "claim", "columns", "differences", "judge", "read", "verify", "whole"),
+    *("respondents/coverage", "respondents/judge", "respondents/tables"),
+)
 
 
 def test_the_certificate_of_a_safe_release_is_proved(case: MakeCase) -> None:

@@ -50,6 +50,16 @@ def job(folder: Path, attackers: str = "", rule: str = 'rule = "p-percent"\np = 
     return folder / "job.toml"
 
 
+def test_ties_are_an_option_of_rules_and_hold_for_respondents_too(tmp_path: Path) -> None:
+    risk = assess_file(job(tmp_path, rule='rule = "p-percent"\np = 20\nties = "sensitive"'))
+    assert risk.rules == ("p% rule (p = 20), ties sensitive",)
+    assert risk.respondents == (PPercent(20, ties="sensitive"),)
+    found = protect(risk)
+    assert audit_respondents(found, rule=PPercent(20), ties="sensitive").safe
+    with pytest.raises(SpecError, match="ties"):
+        assess_file(job(tmp_path, rule='rule = "p-percent"\np = 20\nties = "sometimes"'))
+
+
 def test_respondents_are_named_in_a_list(tmp_path: Path) -> None:
     risk = assess_file(job(tmp_path, 'attackers = ["external", "respondents"]'))
     assert risk.respondents == (PPercent(20),)

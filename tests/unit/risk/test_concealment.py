@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import celosia as cz
-from celosia.risk.concealment import Classes, conceal_levels, draw_start
+from celosia.risk.classes import Classes
+from celosia.risk.concealment import conceal_levels, draw_start
 
 PARTS = st.sampled_from([0.02, 0.1, 0.2, 0.4, 0.9])
 
@@ -59,8 +60,10 @@ def test_levels_ask_for_no_less_and_a_total_of_one_cell_has_its_classes() -> Non
     firms = pd.DataFrame(lines, columns=["area", "kind", "v"]).assign(firm=range(len(lines)))
     table = cz.tabulate(firms, by=["area", "kind"], value="v", respondent="firm")
     risk = cz.assess(table, cz.PPercent(10), respondents=())
-    changed, kept = conceal_levels(risk, 5)
-    assert not kept
+    found = conceal_levels(risk, 5)
+    changed = found.risk
+    assert found.fits
+    assert found.concealed.tolist() == risk.sensitive.tolist()
     for name in ("lower", "upper"):
         before, after = (getattr(one.levels, name).floats for one in (risk, changed))
         assert (after >= before).all()
@@ -74,6 +77,8 @@ def test_levels_that_are_no_part_of_the_value_or_too_large_a_one_stay_and_are_co
     firms = pd.DataFrame([("N", 100), ("S", 0), ("W", 70), ("W", 60), ("W", 50)], columns=["area", "v"])
     table = cz.tabulate(firms.assign(firm=range(5)), by=["area"], value="v", respondent="firm")
     risk = cz.assess(table, rule, respondents=())
-    changed, kept = conceal_levels(risk, 5)
-    assert kept == risk.sensitive.sum() > 0
-    assert changed.levels.upper.texts() == risk.levels.upper.texts()
+    found = conceal_levels(risk, 5)
+    assert risk.sensitive.any()
+    assert not found.concealed.any()
+    assert found.risk.attackers == risk.attackers
+    assert found.risk.levels.upper.texts() == risk.levels.upper.texts()

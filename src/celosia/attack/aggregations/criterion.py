@@ -12,15 +12,21 @@ aggregations by themselves, and matter alone: what they add to another is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import nsmallest
+from itertools import product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties
+from celosia.risk.respondents.knowledge import Knowledge, Respondents
+from celosia.risk.rules.contributor_rules import Ties
 from celosia.table.table import Table
+
+_Size = TypeVar("_Size", int, Fraction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,23 +106,54 @@ def aggregation_of(
     respondents: Respondents,
     knowledge: Knowledge,
     ties: Ties,
-    pair: tuple[int | None, int | None],
+    attackers: Collection[int] | None,
+    targets: Collection[int] | None,
 ) -> Aggregation | None:
-    """Return an aggregation with its worst attacker and target, if they are not given; None if it is not sensitive."""
+    """Return an aggregation with its worst attacker and target, of all or of some; None if it is not sensitive."""
     cells = np.array(sorted(weights), dtype=np.int64)
     factors = tuple(weights[cell] for cell in cells.tolist())
     own = absolute_contributions(respondents, cells, factors)
-    order = sorted(range(len(own)), key=lambda place: (-own[place], place))
+    everybody = range(len(own))
+    pair = worst_pair(
+        own, everybody if attackers is None else attackers, everybody if targets is None else targets, knowledge
+    )
+    if pair is None:
+        return None
     attacker, target = pair
-    target = next(place for place in order if place != attacker) if target is None else target
-    attacker = next(place for place in order if place != target) if attacker is None else attacker
     scale = _scale(respondents, cells, factors, target)
     factors = tuple(factor / scale for factor in factors)
     others = sum(own) - own[target] - own[attacker]
     excess = (knowledge.p * own[target] - knowledge.q * others) / (knowledge.unit * 10**table.decimals * abs(scale))
-    if attacker == target or not own[target] or excess < 0 or (excess == 0 and ties == "safe"):
+    if not own[target] or excess < 0 or (excess == 0 and ties == "safe"):
         return None
     return Aggregation(cells, factors, attacker, target, excess, respondents, knowledge, table)
+
+
+def worst_pair(
+    own: Mapping[int, _Size] | Sequence[_Size],
+    attackers: Collection[int],
+    targets: Collection[int],
+    knowledge: Knowledge,
+) -> tuple[int, int] | None:
+    r"""Return the attacker and the target with the largest :math:`(p + q) X^t + q X^s` (6.3); None without a pair.
+
+    The worst target is not always the largest one: where he alone attacks with much, the next may be the worse off.
+    So the two largest of both are compared.
+
+    Parameters
+    ----------
+    own
+        Absolute contributions, by place.
+    attackers, targets
+        Who attacks whom; nobody attacks himself.
+    """
+    best, found = None, None
+    largest = [nsmallest(2, some, key=lambda place: (-own[place], place)) for some in (attackers, targets)]
+    for attacker, target in product(*largest):
+        excess = (knowledge.p + knowledge.q) * own[target] + knowledge.q * own[attacker]
+        if attacker != target and (best is None or excess > best):
+            best, found = excess, (attacker, target)
+    return found
 
 
 def _scale(respondents: Respondents, cells: NDArray[np.int64], factors: Sequence[Fraction], target: int) -> Fraction:

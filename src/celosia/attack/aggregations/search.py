@@ -106,13 +106,13 @@ class AggregationSearch:
         self._programs: dict[tuple[int, ...], AggregationProgram] = {}
         self._nodes = 0
 
-    def search(self, targets: Collection[int], attacker: int | None, offer: Offer) -> SearchResult:
-        """Return the most sensitive aggregation about some targets, by their places, of one attacker or of all."""
+    def search(self, targets: Collection[int], attackers: frozenset[int] | None, offer: Offer) -> SearchResult:
+        """Return the most sensitive aggregation about some targets, by their places, of some attackers or of all."""
         best: Aggregation | None = None
         missed = False
         waiting: list[_SearchNode] = []
         for target in targets:
-            for node in self._first_nodes(target, attacker):
+            for node in self._first_nodes(target, attackers):
                 heappush(waiting, node)
         while waiting:
             node = heappop(waiting)
@@ -141,25 +141,29 @@ class AggregationSearch:
         self._nodes += 1
         return _SearchNode(-bound, self._nodes, target, main, attackers)
 
-    def _first_nodes(self, target: int, attacker: int | None) -> Iterator[_SearchNode]:
+    def _first_nodes(self, target: int, who: frozenset[int] | None) -> Iterator[_SearchNode]:
         """Yield the first nodes: one for every hidden leaf to which the target contributes, with all attackers."""
+        if who is not None and who <= {target}:
+            return
         here = self._program(target)
         own = self._holdings(target)
-        attackers = tuple(self._suspects(here, target)) if attacker is None else (attacker,)
+        attackers = tuple(self._suspects(here, target, who))
         for main in here.leaves.tolist():
             if main in own:
                 yield self._node(np.inf, target, main, attackers)
 
-    def _suspects(self, here: AggregationProgram, target: int) -> list[int]:
+    def _suspects(self, here: AggregationProgram, target: int, who: frozenset[int] | None) -> list[int]:
         """Return who may be the worst attacker: of those who contribute to one leaf the largest, and all others."""
         part = sp.csr_array(self._respondents.sizes[here.leaves])
         several = np.bincount(part.indices, minlength=len(self._respondents)) > 1
-        several[target] = False
+        attacks = np.ones(len(several), dtype=bool) if who is None else np.isin(np.arange(len(several)), list(who))
+        attacks[target] = False
+        several &= attacks
         out = np.flatnonzero(several).tolist()
         for row in range(part.shape[0]):
             entries = slice(part.indptr[row], part.indptr[row + 1])
             places, sizes = part.indices[entries], part.data[entries]
-            single = np.flatnonzero(~several[places] & (places != target))
+            single = np.flatnonzero(~several[places] & attacks[places])
             if len(single):
                 out.append(int(places[single[np.argmax(sizes[single])]]))
         return out

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from celosia.arguments import takes
-from celosia.attack.aggregations.criterion import Aggregation, aggregation_of
+from celosia.attack.aggregations.criterion import Aggregation, aggregation_of, worst_pair
 from celosia.attack.aggregations.search import AggregationSearch
 from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
+from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
-from celosia.attack.respondents.targets import Target, find_targets, largest_others
+from celosia.attack.respondents.targets import find_targets
 from celosia.errors import OutOfTimeError, SolverError, SpecError, pluralise
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
-from celosia.risk.respondents.knowledge import Knowledge, Respondents, Ties, respondents_of
+from celosia.risk.respondents.knowledge import Knowledge, Respondents, respondents_of
 from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior
+from celosia.risk.rules.contributor_rules import PPercent, PriorPosterior, Ties
 from celosia.solve import deadline
 from celosia.solve.backend import Capability
 from celosia.solve.clock import Clock
@@ -33,9 +35,6 @@ from celosia.table.table import Table
 _FAST = "Use celosia.audit_respondents."
 _FOR_THE_AUDIT = 0.7  # of the time: the rest is for the search among the targets that it leaves open
 
-Pair = tuple[int | None, int | None]
-"""The places of attacker and target, None for all."""
-
 
 @takes(release=(Protected, Release, Pattern), risk=(Risk, Table), rule=(PPercent, PriorPosterior))
 def worst_aggregation(
@@ -44,8 +43,8 @@ def worst_aggregation(
     *,
     rule: PPercent | PriorPosterior,
     ties: Ties = "safe",
-    attacker: int | None = None,
-    target: int | None = None,
+    attacker: Numbers = None,
+    target: Numbers = None,
     solver: str | None = None,
     time_limit: float | None = 60,
     progress: Progress = SILENT,
@@ -73,9 +72,11 @@ def worst_aggregation(
     rule
         What respondents know, and how close they may come.
     ties
-        What an aggregation is in which an attacker comes exactly as close as he may.
+        What an aggregation is in which an attacker comes exactly as close as he may; sensitive in any case where the
+        rule says so.
     attacker, target
-        Anonymous numbers, to look at one pair only.
+        Anonymous numbers, one or several, to look at these alone: the reduced model at the end of section 6. What comes
+        back is then about them, and so is None.
     solver
         One that solves mixed-integer programs.
     time_limit
@@ -93,22 +94,27 @@ def worst_aggregation(
         A respondent is exposed, but by less than the solver's tolerance.
     """
     table, release = check_release(release, risk)
-    knowledge = Knowledge.of(rule)
+    ties = "sensitive" if rule.ties == "sensitive" else ties
+    knowledge = Knowledge.of(replace(rule, ties="safe"))
     respondents = _check_respondents(table, release, knowledge)
-    pair = (_place(respondents, attacker, "attacker"), _place(respondents, target, "target"))
+    pairs = Pairs.of(attacker, target)
+    respondents = pairs.narrow(respondents)
+    attackers, targets = pairs.find_attackers(respondents), pairs.find_targets(respondents)
     backend = backend_named(solver) if solver else backends(Capability.MIP)[0]
     compile_kernels(progress, "celosia.attack")
     clock = Clock(time_limit)
     stricter = knowledge.with_larger_p() if ties == "sensitive" else knowledge
-    problem = respondent_problem(table, release, respondents, stricter, backend, clock.share(_FOR_THE_AUDIT))
-    exposed, unjudged = _find_exposed(problem, pair, progress)
-    found = _worst_shown(table, release, respondents, knowledge, ties, pair)
+    problem = respondent_problem(
+        table, release, respondents, stricter, backend, clock.share(_FOR_THE_AUDIT), attackers=attackers
+    )
+    exposed, unjudged = _find_exposed(problem, progress)
+    found = _worst_shown(table, release, respondents, knowledge, ties, attackers, targets)
 
     def offer(weights: dict[int, Fraction], of: int) -> Aggregation | None:
-        return aggregation_of(table, weights, respondents, knowledge, ties, (pair[0], of))
+        return aggregation_of(table, weights, respondents, knowledge, ties, attackers, (of,))
 
     hidden = AggregationSearch(table, release.status == HIDDEN, respondents, knowledge, backend, clock)
-    searched = hidden.search(sorted(exposed), pair[0], offer)
+    searched = hidden.search(sorted(exposed), attackers, offer)
     if found is None or (searched.best is not None and searched.best.excess > found.excess):
         found = searched.best
     if found is not None:
@@ -142,54 +148,18 @@ def _refuse_for_time(respondents: Respondents, exposed: set[int], unjudged: int)
     raise OutOfTimeError.one("time_limit", message, f"Allow more time. {_FAST}")
 
 
-def _place(respondents: Respondents, number: int | None, name: str) -> int | None:
-    if number is None:
-        return None
-    place = int(np.searchsorted(respondents.numbers, number))
-    if place == len(respondents) or int(respondents.numbers[place]) != number:
-        seen = pluralise(len(respondents), respondents.kind)
-        raise SpecError.one(name, f"there is no {respondents.kind} {number}.", f"There are {seen}.")
-    return place
-
-
-def _find_exposed(problem: RespondentProblem, pair: Pair, progress: Progress) -> tuple[set[int], int]:
+def _find_exposed(problem: RespondentProblem, progress: Progress) -> tuple[set[int], int]:
     """Return the places of exposed targets, and how many targets were not judged in time."""
     groups = find_targets(problem, 1)
     search = CoalitionSearch(problem, 1, 1)
-    exposed: set[int] = set()
     unjudged = 0
     progress.start("attacking respondents", len(groups))
     with deadline.before(deadline.Until(lambda: problem.clock.left)):
         for group in groups:
-            wanted = [one for one in group if pair[1] in (None, one.place)]
-            if not wanted:
-                pass
-            elif pair[0] is None:
-                unjudged += not search.attack(wanted)
-            else:
-                unjudged += _attack_alone(problem, wanted, pair[0], exposed)
+            unjudged += not search.attack(group)
             progress.advance(1)
     progress.done()
-    return exposed | {one.target for one in search.found}, unjudged
-
-
-def _attack_alone(problem: RespondentProblem, group: list[Target], attacker: int, exposed: set[int]) -> bool:
-    """Add the targets that one attacker exposes; return whether time was up before all were judged."""
-    alone = frozenset({attacker})
-    for target in group:
-        if target.place == attacker:
-            continue
-        if problem.late:
-            return True
-        try:
-            judged = target.judge(alone, 0, largest_others(problem, target, alone, 0))
-        except deadline.DeadlineError:
-            return True
-        if judged.late:
-            return True
-        if judged.proof is None:
-            exposed.add(target.place)
-    return False
+    return {one.target for one in search.found}, unjudged
 
 
 def _worst_shown(
@@ -198,21 +168,24 @@ def _worst_shown(
     respondents: Respondents,
     knowledge: Knowledge,
     ties: Ties,
-    pair: Pair,
+    attackers: frozenset[int] | None,
+    targets: frozenset[int] | None,
 ) -> Aggregation | None:
     """Return the most sensitive leaf cell that is shown (5.3)."""
-    sizes, worst = respondents.sizes, (-1, -1)
+    sizes, worst, everybody = respondents.sizes, (-1, -1), range(len(respondents))
     for leaf in np.flatnonzero(release.status[respondents.leaves] == SHOWN).tolist():
         part = slice(sizes.indptr[leaf], sizes.indptr[leaf + 1])
         own = dict(zip(sizes.indices[part].tolist(), sizes.data[part].tolist(), strict=True))
-        ranked = sorted(own, key=lambda place: -own[place])
-        target = pair[1] if pair[1] is not None else next((place for place in ranked if place != pair[0]), None)
-        if target is None or target not in own:
-            continue
-        attacker = pair[0] if pair[0] is not None else next((place for place in ranked if place != target), None)
-        others = sum(own.values()) - own[target] - (0 if attacker is None else own.get(attacker, 0))
-        worst = max(worst, (knowledge.p * own[target] - knowledge.q * others, leaf))
+        inside = [place for place in own if targets is None or place in targets]
+        # Whoever attacks without contributing here takes nothing away.
+        elsewhere = next((place for place in (everybody if attackers is None else attackers) if place not in own), None)
+        who = [place for place in own if attackers is None or place in attackers]
+        who += [] if elsewhere is None else [elsewhere]
+        pair = worst_pair(defaultdict(int, own), who, inside, knowledge)
+        if pair is not None:
+            others = sum(own.values()) - own[pair[1]] - own.get(pair[0], 0)
+            worst = max(worst, (knowledge.p * own[pair[1]] - knowledge.q * others, leaf))
     if worst[0] < 0:
         return None
     cell = int(respondents.leaves[worst[1]])
-    return aggregation_of(table, {cell: Fraction(1)}, respondents, knowledge, ties, pair)
+    return aggregation_of(table, {cell: Fraction(1)}, respondents, knowledge, ties, attackers, targets)

@@ -23,16 +23,18 @@ from celosia.arguments import takes
 from celosia.attack.protected import Protected, check_release
 from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.findings import RespondentAudit as RespondentAudit
-from celosia.attack.respondents.findings import RuleAudit
+from celosia.attack.respondents.findings import RuleAudit, TargetProof
+from celosia.attack.respondents.linked import open_joint_cells
+from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import respondent_problem
 from celosia.attack.respondents.targets import find_targets
+from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
 from celosia.progress import SILENT, Progress
-from celosia.risk.respondents.knowledge import Ties
 from celosia.risk.respondents.rules import Criterion, as_rules, criteria_of
 from celosia.risk.risk import Risk
-from celosia.risk.rules.contributor_rules import RespondentRule
+from celosia.risk.rules.contributor_rules import RespondentRule, Ties
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
@@ -53,12 +55,21 @@ def audit_respondents(
     ties: Ties = "safe",
     again: RespondentAudit | None = None,
     most: int | None = None,
+    attacker: Numbers = None,
+    target: Numbers = None,
+    prove: bool = False,
     solver: str | None = None,
     clock: Clock | None = None,
     progress: Progress = SILENT,
     proposed: ProposedWitnesses | None = None,
 ) -> RespondentAudit:
     """Return who comes too close to whom: every coalition of contributors against every other contributor.
+
+    Of a selection of attackers or targets it is the reduced model of Daalmans and de Waal (2010, section 6), and its
+    verdict is about these pairs alone.
+
+    A contribution to linked tables, tabulated together, is one unknown, in a joint cell that nobody publishes
+    (`celosia.risk.respondents.joint`); cells of attackers and targets are these.
 
     Guarantee: a target is called safe from a coalition only with a table in whole numbers that satisfies every
     relation, agrees with everything published, with what the coalition contributes and with all other
@@ -78,12 +89,18 @@ def audit_respondents(
     criteria
         What these rules ask of the contributors of the table, where that is known from another audit.
     ties
-        ``safe``: it is enough to be kept exactly p percent away, as elsewhere in celosia; ``sensitive``: it is not,
-        as in the paper. Then contributions must be a ten-thousandth of a percent further off than p.
+        ``safe``: as each rule says, by default that it is enough to be kept exactly p percent away; ``sensitive``: by
+        no rule it is, as in the paper. Then contributions must be further off than p by a ten-thousandth of its last
+        decimal.
     again
         An audit by the same rules that found exposed respondents: only those are attacked again. By default all.
     most
         Stop the search for a target when this number of coalitions come too close to it.
+    attacker, target
+        Anonymous numbers, one or several, to look at these alone; by default at all. Coalitions are of attackers. Where
+        rules look at holdings they are numbers of holdings (`celosia.contributors`).
+    prove
+        Keep the tables that show targets safe, for a certificate.
     solver
         The name of a solver; by default the best that is installed.
     clock
@@ -96,20 +113,33 @@ def audit_respondents(
     Raises
     ------
     SpecError
-        The table knows no contributions, or the rule does not say what respondents know.
+        The table knows no contributions, the rule does not say what respondents know, or there are no such numbers.
     DataError
         Contributions do not add up, or the release does not belong to the table.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
-    table, release = check_release(release, risk)
+    table, release = open_joint_cells(*check_release(release, risk))
     criteria = criteria or criteria_of(table, rules)
+    pairs = Pairs.of(attacker, target)
+    _check_kinds(criteria, pairs)
     backend = backend_named(solver) if solver else backends()[0]
     when = clock or Clock(None)
     parts = []
     for place, one in enumerate(criteria):
         exposed = None if again is None else again.parts[place].exposed
-        parts.append(_audit_rule(table, release, one, ties, exposed, most, backend, when, progress, proposed))
-    return RespondentAudit(rules, tuple(parts))
+        part = _audit_rule(
+            table, release, one, ties, exposed, most, pairs, backend, when, progress, proposed, prove=prove
+        )
+        parts.append(part)
+    return RespondentAudit(rules, tuple(parts), pairs)
+
+
+def _check_kinds(criteria: Sequence[Criterion], pairs: Pairs) -> None:
+    """Refuse numbers where some rules look at respondents and others at holdings."""
+    if not pairs.all and len({one.respondents.kind for one in criteria}) > 1:
+        name = "attacker" if pairs.attackers is not None else "target"
+        message = "is not known: some rules look at respondents, others at holdings, whose numbers are others."
+        raise SpecError.one(name, message, "Audit one rule at a time.")
 
 
 def _audit_rule(
@@ -119,15 +149,19 @@ def _audit_rule(
     ties: Ties,
     targets: Collection[int] | None,
     most: int | None,
+    pairs: Pairs,
     backend: Backend,
     clock: Clock,
     progress: Progress,
     proposed: ProposedWitnesses | None,
+    *,
+    prove: bool,
 ) -> RuleAudit:
     """Return who comes too close to whom by one rule; of some targets, where they are given."""
-    people = one.respondents
+    people = pairs.narrow(one.respondents)
     knowledge = one.knowledge.with_larger_p() if ties == "sensitive" else one.knowledge
-    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed)
+    attackers = pairs.find_attackers(people)
+    problem = respondent_problem(table, release, people, knowledge, backend, clock, proposed, attackers, keep=prove)
     groups = find_targets(problem, knowledge.coalition)
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))
@@ -145,6 +179,8 @@ def _audit_rule(
         pairs=search.pairs,
         programs=search.programs,
         unjudged=unjudged,
+        proofs=tuple(TargetProof(*key, tuple(covers)) for key, covers in (problem.kept or {}).items()),
+        system=problem.system if prove else None,
     )
 
 

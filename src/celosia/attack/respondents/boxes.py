@@ -250,7 +250,9 @@ class _Corners:
             steps[leaf] = self._target.known[leaf] = step
             capacity, wished = _less(capacity, step), _less(wished, step)
             capacity[column] = 0
-        return Cover(signs, table, steps), None
+        found = Cover(signs, table, steps)
+        self._problem.keep(self._target.place, self._target.leaves, found)
+        return found, None
 
     def _step(
         self, leaf: int, need: int, capacity: NDArray[np.int64], wished: NDArray[np.int64]

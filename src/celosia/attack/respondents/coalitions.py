@@ -55,7 +55,8 @@ class CoalitionSearch:
     """The search for coalitions that come too close, which it collects."""
 
     def __init__(self, problem: RespondentProblem, coalition: int, enough: int | None) -> None:
-        self._problem, self._most, self._enough = problem, coalition, enough
+        self._problem, self._coalition, self._enough = problem, coalition, enough
+        self._most = coalition
         self.found: list[OpenPair] = []
         self.programs = self.pairs = 0
         self._last: tuple[Target, Coalition] | None = None
@@ -70,7 +71,11 @@ class CoalitionSearch:
             before = len(self.found)
             if self._problem.late:
                 return target is not group[0]
-            self.pairs += len(self._problem.respondents) - 1
+            attackers = self._problem.count_attackers(target.place)
+            self.pairs += attackers
+            if not attackers:  # he is the only one who does
+                continue
+            self._most = min(self._coalition, attackers)
             if not self._attack_in_time(target, implied=target is not group[0]):
                 return len(self.found) > before or target is not group[0]
             if len(self.found) == before:
@@ -188,7 +193,7 @@ class CoalitionSearch:
         raised, most = target.level(members), target.level(members)
         if raised is not None and most is not None:
             raised, most = raised + problem.q * some[own], most + problem.q * more[own]
-        inside = [place for _, place in problem.contributors[own] if place != target.place and place not in members]
+        inside = [place for _, place in problem.attackers_in[own] if place != target.place and place not in members]
         # Who is in the target's cell and elsewhere raises the level and uses capacity at once.
         suspects = dict.fromkeys(place for place in inside if not problem.is_single(place, own))
         for leaf in sorted({*target.leaves, *problem.leaf_of[proof.columns].tolist()} & more.keys()):
@@ -201,7 +206,7 @@ class CoalitionSearch:
     def _next_contributors(self, target: Target, members: Coalition, leaf: int) -> Iterator[int]:
         """Yield who may be next to take something of a leaf: the largest who is alone in it, and all who are not."""
         single = False
-        for _, place in self._problem.contributors[leaf]:
+        for _, place in self._problem.attackers_in[leaf]:
             if place == target.place or place in members:
                 continue
             if not self._problem.is_single(place, leaf):
@@ -217,7 +222,7 @@ class CoalitionSearch:
             leaves = self._problem.leaves_of(place, component)
             if len(leaves) != 1:
                 continue
-            own = [other for _, other in self._problem.contributors[leaves[0]]]
+            own = [other for _, other in self._problem.attackers_in[leaves[0]]]
             for other in own[own.index(place) + 1 :]:
                 if other != target.place and other not in members and self._problem.is_single(other, leaves[0]):
                     yield (members - {place}) | {other}

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.attack.respondents.pairs import Pairs
 from celosia.errors import pluralise
 from celosia.table.frames import frame_of
 
 if TYPE_CHECKING:
+    from celosia.attack.respondents.boxes import Cover
     from celosia.attack.respondents.coalitions import OpenPair
+    from celosia.attack.system.system import System
     from celosia.pattern.release import Release
     from celosia.risk.respondents.knowledge import Knowledge, Respondents
     from celosia.risk.rules.contributor_rules import RespondentRule
     from celosia.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetProof:
+    """Tables that show that a target is safe from all coalitions, in the leaves of one component. Confidential.
+
+    Parameters
+    ----------
+    target
+        His place among the respondents.
+    leaves
+        Where he is to be protected: places among the leaf cells.
+    covers
+        Tables for the corners of his box; each protects him from some coalitions, all of them from all.
+    """
+
+    target: int
+    leaves: tuple[int, ...]
+    covers: tuple[Cover, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +58,11 @@ class RuleAudit:
         How many coalitions were judged by a program.
     unjudged
         How many targets were left when time was up: nothing shows that they are safe.
+    proofs
+        The tables that were found, on request. Whoever has none is protected by those of a larger one in his cell, or
+        by the others in it.
+    system
+        Whose columns the tables move.
     """
 
     table: Table
@@ -48,6 +75,8 @@ class RuleAudit:
     pairs: int
     programs: int
     unjudged: int = 0
+    proofs: tuple[TargetProof, ...] = ()
+    system: System | None = None
 
     @property
     def safe(self) -> bool:
@@ -104,10 +133,13 @@ class RespondentAudit:
         All rules of the audit.
     parts
         What was found, by rule; rules that another one implies are left out.
+    asked
+        Who was asked about whom.
     """
 
     rules: tuple[RespondentRule, ...]
     parts: tuple[RuleAudit, ...]
+    asked: Pairs = field(default_factory=Pairs)
 
     @property
     def table(self) -> Table:
@@ -116,7 +148,7 @@ class RespondentAudit:
 
     @property
     def safe(self) -> bool:
-        """By no rule a respondent comes too close to another, and all targets were judged."""
+        """By no rule a respondent comes too close to another, of those who were asked; all targets were judged."""
         return all(part.safe for part in self.parts)
 
     @property
@@ -157,7 +189,7 @@ class RespondentAudit:
         people = {part.respondents.kind: part.respondents for part in self.parts}
         either = " or ".join(sorted(people))
         if self.safe:
-            said = f"safe: no {either} comes too close to another"
+            said = f"safe: {self._nobody(either)}"
         else:
             hit = {
                 kind: {n for part in self.parts if part.respondents.kind == kind for n in part.exposed}
@@ -168,3 +200,12 @@ class RespondentAudit:
             said += f", {self.unjudged:,} not judged in time" if self.unjudged else ""
         many = ", ".join(pluralise(len(own), kind) for kind, own in sorted(people.items()))
         return f"RespondentAudit({said}; {many}, {pluralise(self.targets, 'target')})"
+
+    def _nobody(self, kind: str) -> str:
+        """Return in words who comes too close to nobody, and that others were not asked where they were not."""
+        attackers, targets = self.asked.attackers, self.asked.targets
+        if self.asked.all:
+            return f"no {kind} comes too close to another"
+        who = f"no {kind}" if attackers is None else f"none of {pluralise(len(attackers), kind)}"
+        whom = "another" if targets is None else pluralise(len(targets), kind)
+        return f"{who} comes too close to {whom}, others were not asked"

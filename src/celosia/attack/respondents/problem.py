@@ -30,6 +30,7 @@ from celosia.table.fixed import INFINITE, Fixed
 from celosia.table.table import Table
 
 if TYPE_CHECKING:
+    from celosia.attack.respondents.boxes import Cover
     from celosia.attack.subproblems.proposals import ProposedWitnesses
 
 
@@ -56,6 +57,10 @@ class RespondentProblem:
         :math:`q\,T_l`, ``(k,)``.
     clock
         For how long there are attacks.
+    attackers
+        Who attacks, by their places; None for all.
+    kept
+        The tables that were found, by target and his leaves, where they are kept for a certificate; None where not.
     """
 
     table: Table
@@ -72,11 +77,18 @@ class RespondentProblem:
     published_down: NDArray[np.int64]
     capacity: NDArray[np.int64]
     clock: Clock
+    attackers: frozenset[int] | None = None
+    kept: dict[tuple[int, tuple[int, ...]], list[Cover]] | None = None
     _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     def error(self, size: int) -> int:
         """Return how close no attacker may come to a contribution, in counts of the system."""
         return self.scale * self.knowledge.error(size)
+
+    def keep(self, place: int, leaves: tuple[int, ...], cover: Cover) -> None:
+        """Keep tables that protect a target from some coalitions, where tables are kept."""
+        if self.kept is not None:
+            self.kept.setdefault((place, leaves), []).append(cover)
 
     @property
     def late(self) -> bool:
@@ -100,6 +112,20 @@ class RespondentProblem:
     def contributors(self) -> list[list[tuple[int, int]]]:
         """The contributors to every leaf, as (size, place), the largest first."""
         return self.respondents.contributors
+
+    @cached_property
+    def attackers_in(self) -> list[list[tuple[int, int]]]:
+        """Those of the contributors to every leaf who attack, as (size, place), the largest first."""
+        who = self.attackers
+        if who is None:
+            return self.contributors
+        return [[one for one in own if one[1] in who] for own in self.contributors]
+
+    def count_attackers(self, target: int) -> int:
+        """Return how many respondents attack a target: nobody attacks himself."""
+        if self.attackers is None:
+            return len(self.respondents) - 1
+        return len(self.attackers - {target})
 
     @property
     def holdings(self) -> list[dict[int, int]]:
@@ -142,9 +168,9 @@ class RespondentProblem:
         return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
     def largest_sums(self, number: int) -> NDArray[np.int64]:
-        """Return what the largest contributors, this number of them, contribute to every leaf, ``(k,)``."""
+        """Return what the largest attackers, this number of them, contribute to every leaf, ``(k,)``."""
         if number not in self._largest:
-            sums = [sum(size for size, _ in own[:number]) for own in self.contributors]
+            sums = [sum(size for size, _ in own[:number]) for own in self.attackers_in]
             self._largest[number] = np.array(sums, dtype=np.int64)
         return self._largest[number]
 
@@ -157,8 +183,13 @@ def respondent_problem(
     backend: Backend,
     clock: Clock,
     proposed: ProposedWitnesses | None = None,
+    attackers: frozenset[int] | None = None,
+    *,
+    keep: bool = False,
 ) -> RespondentProblem:
     """Return the problem for a release; moves that are proposed are tried first, and checked as all are.
+
+    Who attacks is given by places among the respondents; all do by default. Tables that are found are kept on request.
 
     Raises
     ------
@@ -194,6 +225,8 @@ def respondent_problem(
         *(published.up[also], published.down[also]),
         np.array([knowledge.q * scale * int(total) for total in totals.tolist()], dtype=np.int64),
         clock,
+        attackers,
+        {} if keep else None,
     )
 
 

@@ -89,27 +89,29 @@ class PushSolver:
             return _STILL
         return found
 
-    def moves(self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool) -> bool:
-        """Return whether a table is found in which a column moves by an amount; see `push`."""
+    def find_move(
+        self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool
+    ) -> WitnessMoves | None:
+        """Return a table in which a column moves by an amount, None where none is found; see `push`."""
         component = int(self._parts.component[column])
         if component < 0 or amount <= 0:
-            return amount <= 0
+            return _STILL if amount <= 0 else None
         if self._parts.network[component]:
             found: WitnessMoves | None = self.push(column, amount, up, down, upward=upward)
         else:
             lower, upper = -down, up.copy()
             lower[column] = upper[column] = amount if upward else -amount
-            if self._moves_as_proposed(component, column, lower, upper):
-                return True
+            if (proposed := self._move_as_proposed(component, column, lower, upper)) is not None:
+                return proposed
             found = self._verify(component, self._program(component).between(lower, upper, None), lower, upper)
-        return found is not None and abs(found.of(column)) >= amount * found.denominator
+        return found if found is not None and abs(found.of(column)) >= amount * found.denominator else None
 
-    def _moves_as_proposed(
+    def _move_as_proposed(
         self, component: int, column: int, lower: NDArray[np.int64], upper: NDArray[np.int64]
-    ) -> bool:
-        """Return whether a proposed move, scaled to what is asked of its column, lies between all bounds."""
-        proposed = self._scale_proposals(component, column, lower, upper)
-        return self._move_with_totals(component, column, lower, upper) is not None or next(proposed, None) is not None
+    ) -> WitnessMoves | None:
+        """Return a proposed move, scaled to what is asked of its column, that lies between all bounds; None without."""
+        found = self._move_with_totals(component, column, lower, upper)
+        return found or next(self._scale_proposals(component, column, lower, upper), None)
 
     def proposals(
         self, column: int, amount: int, up: NDArray[np.int64], down: NDArray[np.int64], *, upward: bool

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attack.respondents.boxes import BoxTarget
+from celosia.attack.respondents.boxes import BoxTarget, Cover
 from celosia.attack.respondents.judgement import Coalition, Judgement
 from celosia.tolerance import ENDLESS
 
@@ -126,7 +126,7 @@ class CellTarget:
         inside = problem.contribution_of(members, self.leaf)
         level = self.level_of(inside)
         others = [
-            size for size, place in problem.contributors[self.leaf] if place != self.place and place not in members
+            size for size, place in problem.attackers_in[self.leaf] if place != self.place and place not in members
         ]
         limit = self.level_of(inside + sum(others[:spare]))
         if limit <= 0:
@@ -141,6 +141,7 @@ class CellTarget:
         tables, reach = self._push_sparingly(taken, limit, most, outside) or self._push_both_ways(taken, limit)
         if reach < level:
             return Judgement(None, reach, level)
+        self._keep(tables)
         return Judgement(CellProof(problem, self.leaf, tables, reach), reach, level)
 
     def clears(self, most: dict[int, int]) -> bool:
@@ -152,11 +153,23 @@ class CellTarget:
         if column < 0:
             return False
         up, down = self.problem.bounds({leaf: size for leaf, size in most.items() if leaf != self.leaf})
-        return all(
-            level <= int((up if upward else down)[column])
-            and self.problem.pushes.moves(column, level, up, down, upward=upward)
-            for upward in self._directions
-        )
+        tables = []
+        for upward in self._directions:
+            if level > int((up if upward else down)[column]):
+                return False
+            table = self.problem.pushes.find_move(column, level, up, down, upward=upward)
+            if table is None:
+                return False
+            tables.append(table)
+        self._keep(tables)
+        return True
+
+    def _keep(self, tables: Iterable[WitnessMoves]) -> None:
+        """Keep tables that push the cell, where tables are kept."""
+        column = int(self.problem.column[self.leaf])
+        for table in tables:
+            sign = 1 if table.of(column) > 0 else -1
+            self.problem.keep(self.place, self.leaves, Cover({self.leaf: sign}, table, {}))
 
     def is_cleared_by_proposals(self, most: dict[int, int]) -> bool:
         """Return whether, of moves that a search proposed, one is a proof against every single respondent.
@@ -194,7 +207,7 @@ class CellTarget:
             leaves = [leaf for leaf in problem.leaf_of[table.columns[over]].tolist() if leaf != self.leaf]
             if min(leaves, default=0) < 0:  # a total that moves too far for everybody
                 continue
-            own = {place for leaf in leaves for _, place in problem.contributors[leaf]} - {self.place}
+            own = {place for leaf in leaves for _, place in problem.attackers_in[leaf]} - {self.place}
             suspects = own if suspects is None else suspects & own
             if not suspects:
                 break
@@ -253,8 +266,11 @@ def find_targets(problem: RespondentProblem, coalition: int) -> list[list[Target
     A respondent who contributes less to the same leaf, and nothing elsewhere, is attacked no better: a group ends with
     the first that no coalition comes too close to. Contributions that others in their leaf make up for, even without
     the largest of them, are no targets.
+
+    Where only some attack, those who do and those who do not are groups apart: that the larger of two attacks the
+    smaller is no worse than the other way round, but then the smaller must attack, too.
     """
-    groups: dict[int, list[Target]] = {}
+    groups: dict[tuple[int, bool], list[Target]] = {}
     boxes: list[list[Target]] = []
     for leaf, own in enumerate(problem.contributors):
         sizes = [size for size, _ in own[: coalition + 1]]
@@ -266,7 +282,8 @@ def find_targets(problem: RespondentProblem, coalition: int) -> list[list[Target
             if leaf not in leaves:
                 continue
             if problem.is_single(place, leaf):
-                groups.setdefault(leaf, []).append(CellTarget(problem, place, leaf))
+                attacks = problem.attackers is None or place in problem.attackers
+                groups.setdefault((leaf, attacks), []).append(CellTarget(problem, place, leaf))
             elif len(leaves) == 1:
                 boxes.append([CellTarget(problem, place, leaf)])
             elif _may_be_exposed(problem, place, leaf, size, coalition) and leaf == min(
@@ -275,7 +292,7 @@ def find_targets(problem: RespondentProblem, coalition: int) -> list[list[Target
                 if _may_be_exposed(problem, place, other, problem.holdings[place][other], coalition)
             ):
                 boxes.append([BoxTarget(problem, place, tuple(leaves))])
-    return [*(groups[leaf] for leaf in sorted(groups)), *boxes]
+    return [*(groups[key] for key in sorted(groups)), *boxes]
 
 
 def _may_be_exposed(problem: RespondentProblem, place: int, leaf: int, size: int, coalition: int) -> bool:
@@ -285,10 +302,13 @@ def _may_be_exposed(problem: RespondentProblem, place: int, leaf: int, size: int
 
 
 def largest_others(problem: RespondentProblem, target: Target, members: Coalition, number: int) -> dict[int, int]:
-    """Return what the largest of the others contribute to every leaf of the target's component, beside members."""
+    """Return what the largest of the other attackers contribute to every leaf of the target's component.
+
+    Members are left out.
+    """
     leaves = problem.members[int(problem.component[target.leaves[0]])]
     out = dict(zip(leaves.tolist(), problem.largest_sums(number)[leaves].tolist(), strict=True))
     apart = {target.place, *members}
     for leaf in {leaf for place in apart for leaf in problem.holdings[place]} & out.keys():
-        out[leaf] = sum([size for size, place in problem.contributors[leaf] if place not in apart][:number])
+        out[leaf] = sum([size for size, place in problem.attackers_in[leaf] if place not in apart][:number])
     return out

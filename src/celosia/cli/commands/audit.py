@@ -32,9 +32,11 @@ from celosia.cli.output import (
     show,
 )
 from celosia.errors import pluralise
-from celosia.job.pipeline import assess_source
+from celosia.job.pipeline import assess_source, require_for_release
 from celosia.job.source import JobSource, read_source
 from celosia.pattern.csv.file import read_release
+from celosia.pattern.release import Release
+from celosia.risk.risk import Risk
 from celosia.solve.registry import backends
 from celosia.table.cell_names import find_cells
 from celosia.table.fixed import Fixed
@@ -121,12 +123,13 @@ def audit(
     with show_progress(quiet=quiet) as progress:
         risk = assess_source(job, progress)
         release = read_release(published, risk.table)
+        risk = require_for_release(job, risk, release)
         cells = [int(cell) for called in find_cells(risk.table, explained, "--explain") for cell in called]
         progress.start("auditing")
         asked = intervals is not None
         found = audited(release, risk, intervals=asked, time_limit=time_limit, progress=progress)
         proof = certify(found, progress=progress) if certificate is not None and found.safe else None
-        taken = None if guessed is None else guesses(release, risk, concealed=_conceals_levels(job))
+        taken = None if guessed is None else _guess(job, release, risk)
         texts = {certificate: proof.text()} if certificate is not None and proof is not None and proof.safe else {}
         written = [*(path for path in (intervals, guessed) if path is not None), *texts]
         with all_or_nothing(written) as stand_ins:
@@ -287,9 +290,12 @@ def _count_guesses(found: Guesses) -> dict[str, dict[str, int]]:
     }
 
 
-def _conceals_levels(source: JobSource) -> bool:
-    """Return whether the method of a job conceals levels: readers know that, if not how."""
-    return source.job is not None and bool(getattr(source.job.method, "conceal", False))
+def _guess(source: JobSource, release: Release, risk: Risk) -> Guesses:
+    """Return what readers guess who know the method of a job, and all classes where the job has their secret."""
+    method = None if source.job is None else source.job.method
+    return guesses(
+        release, risk, concealed=bool(getattr(method, "conceal", False)), secret=getattr(method, "secret", None)
+    )
 
 
 def _write_required(found: Audit, verdict: Verdict | None) -> list[str]:

@@ -15,7 +15,8 @@ from celosia.cli.exit_codes import ExitCode
 from celosia.cli.options import PATH, print_options
 from celosia.cli.output import print_json
 from celosia.errors import pluralise
-from celosia.job.pipeline import assess_file
+from celosia.job.pipeline import assess_source, require_for_release
+from celosia.job.source import read_source
 from celosia.pattern.csv.file import read_release
 
 
@@ -49,8 +50,11 @@ def verify(
     attack each other, they do so again. Exit codes: 0 proved, 1 not proved, 2 unreadable.
     """
     with show_progress(quiet=quiet) as progress:
-        risk = None if problem is None else assess_file(problem, progress)
+        source = None if problem is None else read_source(problem)
+        risk = None if source is None else assess_source(source, progress)
         published = None if release is None else read_release(release)
+        if source is not None and risk is not None and published is not None:
+            risk = require_for_release(source, risk, published)
         progress.start(f"verifying {proof.name}")
         result = verified(proof, risk, published, integer=integer)
         progress.done()
@@ -99,7 +103,7 @@ def _words(result: Verification, proof: Path) -> Iterator[str]:
         yield f"Not every published range is as wide as it looks: {counts['ranges_reached']} of {counts['ranges']} are."
     if "respondents" in result.compared:
         rules = "; ".join(result.respondents)
-        yield f"The contributors of the problem attacked the release again: none comes too close to another ({rules})."
+        yield f"Tables show that no contributor of the problem comes too close to another ({rules})."
     if result.unasked is not None:
         yield result.unasked
     yield from (f"It is about this {name}." for name in result.compared if name in _NOT_COMPARED)

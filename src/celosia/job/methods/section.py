@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _OURS = frozenset(("name", "factors", "keep"))
 """Options of a job that no method has: they make its costs."""
 
+_LEVELS = frozenset(
+    ["least_width", *(f"{side}_if_{when}" for side in ("lower", "upper", "width") for when in ("hidden", "not_shown"))]
+)
+"""Options that ask for levels of single cells."""
+
 
 class KeepPart(JobPart):
     """``keep = { release = "last.csv", factor = 0.5 }``: what was hidden last period had better stay hidden.
@@ -103,6 +108,11 @@ class MethodPart(JobPart):
         return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
 
     @property
+    def asks_for_levels(self) -> bool:
+        """Whether options ask for levels of single cells: then audits of a release of the job do, too."""
+        return any(name in _LEVELS for name in self.given)
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The options without which the method does not work, and which have no value."""
         needed = [own.name for own in fields(self.kind) if own.default is MISSING and own.default_factory is MISSING]
@@ -139,6 +149,11 @@ class _OptionReader:
         if not isinstance(value, Selection):
             return value
         with self.found.gather():
+            if any(entry.numbers.keys() & {"lower", "upper"} for entry in value.entries):
+                return self._windows(value, name)
+            if any("rounded" in entry.numbers for entry in value.entries):
+                places = value.places(self.risk.table, f"method.{name}")
+                return {cell: Fraction(repr(said["rounded"])) for cells, said in places for cell in cells.tolist()}
             if any(entry.numbers for entry in value.entries):
                 return self._numbers(value, name)
             return value.cells(self.risk.table, f"method.{name}")
@@ -153,6 +168,20 @@ class _OptionReader:
                 wanted = self._share(cell, number) if kind == "percent" else Fraction(repr(number))
                 numbers[cell] = max(numbers.get(cell, Fraction(0)), wanted)
         return {cell: number for cell, number in numbers.items() if number}
+
+    def _windows(self, selection: Selection, name: str) -> dict[int, tuple[Fraction, Fraction]]:
+        """Return the lower and the upper end for each cell; the last entry about it counts."""
+        windows: dict[int, tuple[Fraction, Fraction]] = {}
+        for entry, (cells, said) in zip(
+            selection.entries, selection.places(self.risk.table, f"method.{name}"), strict=True
+        ):
+            if said.keys() < {"lower", "upper"}:
+                place = f"{selection.file}, {entry.place}" if selection.file else f"method.{name}{entry.place}"
+                self.found.add(place, "has one end only.", "Give 'lower' and 'upper'.")
+                continue
+            ends = Fraction(repr(said["lower"])), Fraction(repr(said["upper"]))
+            windows |= dict.fromkeys(cells.tolist(), ends)
+        return windows
 
     def _share(self, cell: int, percent: float) -> Fraction:
         return abs(self.risk.table.amounts.fraction(cell)) * Fraction(repr(percent)) / 100

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.errors import SpecError
 from celosia.job.methods.section import Keep, MethodPart
 from celosia.job.sections.part import describe_options
-from celosia.job.sections.selection import Bases, Cells, Factors, Widths
+from celosia.job.sections.selection import Bases, Bounds, Cells, Distances, Factors, RoundedValues, Widths
 from celosia.job.sections.values import CostText, Decimals
 from celosia.library import EachOnFirstUse
 from celosia.protection.methods import METHODS
@@ -74,11 +74,14 @@ class _PerturbPart(_FrozenPart):
 
     Parameters
     ----------
+    windows
+        The lowest and the highest value that may be published of some cells, as their lower and upper ends.
     up, down
         Sensitive cells that are moved to this side.
     """
 
-    replaced = frozenset(("sides",))
+    replaced = frozenset(("sides", "windows"))
+    windows: Bounds | None = None
     up: Cells | None = None
     down: Cells | None = None
 
@@ -98,11 +101,25 @@ class _AdjustPart(MethodPart):
     renamed = {"must_show": "keep"}  # noqa: RUF012  (a constant of the class)
 
 
+class _RandomRoundPart(MethodPart):
+    """Random rounding, with values that are given in place of a draw.
+
+    Parameters
+    ----------
+    cells
+        The rounded values of the sensitive cells, in place of a draw.
+    """
+
+    replaced = frozenset(("cells",))
+    cells: RoundedValues | None = None
+
+
 _BASES: Mapping[str, type[MethodPart]] = {
     **dict.fromkeys(("suppress", "interval", "combined", "mixed"), _CostedPart),
     "round": _RoundPart,
     "perturb": _PerturbPart,
     "adjust": _AdjustPart,
+    "random-round": _RandomRoundPart,
 }
 """What the sections of some methods have besides the options of the method."""
 
@@ -152,13 +169,18 @@ def _type_in_job(name: str, hint: Any) -> Any:  # noqa: ANN401
     types = {
         "cost": CostText if Cost in kinds else None,
         "words": words[0] if words else None,
-        "widths": Widths if any(get_origin(kind) is Mapping for kind in kinds) else None,
+        "widths": _numbers_by_cell(name) if any(get_origin(kind) is Mapping for kind in kinds) else None,
         "cells": Cells if NDArray[np.bool_] in kinds else None,
         "switch": bool if kinds == [bool] else None,
         "number": float if float in kinds else None,
         "whole number": Decimals if name == "decimals" else Annotated[int, pydantic.Field(ge=0)],
     }
     return next(known for known in types.values() if known is not None)
+
+
+def _numbers_by_cell(name: str) -> Any:  # noqa: ANN401
+    """Return the type of an option that gives numbers for cells: distances to a side, or widths."""
+    return Distances if name.startswith(("lower_", "upper_")) else Widths
 
 
 def _members(hint: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -8,7 +8,9 @@ from typing import Any
 from celosia.errors import nearest
 from celosia.job.sections.part import Fault, Where, place_of
 
-_NO_DIMENSIONS = frozenset(("cell", "variable", "factor", "width", "percent", "lower", "upper", "base"))
+_NO_DIMENSIONS = frozenset(
+    ("cell", "variable", "factor", "width", "distance", "rounded", "percent", "lower", "upper", "base")
+)
 
 
 def find_contradictions(written: Mapping[str, Any]) -> Iterator[Fault]:

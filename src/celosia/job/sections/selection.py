@@ -235,7 +235,9 @@ def _schema(options: Options) -> WithJsonSchema:
 
 _FACTOR = Options(("factor",))
 _WIDTH = Options(("width", "percent"))
+_DISTANCE = Options(("distance", "percent"))
 _BASE = Options(("base",))
+_ROUNDED = Options(("rounded",), signed=True)
 _BOUNDS = Options(("lower", "upper"), several=True, signed=True)
 _LEVELS = Options(("lower", "upper", "sliding"), several=True)
 
@@ -254,8 +256,14 @@ Factors: TypeAlias = Annotated[Selection, _reader(_FACTOR), _schema(_FACTOR)]
 Widths: TypeAlias = Annotated[Selection, _reader(_WIDTH), _schema(_WIDTH)]
 """Cells with a width each, or with a percentage of their value."""
 
+Distances: TypeAlias = Annotated[Selection, _reader(_DISTANCE), _schema(_DISTANCE)]
+"""Cells with a distance each, or with a percentage of their value."""
+
 Bases: TypeAlias = Annotated[Selection, _reader(_BASE), _schema(_BASE)]
 """Cells with a base each."""
+
+RoundedValues: TypeAlias = Annotated[Selection, _reader(_ROUNDED), _schema(_ROUNDED)]
+"""Cells with a rounded value each."""
 
 Bounds: TypeAlias = Annotated[Selection, _reader(_BOUNDS), _schema(_BOUNDS)]
 """Cells with a lower bound, an upper one, or both."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.attack.system.decomposition import is_network
 from celosia.errors import SolverError
 from celosia.protection.adjustment.balance import Whose
 from celosia.protection.adjustment.bound import Bound, bound_of
@@ -17,6 +19,8 @@ from celosia.protection.adjustment.integer import find_whole_moves, is_infeasibl
 from celosia.protection.adjustment.parameters import ADJUSTMENT, AdjustmentParameters
 from celosia.protection.adjustment.quadratic import QuadraticTree
 from celosia.protection.adjustment.relaxation import RelaxationSolution, solve_relaxation
+from celosia.protection.adjustment.sides.program import formulate_sides
+from celosia.protection.adjustment.sides.tree import SidesTree
 from celosia.protection.adjustment.steps import Whole
 from celosia.risk.cost_step import CostStep
 from celosia.solve.backend import Backend
@@ -103,6 +107,7 @@ class AdjustmentSearch:
         if self.problem.norm != 1:
             yield from self._branch_on_sides()
             return
+        yield from self._choose_sides(gap)
         if int(self._reduced.split.sum()) > self._parameters.many_sides:
             yield from self._search_blocks(gap)
         yield from self._solve_tree(gap)
@@ -215,6 +220,46 @@ class AdjustmentSearch:
                 self._try_sides(moves > (self.problem.up - self.problem.down) / 2)
             fruitless = 0 if self.cost < best * (1 - SAME_COST) else fruitless + 1
             yield
+
+    def _choose_sides(self, gap: float) -> Iterator[None]:
+        """Choose sides in a tree of relaxations with side patterns, where these are not too many.
+
+        Where levels are equal, the tree of the mirrored problem has half the nodes; it is taken if its root proves as
+        much. Where they differ and the table is no network, the solver's tree is better in the end, and takes over
+        after a few nodes.
+        """
+
+        def enough(bound: float) -> bool:
+            return self._step.raise_bound(bound) >= self.cost * (1 - max(gap, SAME_COST))
+
+        trees: list[tuple[float, Iterator[float]]] = []
+        try:
+            for problem, mirrored in ((self._reduced, False), (self.problem.mirror(), True)):
+                sides = None if problem is None else formulate_sides(problem, self.cost, self._parameters)
+                if sides is not None:
+                    tree = SidesTree(
+                        sides,
+                        self._clock,
+                        lambda: self.cost,
+                        enough,
+                        self._try_sides,
+                        mirrored=mirrored,
+                        parameters=self._parameters,
+                    ).run()
+                    trees.append((next(tree, self.cost), tree))
+                    self._raise_bound(trees[-1][0])
+                    yield
+            if not trees:
+                return
+            best = max(bound for bound, _ in trees) * (1 - SAME_COST)
+            chosen = next(tree for bound, tree in reversed(trees) if bound >= best)
+            equal = np.array_equal(self.problem.up, self.problem.down)
+            to_the_end = equal or is_network(self.problem.matrix)
+            for bound in chosen if to_the_end else islice(chosen, self._parameters.uneven_nodes):
+                self._raise_bound(bound)
+                yield
+        except SolverError:
+            return  # a node without an answer: the tree of the solver goes on from here
 
     def _branch_on_sides(self) -> Iterator[None]:
         """Solve what is left as a tree of quadratic programs."""

@@ -117,6 +117,17 @@ class AdjustmentProblem:
         whole = self.split & ~no_up & ~no_down
         return replace(self, lower=low, upper=high, down=np.where(whole, self.down, 0), up=np.where(whole, self.up, 0))
 
+    def mirror(self) -> AdjustmentProblem | None:
+        """Return the problem with bounds so wide that the mirror image of every table is one, too.
+
+        None where levels, sums or offsets differ by side, so that no bounds will do. Every table of the problem is one
+        of the wider problem, which can prove bounds.
+        """
+        still = bool((self.lower <= 0).all() and (self.upper >= 0).all())
+        if not still or self.right.any() or self.offset.any() or not np.array_equal(self.up, self.down):
+            return None
+        return replace(self, lower=np.minimum(self.lower, -self.upper), upper=np.maximum(self.upper, -self.lower))
+
     def restrict_to(self, columns: NDArray[np.int64]) -> AdjustmentProblem:
         """Return the problem of some columns that share no relation with the others."""
         matrix, implied = (sp.csr_array(rows[:, columns]) for rows in (self.matrix, self.implied))

@@ -42,6 +42,23 @@ class AdjustmentParameters:
         with 7,000 rows. 0 or more.
     balance_rounds
         So many times violated balance rows are separated; the last rounds add next to nothing. 1 or more.
+    most_split_cells
+        Side patterns are written down for relations with at most so many split cells, 2 to the power of their number.
+        0 or more.
+    most_patterns
+        With more side patterns than this in all, they are left out: the relaxation would be slow. 0 or more.
+    root_rounds
+        So many times held rows are separated before the first choice of a side; `balance_rounds` times after each
+        later one. 1 or more.
+    held_rows
+        So many held rows at most are added to the relaxation with side patterns at a time. 1 or more.
+    first_visits, visits
+        The tree with side patterns rounds the relaxations of so many nodes to tables, and then of every so manyth: a
+        table costs as much time as a node. 0 or more, and 1 or more.
+    uneven_nodes
+        Where levels differ by side and the table is no network, that tree ends after so many nodes. 0 or more.
+    larger_promise
+        What the better side of a cell counts beside the worse where the tree branches. From 0 to 1.
     conflict_seconds
         Seconds for the cells that make a problem infeasible. 0 or more.
     """
@@ -58,11 +75,27 @@ class AdjustmentParameters:
     most_unit_steps: int = 60_000
     many_balance_rows: int = 2_000
     balance_rounds: int = 8
+    most_split_cells: int = 9
+    most_patterns: int = 12_000
+    root_rounds: int = 32
+    held_rows: int = 200
+    first_visits: int = 40
+    visits: int = 5
+    uneven_nodes: int = 40
+    larger_promise: float = 0.2
     conflict_seconds: float = 10.0
 
     def __post_init__(self) -> None:
-        shares = dict.fromkeys(("first_gap", "fractional_share"), (0.0, 1.0))
-        whole = ("block_sides", "fruitless_blocks", "windows", "most_unit_steps", "balance_rounds")
+        shares = dict.fromkeys(("first_gap", "fractional_share", "larger_promise"), (0.0, 1.0))
+        whole = (
+            "block_sides",
+            "fruitless_blocks",
+            "windows",
+            "most_unit_steps",
+            "balance_rounds",
+            "root_rounds",
+            "held_rows",
+        )
         check_ranges(self, **shares, **dict.fromkeys(whole, (1, None)))
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
-from celosia.protection.combined.method import Combined
 from celosia.protection.engine.modes.modes import Modes, Offer
 from celosia.protection.engine.modes.offer_changes import price_ranges
 from celosia.protection.engine.problem import ProtectionProblem
@@ -29,6 +28,7 @@ from celosia.protection.intervals.formulation import (
     problem_of_widths,
     unit_of,
 )
+from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.parameters import INTERVALS
 from celosia.risk.corner import Corner
 from celosia.risk.risk import Risk
@@ -50,7 +50,7 @@ class FixedPrices(Prices):
     at_most: int | None = None
 
 
-def prices_of(problem: ProtectionProblem, method: Combined, risk: Risk) -> FixedPrices:
+def prices_of(problem: ProtectionProblem, method: Intervals, risk: Risk) -> FixedPrices:
     """Return what ranges of the columns of a problem cost, by the costs of a method; `risk` has its wishes applied."""
     below, above, fixed = (problem.by_column(cost, 0.0) for cost in (*method.costs(risk), method.cell_costs(risk)))
     return FixedPrices(below, above, fixed, method.at_most)
@@ -115,6 +115,7 @@ def widest_with_corners(problem: ProtectionProblem, corners: Sequence[Corner]) -
 
 def _add_fixed_costs(problem: ProtectionProblem, offer: Offer, prices: FixedPrices) -> Offer:
     """Return ranges with a fixed cost each; sensitive cells are ranges anyway, and those that cost nothing may be."""
+    requirements = problem.requirements
     anyway = (prices.fixed == 0) & (prices.at_most is None)
-    anyway[problem.requirements.columns] = True
+    anyway[requirements.columns] = requirements.certain
     return price_ranges(offer, prices.fixed, anyway, prices.at_most)

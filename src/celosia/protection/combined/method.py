@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError
 from celosia.protection.intervals.method import Intervals
 from celosia.protection.method import costs_of
 from celosia.risk.cost import Cost
@@ -27,29 +26,13 @@ class Combined(Intervals):
     cell_cost
         What a range costs whatever its width: value, unity, frequency, log or sums of them (`celosia.Cost`). It is
         counted for sensitive cells, too. In Python also one number per cell.
-    at_most
-        The most ranges that may be published, those of sensitive cells included.
     """
 
     name = "combined"
     has_fixed_costs = True
 
     cell_cost: str | Cost | ArrayLike = "unity"
-    at_most: int | None = None
-
-    def __post_init__(self) -> None:
-        found = Problems()
-        with found.gather():
-            Intervals.__post_init__(self)
-        if self.at_most is not None and self.at_most < 0:
-            found.add("at_most", f"must be zero or more, not {self.at_most}.")
-        found.raise_as(SpecError)
 
     def cell_costs(self, risk: Risk) -> NDArray[np.float64]:
         """Return what a range of every cell costs whatever its width, ``(n_cells,)``."""
         return costs_of("cell_cost", self.cell_cost, risk, some=True)
-
-    @property
-    def takes_corners(self) -> bool:
-        """Whether the number of ranges has no limit: columns that are no cells would count."""
-        return self.at_most is None

@@ -66,7 +66,7 @@ def find_start(searches: Searches, parameters: CombinedParameters) -> PatternSta
     nearly the best, and no pattern is searched for.
     """
     ranges, run = searches.ranges, searches.run
-    limited = ranges.method.at_most is not None or bool(np.isfinite(ranges.most).any())
+    limited = ranges.method.at_most is not None or bool(np.isfinite(ranges.most).any() or ranges.method.conditional)
     if len(ranges.problem) < parameters.start_columns or run.oracle is not None or limited:
         return None
     fixed = ranges.prices.fixed

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError
-from celosia.pattern.entries import SHOWN
-from celosia.pattern.pattern import Pattern
 from celosia.protection.combined.formulation import (
     FixedPrices,
     formulate_by_ends,
@@ -17,7 +15,6 @@ from celosia.protection.combined.formulation import (
     widest_range,
     widest_with_corners,
 )
-from celosia.protection.combined.method import Combined
 from celosia.protection.combined.parameters import CombinedParameters
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
@@ -26,9 +23,11 @@ from celosia.protection.intervals.problem import RangeProblem
 
 
 class CombinedProblem(RangeProblem):
-    """What is to be published as few narrow ranges; see `celosia.protection.intervals.problem.RangeProblem`."""
+    """What is to be published as few narrow ranges, or no more than so many.
 
-    method: Combined
+    See `celosia.protection.intervals.problem.RangeProblem`.
+    """
+
     parameters: CombinedParameters
 
     @cached_property
@@ -61,10 +60,6 @@ class CombinedProblem(RangeProblem):
     def by_width(self) -> bool:
         """Whether widths are enough: one attacker, equal costs, sliding levels only."""
         return self.sliding and self.problem.n_attackers == 1 and super().by_width
-
-    def accepts(self, pattern: Pattern) -> bool:
-        """Return whether there are no more ranges than allowed."""
-        return self.method.at_most is None or int((pattern.status != SHOWN).sum()) <= self.method.at_most
 
     def formulate_by_ends(self) -> Modes:
         """Return the modes in which both ends of every range are variables."""

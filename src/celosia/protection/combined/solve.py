@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.combined.formulation import formulate_by_widths
-from celosia.protection.combined.method import Combined
 from celosia.protection.combined.parameters import COMBINED, CombinedParameters
 from celosia.protection.combined.pattern import PatternStart, find_start, place_open_ranges
 from celosia.protection.combined.problem import CombinedProblem
@@ -19,6 +18,7 @@ from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.search import ModeSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import offer_range_widths
+from celosia.protection.intervals.method import Intervals
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches
 from celosia.protection.intervals.solve import publish_ranges, solve_ranges
@@ -30,8 +30,11 @@ from celosia.solve.registry import backends
 Searches = RangeSearches[CombinedProblem]
 
 
-def solve(risk: Risk, method: Combined, run: Run, parameters: CombinedParameters = COMBINED) -> Protection:
-    """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`."""
+def solve(risk: Risk, method: Intervals, run: Run, parameters: CombinedParameters = COMBINED) -> Protection:
+    """Return few narrow ranges that are safe, with a bound on what any such ranges cost; see `celosia.protect`.
+
+    Ranges that cost nothing by themselves are counted here, too, where there may be no more than so many.
+    """
 
     def search(searches: Searches) -> Protection:
         start = find_start(searches, parameters)

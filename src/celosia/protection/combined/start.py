@@ -68,7 +68,7 @@ def finish_from_ranges(
     first = searches.open(modes, shorten(search.run, share, parameters), lambda _: None)
     searches.finish(first)
     if len(ranges.problem) >= parameters.start_columns:
-        search.learn(_cuts_with_hiding(first.pool.cuts, search.modes, ranges.problem), search.bound, search.best)
+        search.learn(_cuts_with_hiding(first.cuts, search.modes, ranges.problem), search.bound, search.best)
     if begin is not None:
         begin(search, first.bound)
     suggest(searches, search, first.best, safe=searches.descends)
@@ -99,7 +99,7 @@ def suggest(
     point[opening[wide & (opening >= 0)]] = 1.0
     try:
         if safe:
-            search.offer(point)
+            search.requirements.confirm(point)
         else:
             search.suggest(point)
     except KeyboardInterrupt:
@@ -118,7 +118,8 @@ def failure_of(searches: RangeSearches[RangesT]) -> CelosiaError:
     widest = np.where(np.isfinite(program.upper), program.upper, largest)
     ends = 2 * len(ranges.problem)
     widest[:ends] = np.minimum(widest[:ends], np.tile(ranges.most / modes.unit, 2))
-    missed = separator.sides.columns[separator.separate(widest).reached < 1.0 - LEVEL_REACHED]
+    short = separator.separate(widest).reached < 1.0 - LEVEL_REACHED
+    missed = separator.sides.columns[short & separator.sides.certain]
     if len(missed):
         return ranges.refusal(missed)
     return InfeasibleError.one("protection", "is impossible with what may be published.", "Allow more.")

@@ -41,12 +41,13 @@ def thin_ranges(searches: RangeSearches[RangesT], search: ModeSearch, parameters
     """Return the incumbent of a search, or a safe point with fewer ranges that costs hardly more; None for none.
 
     Not in small tables, which are solved to the optimum, nor where ranges have a cost that counts, which a search has
-    weighed, nor where cells form no networks, which takes too long, nor where respondents attack: they would have to
-    attack it again.
+    weighed, nor where cells form no networks, which takes too long, nor where cells have levels under a condition, nor
+    where respondents attack: they would have to attack it again.
     """
     best, whole = search.best, searches.run.clock.whole
     small = len(searches.ranges.problem) < parameters.start_columns
-    if best is None or small or searches.run.oracle is not None or search.separator.has_programs:
+    conditional = bool(searches.ranges.method.conditional)
+    if best is None or small or conditional or searches.run.oracle is not None or search.separator.has_programs:
         return best
     if _count_costs(search, best) > parameters.counting_share * abs(search.modes.cost(best)):
         return best
@@ -115,7 +116,7 @@ class _Thinning:
             return
         limit = max(cost + parameters.thinning_loss * abs(cost), self._dearest_within_the_gap)
         charge = (limit - cost) / max(self._count(self.best), 1)
-        cuts, cheap = self._charge(parameters.charges[0] * charge, limit, self.search.pool.cuts)
+        cuts, cheap = self._charge(parameters.charges[0] * charge, limit, self.search.cuts)
         if self.search.run.gap > 0:  # much may be spent, and single ranges cost less than charges
             cuts = self._close_cheapest(limit, cuts)
         if cheap:
@@ -146,11 +147,11 @@ class _Thinning:
         while self.clock.left > 0 and self._count(at) < known:
             known = self._count(at)
             step = self._open(at, charge)
-            step.pool.add(cuts)
+            step.relaxation.pool.add(cuts)
             step.solve()
             if step.best is None:
                 return cuts, False
-            cuts, at = step.pool.cuts, self._close(step.best)
+            cuts, at = step.cuts, self._close(step.best)
             if self.search.modes.cost(at) > limit:
                 return cuts, False
             if self._count(at) < self._count(self.best):
@@ -167,12 +168,12 @@ class _Thinning:
         nearly = self.parameters.nearly_as_cheap * max(limit - step.cost, 0.0)
         closing = Closing(step, groups, limit, nearly, self.clock.share_of_rest(self.parameters.closing_share))
         closing.run()
-        cuts, closed = step.pool.cuts, closing.closed
+        cuts, closed = step.cuts, closing.closed
         while closed and self.clock.left > 0:
             fewer = at.copy()
             fewer[np.concatenate([groups[group] for group in closed])] = 0.0
             last = self._solve_among(fewer, cuts)
-            cuts, fewer = last.pool.cuts, at if last.best is None else self._close(last.best)
+            cuts, fewer = last.cuts, at if last.best is None else self._close(last.best)
             if self.search.modes.cost(fewer) <= limit and self._count(fewer) < self._count(self.best):
                 self.best = fewer
                 break
@@ -182,7 +183,7 @@ class _Thinning:
     def _solve_among(self, at: Floats, cuts: list[Cut]) -> ModeSearch:
         """Return a search for the cheapest ranges among those of a point, at its end."""
         search = self._open(at, 0.0)
-        search.pool.add(cuts)
+        search.relaxation.pool.add(cuts)
         search.solve()
         return search
 

@@ -14,15 +14,20 @@ and the bound bracket the optimum. An oracle may add requirements while the sear
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Generic
 
-from celosia.protection.engine.incumbent import Incumbent, Scalar
+from numpy.typing import NDArray
+
+from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.incumbent import Incumbent, Outcome, Scalar
+from celosia.protection.engine.relaxation import AnySeparator, Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
 from celosia.solve.deadline import DeadlineError, before, check
 
 
-class BranchAndCut(ABC, Generic[Scalar]):
+class BranchAndCut(ABC, Generic[Scalar, AnySeparator]):
     """A search for the cheapest safe point of a master, which can be left at any moment.
 
     Parameters
@@ -31,10 +36,65 @@ class BranchAndCut(ABC, Generic[Scalar]):
         What has been found.
     stop
         When to end.
+    relaxation
+        The master with its cuts.
     """
 
-    def __init__(self, incumbent: Incumbent[Scalar], stop: Stop) -> None:
-        self.incumbent, self._stop = incumbent, stop
+    def __init__(self, incumbent: Incumbent[Scalar], stop: Stop, relaxation: Relaxation[AnySeparator]) -> None:
+        self.incumbent, self._stop, self.relaxation = incumbent, stop, relaxation
+
+    @property
+    def best(self) -> NDArray[Scalar] | None:
+        """The cheapest safe point so far, None where there is none."""
+        return self.incumbent.best
+
+    @property
+    def cost(self) -> float:
+        """What the incumbent costs, infinite where there is none."""
+        return self.incumbent.cost
+
+    @property
+    def bound(self) -> float:
+        """No safe point costs less."""
+        return self.incumbent.bound
+
+    @property
+    def impossible(self) -> bool:
+        """Whether there is no safe point."""
+        return self.incumbent.impossible
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the incumbent is within the gap of the bound, or there is no safe point."""
+        return self._stop.reached
+
+    @property
+    def separator(self) -> AnySeparator:
+        """What separates points by the requirements so far; another one after the oracle has added some."""
+        return self.relaxation.separator
+
+    @property
+    def cuts(self) -> list[Cut]:
+        """All cuts so far."""
+        return self.relaxation.pool.cuts
+
+    @property
+    def valid_cuts(self) -> list[Cut]:
+        """The cuts so far but no-good cuts, which may not be proved."""
+        refuted = {cut.key for cut in self.incumbent.refuted}
+        return [cut for cut in tuple(self.cuts) if cut.key not in refuted]
+
+    def outcome(self) -> Outcome[Scalar]:
+        """Return what was found, to be sent to another process."""
+        found = self.incumbent
+        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.cuts)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Leave some work where time is up."""
+        with suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+            yield
+        check()
 
     def _run_in_time(self, work: Callable[[], None]) -> None:
         """Do some work; where time is up before it is done, offer a safe point in haste, if none is known."""
@@ -57,11 +117,6 @@ class BranchAndCut(ABC, Generic[Scalar]):
                 grows = self.separator is not separator
             self._strengthen()
             self._branch()
-
-    @property
-    @abstractmethod
-    def separator(self) -> object:
-        """What separates points by the requirements so far; another one after the oracle has added some."""
 
     @abstractmethod
     def _begin(self) -> None:

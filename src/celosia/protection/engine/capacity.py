@@ -61,6 +61,11 @@ class Cut:
         return self.columns.tobytes() + self.values.tobytes() + repr(self.right).encode()
 
 
+def unit_cuts(columns: NDArray[np.int64]) -> list[Cut]:
+    """Return cuts that say that each of some columns is at least 1: hidden, or open."""
+    return [Cut(np.array([column]), np.ones(1)) for column in columns.tolist()]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
     r"""An upper bound :math:`\sum c_i x_i` on how far a cell can move in one direction, by some multipliers.

@@ -94,7 +94,7 @@ class Incumbent(Generic[Scalar]):
         self.bound = base
         self.impossible = self.exhausted = False
         self.refuted: list[Cut] = []
-        self._listen, self._accuracy, self._keeps = listen, accuracy, keeps
+        self.accuracy, self._listen, self._keeps = accuracy, listen, keeps
         self._earlier: list[NDArray[Scalar]] = []
         self._frozen = False
 
@@ -118,7 +118,7 @@ class Incumbent(Generic[Scalar]):
         """Whether the best point is optimal, or there is none."""
         if self.best is None:
             return self.impossible
-        return self.is_closed_at(self.cost, 2 * self._accuracy) or self.bound - self.base > self.cutoff
+        return self.is_closed_at(self.cost, 2 * self.accuracy) or self.bound - self.base > self.cutoff
 
     def is_closed_at(self, cost: float, gap: float) -> bool:
         """Return whether a cost is within a share of the bound."""
@@ -154,7 +154,7 @@ class Incumbent(Generic[Scalar]):
         if self.best is None:
             self.impossible = True
         else:
-            self.bound = max(self.bound, self.cost - self._accuracy * abs(self.cost))
+            self.bound = max(self.bound, self.cost - self.accuracy * abs(self.cost))
         self._listen()
 
     def freeze(self, *, unless: bool = False) -> None:

@@ -1,15 +1,15 @@
-"""The levels of a problem: those of its requirements, widths that cells keep if they are hidden, and their decimal."""
+"""The levels of a problem: those of its requirements, those of cells that are not shown, and their decimal."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.system.system import System
+from celosia.risk.cell_levels import CellLevels
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
@@ -17,30 +17,36 @@ from celosia.table.units import count_decimals
 from celosia.tolerance import ENDLESS, EXACT_DOUBLE
 
 
-def add_widths(risk: Risk, widths: Mapping[int, Fraction]) -> Requirements:
-    """Return all requirements, and a sliding one for every cell that keeps a width if it is hidden.
+def add_conditional_levels(risk: Risk, conditional: Mapping[int, CellLevels]) -> Requirements:
+    """Return all requirements, and after them one for every cell that keeps levels if it is not shown.
 
     Attackers with requirements of their own, such as respondents, get none of these, nor does anybody for what is his
     own.
     """
     required = risk.requirements
-    cells = np.array([cell for cell in widths if risk.status[cell] != SHOW], dtype=np.int64)
+    cells = np.array([cell for cell in conditional if risk.status[cell] != SHOW], dtype=np.int64)
     if not len(cells):
         return required
     who = np.arange(len(risk.attackers), dtype=np.int32)
     if risk.further is not None:
         who = np.setdiff1d(who, risk.further.attackers)
     pairs = [(k, cell) for k in who.tolist() for cell in cells.tolist() if not _is_own(risk, k, cell)]
-    decimals = max(required.sliding.decimals, count_decimals(widths.values()))
-    wide = [math.ceil(widths[cell] * 10**decimals) for _, cell in pairs]
-    levels = required.sliding.to(decimals).counts.astype(object).tolist()
-    none = np.zeros(len(pairs), dtype=np.int64)
+
+    def append(own: Fixed, name: str) -> Fixed:
+        """Return levels of one kind, and after them those of the pairs."""
+        more = [getattr(conditional[cell], name) for _, cell in pairs]
+        decimals = max(own.decimals, count_decimals(more))
+        counts = own.to(decimals).counts.astype(object).tolist()
+        return Fixed.of_counts(
+            np.array([*counts, *(math.ceil(level * 10**decimals) for level in more)], dtype=object), decimals
+        )
+
     return Requirements(
         np.concatenate([required.cells, np.array([cell for _, cell in pairs], dtype=np.int64)]),
         np.concatenate([required.attackers, np.array([k for k, _ in pairs], dtype=np.int32)]),
-        Fixed(np.concatenate([required.lower.counts, none]), required.lower.decimals),
-        Fixed(np.concatenate([required.upper.counts, none]), required.upper.decimals),
-        Fixed.of_counts(np.array([*levels, *wide], dtype=object), decimals),
+        append(required.lower, "lower"),
+        append(required.upper, "upper"),
+        append(required.sliding, "sliding"),
     )
 
 

@@ -27,9 +27,9 @@ from celosia.tolerance import (
 )
 
 if TYPE_CHECKING:
-    from celosia.protection.engine import hybrid_gradient
+    from celosia.protection.engine.first_order import hybrid_gradient
 else:
-    hybrid_gradient = OnFirstUse("celosia.protection.engine.hybrid_gradient")
+    hybrid_gradient = OnFirstUse("celosia.protection.engine.first_order.hybrid_gradient")
 
 Places = list[int] | NDArray[np.int64] | slice
 
@@ -239,7 +239,7 @@ class Master:
         return Point(x, bound, reduced)
 
     def approach(self, steps: int) -> Point:
-        """Return a point that is nearly the cheapest, by so many steps from the last one (`engine.hybrid_gradient`).
+        """Return a point that is nearly the cheapest, by so many steps from the last one (`engine.first_order.hybrid_gradient`).
 
         Guarantee: the bound is that of the best multipliers on the way, by weak duality, and holds as that of `solve`.
         There must be cuts only, and finite bounds.
@@ -305,10 +305,11 @@ def scales_of(right: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return by which powers of two cuts are multiplied for a solver: one where their right sides are of usual size.
 
     Solvers satisfy a row to an absolute tolerance. Levels of one unit beside those of 10^15 would be no more than that;
-    rows whose right sides are about one are satisfied to a share of their level.
+    rows whose right sides are about one are satisfied to a share of their level. A small side below zero is no level,
+    but what rounding takes off a side of zero.
     """
     size = np.abs(right)
-    unusual = (size > 0) & ((size < SMALLEST_USUAL_SIDE) | (size > LARGEST_USUAL_SIDE))
+    unusual = ((right > 0) & (size < SMALLEST_USUAL_SIDE)) | (size > LARGEST_USUAL_SIDE)
     if not unusual.any():
         return np.ones(len(right))
     exponent = -np.floor(np.log2(np.where(unusual, size, 1.0)))

@@ -11,8 +11,7 @@ level of every requirement, up, down, or both together for a sliding level.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,9 +22,10 @@ from celosia.attack.system.filled_rows import take_filled_rows
 from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
-from celosia.protection.engine.levels import add_widths, find_decimals, round_up
+from celosia.protection.engine.levels import add_conditional_levels, find_decimals, round_up
 from celosia.protection.engine.local_columns import add_local_columns
 from celosia.risk.attacker import Attacker
+from celosia.risk.cell_levels import CellLevels
 from celosia.risk.corner import Corner
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
 from celosia.table.product import ProductStructure, find_product_structure
@@ -46,6 +46,8 @@ class ColumnRequirements:
     up, down, sliding
         The levels up, down and both together, in counts of the problem, rounded up, ``(q,)``. Where the cell is not
         forced, they count only if it is hidden (conditional protection; Salazar 2002, section 7).
+    conditional
+        Which count only if their cell is not shown, whatever the modes of publication, ``(q,)``; None for none.
     """
 
     columns: NDArray[np.int64]
@@ -53,20 +55,38 @@ class ColumnRequirements:
     up: NDArray[np.int64]
     down: NDArray[np.int64]
     sliding: NDArray[np.int64]
+    conditional: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.columns)
 
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which count in any case, ``(q,)``, where cells have other modes of publication than being hidden."""
+        return np.ones(len(self), dtype=bool) if self.conditional is None else ~self.conditional
+
     def take(self, places: NDArray[np.int64]) -> ColumnRequirements:
         """Return some of the requirements."""
         return ColumnRequirements(
-            self.columns[places], self.attackers[places], self.up[places], self.down[places], self.sliding[places]
+            columns=self.columns[places],
+            attackers=self.attackers[places],
+            up=self.up[places],
+            down=self.down[places],
+            sliding=self.sliding[places],
+            conditional=None if self.conditional is None else self.conditional[places],
         )
 
     def join(self, others: ColumnRequirements) -> ColumnRequirements:
         """Return these requirements, and others after them."""
-        pairs = ((getattr(self, one.name), getattr(others, one.name)) for one in fields(self))
-        return ColumnRequirements(*(np.concatenate(pair) for pair in pairs))
+        none = self.conditional is None and others.conditional is None
+        return ColumnRequirements(
+            columns=np.concatenate([self.columns, others.columns]),
+            attackers=np.concatenate([self.attackers, others.attackers]),
+            up=np.concatenate([self.up, others.up]),
+            down=np.concatenate([self.down, others.down]),
+            sliding=np.concatenate([self.sliding, others.sliding]),
+            conditional=None if none else ~np.concatenate([self.certain, others.certain]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +250,7 @@ KnownSystems = dict[int, tuple[Attacker | Corner, System]]
 def problem_of(
     risk: Risk,
     *,
-    widths: Mapping[int, Fraction] | None = None,
+    conditional: Mapping[int, CellLevels] | None = None,
     integer: bool | None,
     known: KnownSystems | None = None,
 ) -> ProtectionProblem:
@@ -242,8 +262,8 @@ def problem_of(
     ----------
     risk
         The table, its sensitive cells, and who attacks.
-    widths
-        What cells that are not sensitive must keep if they are hidden.
+    conditional
+        What cells that are not sensitive must keep if they are not shown.
     integer
         Which values attackers know to be whole numbers; see `celosia.table.table.whole_cells`.
     known
@@ -257,7 +277,8 @@ def problem_of(
     table, whole = risk.table, whole_cells(risk.table, integer)
     redundant = find_implied_rows(table.relations.matrix)
     systems = _find_systems(risk, whole, redundant, {} if known is None else known)
-    required = add_widths(risk, widths or {})
+    required = add_conditional_levels(risk, conditional or {})
+    first = len(risk.requirements)
     cells = np.unique(np.concatenate([*(system.cells for system in systems), required.cells]))
     decimals = find_decimals(systems, required, whole)
     up, down = (np.zeros((len(systems), len(cells)), dtype=np.int64) for _ in range(2))
@@ -277,12 +298,12 @@ def problem_of(
         cost=risk.cost[cells],
         forced=np.isin(risk.status[cells], (SENSITIVE, HIDE)),
         requirements=ColumnRequirements(
-            np.searchsorted(cells, required.cells),
-            required.attackers.astype(np.int64),
-            *(
-                round_up(level, decimals, whole[required.cells])
-                for level in (required.upper, required.lower, required.sliding)
-            ),
+            columns=np.searchsorted(cells, required.cells),
+            attackers=required.attackers.astype(np.int64),
+            up=round_up(required.upper, decimals, whole[required.cells]),
+            down=round_up(required.lower, decimals, whole[required.cells]),
+            sliding=round_up(required.sliding, decimals, whole[required.cells]),
+            conditional=np.arange(len(required)) >= first if conditional else None,
         ),
         decimals=decimals,
         whole=whole[cells],

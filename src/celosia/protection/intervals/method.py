@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.errors import Problems, SpecError, list_items, pluralise
 from celosia.pattern.entries import INTERVAL
-from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of, widen_levels
+from celosia.protection.method import NO_CELLS, Method, Wishes, costs_of, refuse_beyond_knowledge
+from celosia.risk.cell_levels import CellLevels, check_levels, gather_levels, require_levels
 from celosia.risk.cost import Cost
-from celosia.risk.risk import SENSITIVE, SHOW, Levels, Risk
+from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Levels, Risk
 from celosia.table.cell_names import CellNames
 from celosia.table.fixed import Fixed
 from celosia.table.units import count_decimals
@@ -23,6 +24,8 @@ from celosia.table.units import count_decimals
 Number = float | int | Fraction
 
 _MOST_DECIMALS = 9
+
+CONDITIONAL = ("lower_if_not_shown", "upper_if_not_shown", "width_if_not_shown")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +45,15 @@ class Intervals(Method):
         Widths of cells, sensitive or not: attackers must not conclude a narrower range.
     most_width
         Widths of cells: no wider range is published.
+    width_if_not_shown
+        Widths of cells: if such a cell is not shown, attackers must not conclude a narrower range for it. Conditional
+        protection: Salazar 2002, section 7; thesis, section 3.4.2.
+    lower_if_not_shown
+        Distances of cells: if such a cell is not shown, attackers must not rule out values so far below the true one.
+    upper_if_not_shown
+        Distances of cells: if such a cell is not shown, attackers must not rule out values so far above the true one.
+    at_most
+        The most ranges that may be published, those of sensitive cells included.
     levels
         ``"own"`` for the levels as they are, ``"sliding"`` to ask for SPL = LPL + UPL instead of separate lower and
         upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it. An audit of a job
@@ -77,6 +89,10 @@ class Intervals(Method):
     must_show: CellNames = NO_CELLS
     least_width: Mapping[int, Number] = field(default_factory=dict)
     most_width: Mapping[int, Number] = field(default_factory=dict)
+    width_if_not_shown: Mapping[int, Number] = field(default_factory=dict)
+    lower_if_not_shown: Mapping[int, Number] = field(default_factory=dict)
+    upper_if_not_shown: Mapping[int, Number] = field(default_factory=dict)
+    at_most: int | None = None
     levels: Literal["own", "sliding"] = "own"
     shift: bool = True
     conceal: bool = False
@@ -101,9 +117,24 @@ class Intervals(Method):
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             found.add("decimals", f"must lie between 0 and {_MOST_DECIMALS}, not {self.decimals}.")
         self._check_rounding(found)
+        self._check_counting(found)
         if self.secret is not None and self.secret < 0:
             found.add("secret", "must be zero or more.")
         found.raise_as(SpecError)
+
+    def _check_counting(self, found: Problems) -> None:
+        """Note what is wrong with limits and conditions, which need binary variables."""
+        if self.at_most is not None and self.at_most < 0:
+            found.add("at_most", f"must be zero or more, not {self.at_most}.")
+        for name in CONDITIONAL:
+            check_levels(found, name, getattr(self, name))
+        counted = ["at_most"] if self.at_most is not None else [name for name in CONDITIONAL if getattr(self, name)]
+        if counted and self.wants_splitting:
+            remedy = "Leave search out, or say search='cuts'."
+            found.add(counted[0], "cannot be kept by the splitting method.", remedy)
+        if any(getattr(self, name) for name in CONDITIONAL) and self.conceal:
+            said = "and conceal=True do not go together: widths that are asked for would tell what conceals them."
+            found.add(next(name for name in CONDITIONAL if getattr(self, name)), said, "Leave one of them out.")
 
     def _check_rounding(self, found: Problems) -> None:
         """Note what is wrong with the rounding of ends."""
@@ -123,8 +154,19 @@ class Intervals(Method):
 
     @property
     def takes_corners(self) -> bool:
-        """Whether a search can ask that cells move together."""
-        return True
+        """Whether ranges are not counted, nor protected under a condition: columns that are no cells would be."""
+        return self.at_most is None and not self.conditional
+
+    @property
+    def counts_ranges(self) -> bool:
+        """Whether the formulation has a binary variable for every range: they have a cost, a limit, or conditions."""
+        return self.has_fixed_costs or self.at_most is not None or bool(self.conditional)
+
+    @property
+    def package(self) -> str:
+        """The package whose ``solve`` runs the method: that of combined suppression where ranges are counted."""
+        counted = self.counts_ranges and self.only_widens
+        return "celosia.protection.combined" if counted else type(self).__module__.rpartition(".")[0]
 
     @property
     def wants_splitting(self) -> bool:
@@ -173,6 +215,22 @@ class Intervals(Method):
         """The greatest widths, exact as they are written."""
         return _exact(self.most_width)
 
+    @property
+    def conditional(self) -> dict[int, CellLevels]:
+        """The levels that cells keep if they are not shown, exact as they are written."""
+        return gather_levels(self.lower_if_not_shown, self.upper_if_not_shown, self.width_if_not_shown)
+
+    def conditional_levels(self, risk: Risk) -> dict[int, CellLevels]:
+        """Return the levels of cells that may be shown or not; see `require_widths` for those that are never shown.
+
+        Parameters
+        ----------
+        risk
+            With the wishes of the method.
+        """
+        free = (risk.status != SHOW) & ~_are_never_shown(risk)
+        return {cell: levels for cell, levels in self.conditional.items() if free[cell]}
+
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs and levels, what must be shown, who knows zeros.
 
@@ -185,7 +243,8 @@ class Intervals(Method):
         applied = risk
         with found.gather():
             applied = self.wishes.apply_to(risk)
-        for name, cells in (("least_width", self.least_width), ("most_width", self.most_width)):
+        for name in ("least_width", "most_width", *CONDITIONAL):
+            cells = getattr(self, name)
             beyond = [cell for cell in cells if not 0 <= cell < len(risk)]
             if beyond:
                 found.add(name, f"names cells that are not in the table: {list_items(beyond)}.")
@@ -194,26 +253,43 @@ class Intervals(Method):
         if shown:
             labels = list_items([risk.table.label(cell) for cell in shown])
             raise SpecError.one("least_width", f"names cells that must be shown: {labels}.", "A cell cannot be both.")
-        if self.levels == "own":
-            return applied
-        return slide_levels(applied)
+        refuse_beyond_knowledge(applied, self.conditional, CONDITIONAL)
+        return applied if self.levels == "own" else slide_levels(applied)
 
     def costs(self, risk: Risk) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a unit below and above the true value costs, ``(n_cells,)`` each; `risk` is the applied one."""
         return costs_of("lower_cost", self.lower_cost, risk), costs_of("upper_cost", self.upper_cost, risk)
 
+    def cell_costs(self, risk: Risk) -> NDArray[np.float64]:
+        """Return what a range of every cell costs whatever its width, ``(n_cells,)``: nothing."""
+        return np.zeros(len(risk))
+
     def may_be_no_range(self, risk: Risk) -> NDArray[np.bool_]:
         """Return which cells may be published in another way that protects them, ``(n_cells,)``."""
         return np.zeros(len(risk), dtype=bool)
 
-    def require_widths(self, risk: Risk, hidden: NDArray[np.bool_] | None = None) -> Risk:  # noqa: ARG002  (any cell)
-        """Return the risk in which cells with a least width are sensitive: a least width is a sliding level."""
-        least = self.least
-        if not least:
-            return risk
-        status = risk.status.copy()
-        status[list(least)] = SENSITIVE
-        return replace(risk, status=status).change_levels(lambda levels: widen_levels(levels, least))
+    def require_widths(self, risk: Risk, hidden: NDArray[np.bool_] | None = None) -> Risk:
+        """Return the risk in which cells with a least width are sensitive: a least width is a sliding level.
+
+        So are cells that keep levels if they are not shown, where they are not; None asks for those that never are.
+        """
+        wanted = {cell: CellLevels(sliding=width) for cell, width in self.least.items()}
+        conditional = self.conditional
+        if conditional:
+            hidden = _are_never_shown(risk) if hidden is None else hidden
+            for cell, levels in conditional.items():
+                if hidden[cell] or cell in wanted:
+                    least = wanted.get(cell, levels).sliding
+                    wanted[cell] = replace(levels, sliding=max(levels.sliding, least))
+        return require_levels(risk, wanted)
+
+
+def _are_never_shown(risk: Risk) -> NDArray[np.bool_]:
+    """Return which cells are sensitive, must be hidden, or have requirements of their own, ``(n_cells,)``."""
+    never = np.isin(risk.status, (SENSITIVE, HIDE))
+    if risk.further is not None:
+        never[risk.further.cells] = True
+    return never
 
 
 def slide_levels(risk: Risk) -> Risk:

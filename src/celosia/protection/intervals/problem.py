@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.attack.system.decomposition import decompose
 from celosia.errors import CelosiaError, InfeasibleError, SpecError, list_items
+from celosia.pattern.entries import SHOWN
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import Extension, KnownSystems, ProtectionProblem, problem_of
@@ -56,7 +57,24 @@ class RangeProblem:
     @cached_property
     def problem(self) -> ProtectionProblem:
         """The cells that may be ranges, and the requirements."""
-        return problem_of(self.required, integer=self.integer, known=self._systems)
+        return self._problem_of(self.required)
+
+    def _problem_of(self, required: Risk) -> ProtectionProblem:
+        conditional = self.method.conditional_levels(required)
+        return problem_of(required, conditional=conditional, integer=self.integer, known=self._systems)
+
+    @cached_property
+    def never_open(self) -> NDArray[np.bool_]:
+        """Which columns are always shown, because they could not keep their conditional levels, ``(n,)``.
+
+        They follow from cells that are shown, whatever else is published.
+        """
+        never = np.zeros(len(self.problem), dtype=bool)
+        columns = self.problem.requirements.columns[~self.problem.requirements.certain]
+        if len(columns):
+            parts = decompose(self.problem.system(np.arange(len(self.problem))))
+            never[columns[parts.component[columns] < 0]] = True
+        return never
 
     @cached_property
     def costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -69,7 +87,7 @@ class RangeProblem:
         most = np.full(len(self.problem), np.inf)
         for cell, width in self.method.most.items():
             most[self.problem.cells == cell] = width * 10**self.problem.decimals
-        return most
+        return np.where(self.never_open, 0.0, most)
 
     @property
     def sliding(self) -> bool:
@@ -92,6 +110,7 @@ class RangeProblem:
         """Whether ranges are found by a descent over moves: cells form no networks, and ranges have any width."""
         n, parameters = len(self.problem), self.parameters
         limited = bool((np.isfinite(self.most) & (self.most > 0)).any())
+        limited |= self.method.at_most is not None or bool(self.method.conditional)
         large = 2 * n * len(self.problem.requirements) > parameters.descent_entries
         if n < parameters.descent_columns or limited or large:
             return False
@@ -120,11 +139,8 @@ class RangeProblem:
         """What any safe ranges cost at least: every sensitive cell is as wide as its level."""
         requirements = self.problem.requirements
         level = np.zeros(len(self.problem))
-        np.maximum.at(
-            level,
-            requirements.columns,
-            np.maximum(requirements.sliding, requirements.up + requirements.down).astype(np.float64),
-        )
+        levels = np.maximum(requirements.sliding, requirements.up + requirements.down).astype(np.float64)
+        np.maximum.at(level, requirements.columns, np.where(requirements.certain, levels, 0.0))
         return float(level @ np.minimum(self.prices.down, self.prices.up) / 10.0**self.problem.decimals)
 
     def formulate_by_ends(self) -> Modes:
@@ -136,9 +152,9 @@ class RangeProblem:
         up, down = modes.slacks(v)
         return RangeSlacks(down * modes.unit, up * modes.unit)
 
-    def accepts(self, pattern: Pattern) -> bool:  # noqa: ARG002  (of no use where only ranges are published)
-        """Return whether a pattern that has passed the audit may be published."""
-        return True
+    def accepts(self, pattern: Pattern) -> bool:
+        """Return whether a pattern that has passed the audit may be published: no more than allowed is not shown."""
+        return self.method.at_most is None or int((pattern.status != SHOWN).sum()) <= self.method.at_most
 
     def loss(self, pattern: Pattern) -> float:
         """Return what a pattern costs."""
@@ -161,7 +177,9 @@ class RangeProblem:
         required = self.method.require_widths(told.risk)
         if not np.array_equal(required.status, self.required.status):
             self._systems = {}
-        problem = problem_of(required, integer=self.integer, known=self._systems)
+        if self.method.conditional_levels(required) != self.method.conditional_levels(self.required):
+            raise NewColumnsError
+        problem = self._problem_of(required)
         if len(problem.requirements) == len(self.problem.requirements):
             return None
         if problem.decimals != self.problem.decimals or not np.array_equal(
@@ -179,7 +197,7 @@ class RangeProblem:
 
     def refuse_determined_cells(self) -> None:
         """Refuse sensitive cells that are a linear combination of cells that must be shown."""
-        requirements = self.problem.requirements
+        requirements = self.problem.requirements.take(np.flatnonzero(self.problem.requirements.certain))
         determined = decompose(self.problem.system(np.arange(len(self.problem)))).component[requirements.columns] < 0
         if bool(determined.any()):
             raise self.refusal(requirements.columns[determined])

@@ -113,7 +113,7 @@ class RangeSearches(Generic[RangesT]):
         if self.run.warm_start is None or not self.ranges.necessary or not self.descends:
             return
         if _has_ends(search.modes) and not len(search.modes.integers):
-            keep_end_cuts(self.run.warm_start, search.separator.problem, search.modes, search.pool.cuts)
+            keep_end_cuts(self.run.warm_start, search.separator.problem, search.modes, search.cuts)
 
     def _search_attacked(self, search: ModeSearch, clock: Clock) -> None:
         """Run a search between descents whose ranges respondents attack.
@@ -125,7 +125,7 @@ class RangeSearches(Generic[RangesT]):
         self.descend(search, clock.share_of_rest(parameters.attacked_share), once=True)
         search.go_on(clock.share_of_rest(parameters.attacked_cuts_share))
         self._ask = "enough"
-        if not search.confirmed:
+        if not search.requirements.confirmed:
             search.learn([], search.bound, None)
         self.descend(search, clock, once=True)
         self.descend(search, clock)
@@ -209,7 +209,7 @@ class RangeSearches(Generic[RangesT]):
                 self.run.warm_start.moves = descent.keep_moves()
             point = _point_of(search.modes, descent.slacks)
             late = self.run.oracle is not None and descent.clock.left <= 0
-            if not late and search.offer(point):
+            if not late and search.requirements.confirm(point):
                 return
             if late or descent.problem is self.ranges.problem:  # no time for respondents: they attack what is published
                 if search.best is None:
@@ -225,7 +225,8 @@ class RangeSearches(Generic[RangesT]):
         Of columns that may be hidden, those are that a fractional point hides by more than a share.
         """
         modes = search.modes
-        point = search.relaxation.last if search.root is None else search.root
+        last = search.relaxation.last
+        point = search.root if search.root is not None or last is None else last.x
         if point is None:
             return None
         hidden = modes.hidden_shares(point) >= self.ranges.parameters.hidden_share
@@ -349,8 +350,8 @@ class RangeSearches(Generic[RangesT]):
     ) -> None:
         """Note incumbent and bound of a search; another bound is given where its own does not hold for all ranges."""
         least, best = search.bound if bound is None else bound, search.best
-        self.note(search.cost if search.confirmed else None, least, len(search.pool.cuts))
-        if best is not None and search.confirmed:
+        self.note(search.cost if search.requirements.confirmed else None, least, len(search.cuts))
+        if best is not None and search.requirements.confirmed:
             self.insure(lambda: (read or self.ranges.read)(search.modes, best), least)
 
     def note(self, cost: float | None, bound: float, cuts: int) -> None:

@@ -27,7 +27,7 @@ from celosia.protection.intervals.problem import RangeProblem
 from celosia.protection.intervals.publish.publication import RangePublisher
 from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
-from celosia.protection.intervals.split import find_product, solve_by_splitting
+from celosia.protection.intervals.split import find_product, leave_readers, solve_by_splitting
 from celosia.protection.intervals.start import protect_as_suppression
 from celosia.protection.intervals.wishes import refuse_hidden, refuse_widths
 from celosia.protection.result import Protection
@@ -96,7 +96,8 @@ def solve_ranges(
 
 def _solve_intervals(searches: RangeSearches[RangeProblem]) -> Protection:
     """Return published ranges: by the splitting method, by widths, or by both ends of every range."""
-    return publish_ranges(searches, _solve_by_widths, solve_by_ends, find_product(searches))
+    blind = leave_readers(searches)
+    return publish_ranges(searches, _solve_by_widths, solve_by_ends, find_product(blind), blind)
 
 
 def publish_ranges(
@@ -104,19 +105,35 @@ def publish_ranges(
     by_widths: Callable[[RangeSearches[RangesT]], tuple[RangeSlacks, float] | None],
     by_ends: Callable[[RangeSearches[RangesT]], tuple[RangeSlacks, float]],
     product: Product | None = None,
+    blind: RangeSearches[RangesT] | None = None,
 ) -> Protection:
-    """Return published ranges, by the first way that suits the problem: a product's, widths, ends."""
+    """Return published ranges, by the first way that suits the problem: a product's, widths, ends.
+
+    Parameters
+    ----------
+    searches
+        What is searched for, and how it is published.
+    by_widths, by_ends
+        Search for ranges in these ways.
+    product
+        The product of trees that the table is, where the splitting method suits it.
+    blind
+        The search that it is used in, without readers who are told classes.
+    """
     ranges, publisher = searches.ranges, searches.publisher
     n = len(ranges.problem)
     if not len(ranges.problem.requirements):
         return publisher.result(publisher.publish(RangeSlacks(np.zeros(n), np.zeros(n))), 0.0)
     ranges.refuse_determined_cells()
     if product is not None:
-        slacks, bound = solve_by_splitting(searches, product)
+        slacks, bound = solve_by_splitting(blind or searches, product)
     else:
         found = by_widths(searches) if ranges.by_width else None
         slacks, bound = found if found is not None else by_ends(searches)
-    return publisher.result(publisher.publish(slacks), bound)
+    placed = publisher.publish(slacks)
+    if not ranges.accepts(placed.pattern):
+        raise SolverError.one("protection", "was found in more cells than may be published so.", "Allow more.")
+    return publisher.result(placed, bound)
 
 
 def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks, float]:
@@ -150,7 +167,7 @@ def _solve_by_widths(searches: RangeSearches[RangeProblem]) -> tuple[RangeSlacks
     if width.best is not None:
         start = ends_of(width.modes, width.best)
     search = searches.open(modes)
-    search.learn([_cut_of_ends(cut, n, same) for cut in width.pool.cuts], bound, start)
+    search.learn([_cut_of_ends(cut, n, same) for cut in width.cuts], bound, start)
     searches.finish(search)
     return searches.read(search)
 

@@ -16,6 +16,27 @@ from celosia.solve.registry import backends
 from celosia.table.product import may_have_more_dimensions
 
 
+def leave_readers(searches: RangeSearches[RangesT]) -> RangeSearches[RangesT]:
+    """Return a search without readers who are told classes: splitting asks one attacker.
+
+    What it finds has the same columns, its bound holds, and placing widens ranges for readers. Where the table is small
+    cuts find cheaper ranges for all of them.
+    """
+    ranges, parameters = searches.ranges, searches.ranges.parameters
+    others = tuple(attacker for attacker in ranges.risk.attackers if not attacker.told_classes)
+    small = len(ranges.problem) * len(ranges.problem.requirements) <= parameters.splitting_size
+    if len(others) == len(ranges.risk.attackers) or ranges.risk.further is not None:
+        return searches
+    if small and not ranges.method.wants_splitting:
+        return searches
+    risk, required = (replace(risk, attackers=others) for risk in (ranges.risk, ranges.required))
+    blind = replace(ranges, risk=risk, required=required, _systems={})
+    same = blind.problem.decimals == ranges.problem.decimals
+    if not same or not np.array_equal(blind.problem.cells, ranges.problem.cells):
+        return searches
+    return RangeSearches(blind, searches.publisher, searches.run)
+
+
 def find_product(searches: RangeSearches[RangesT]) -> Product | None:
     """Return the product of trees that the table is, where the splitting method suits it; None elsewhere."""
     ranges, parameters = searches.ranges, searches.ranges.parameters

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from celosia.attack.system.decomposition import decompose
 from celosia.protection.combined.formulation import widest_range
 from celosia.protection.engine.modes.modes import Modes, Offer, balance_rows
-from celosia.protection.engine.modes.offer_changes import make_optional, rescale
+from celosia.protection.engine.modes.offer_changes import count_openings, make_optional, price_ranges, rescale
 from celosia.protection.engine.modes.offers import offer_hiding, offer_perturbation, offer_rounding
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.intervals.formulation import Prices, offer_range_ends, unit_of
@@ -46,10 +46,16 @@ class HidingPrices(Prices):
         What hiding costs, ``(n,)``, infinite where that is not allowed.
     forced
         Which columns are hidden in any case, ``(n,)``; None for none.
+    counted
+        Every range has a binary variable, because cells that are not shown are counted.
+    at_most
+        The largest number of cells that are not shown; None for any number.
     """
 
     hide: NDArray[np.float64]
     forced: NDArray[np.bool_] | None = None
+    counted: bool = False
+    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,17 +127,19 @@ class MixedModes:
         """Return the modes; `most` are the greatest widths of ranges in counts, ``(n,)``."""
         unit, reach = unit_of(problem), _completion_reach(problem, numbers, parameters.completion_factor)
         made = [
-            offer_range_ends(problem, prices, most, unit, max(widest_range(problem, parameters.widest_levels), reach)),
+            _offer_ranges(problem, prices, most, unit, max(widest_range(problem, parameters.widest_levels), reach)),
             _offer_hiding(prices),
             _offer_rounding(problem, numbers, number_prices, unit),
             _offer_perturbation(problem, numbers, number_prices, unit),
             _offer_completions(prices, most, reach / unit),
         ]
         modes = Modes.of(problem, [replace(offer, published=None) for offer in made], unit)
+        modes.opening[numbers.columns] = -1  # a range is not all that opens these
         rows = _MixedRows(problem, modes, made)
         rows.add_choices(numbers.columns)
         rows.add_completions()
-        return cls(replace(modes, program=rows.add_to(modes.program)), numbers)
+        modes = replace(modes, program=rows.add_to(modes.program))
+        return cls(count_openings(modes, prices.at_most) if prices.counted else modes, numbers)
 
     @property
     def widest(self) -> NDArray[np.float64]:
@@ -140,6 +148,8 @@ class MixedModes:
         point = np.zeros(len(modes.program.cost))
         point[: 2 * n] = np.where(np.tile(modes.hiding < 0, 2), modes.program.upper[: 2 * n], 0.0)
         point[modes.starts[1] : modes.starts[2]] = 1.0
+        if modes.starts[1] > 2 * n:  # ranges are counted
+            point[2 * n : 3 * n] = modes.hiding < 0
         return point
 
     def read(self, v: NDArray[np.float64]) -> Choice:
@@ -163,10 +173,24 @@ class MixedModes:
         )
 
 
-def formulate_without_numbers(problem: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64]) -> Modes:
+def formulate_without_numbers(
+    problem: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64], parameters: MixedParameters = MIXED
+) -> Modes:
     """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
     unit = unit_of(problem)
-    return Modes.of(problem, [offer_range_ends(problem, prices, most, unit), _offer_hiding(prices)], unit)
+    furthest = widest_range(problem, parameters.widest_levels) if prices.counted else np.inf
+    ranges = _offer_ranges(problem, prices, most, unit, furthest)
+    modes = Modes.of(problem, [ranges, _offer_hiding(prices)], unit)
+    return count_openings(modes, prices.at_most) if prices.counted else modes
+
+
+def _offer_ranges(
+    problem: ProtectionProblem, prices: HidingPrices, most: NDArray[np.float64], unit: float, furthest: float
+) -> Offer:
+    """Return the offer to publish ranges, each with a binary variable where they are counted."""
+    offer = offer_range_ends(problem, prices, most, unit, furthest)
+    none = np.zeros(len(problem))
+    return price_ranges(offer, none, none > 0) if prices.counted else offer
 
 
 def _offer_hiding(prices: HidingPrices) -> Offer:

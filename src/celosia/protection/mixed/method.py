@@ -34,6 +34,8 @@ class Mixed(Intervals):
 
     Parameters
     ----------
+    at_most
+        The most cells that may be published otherwise than they are, sensitive ones included.
     hide_cost
         What hiding a cell costs: value, unity, frequency, log or sums of them (`celosia.Cost`). In Python also one
         number per cell.
@@ -101,8 +103,18 @@ class Mixed(Intervals):
 
     @property
     def takes_corners(self) -> bool:
-        """Whether no number is changed: columns that are no cells have none."""
-        return self.round_base is None and self.reach is None
+        """Whether no number is changed, and cells are not counted: columns that are no cells have no numbers."""
+        return self.round_base is None and self.reach is None and not self.counts_ranges
+
+    @property
+    def hides_everything(self) -> bool:
+        """Whether there is no limit to the number of hidden cells."""
+        return not self.counts_ranges
+
+    @property
+    def most_hidden(self) -> int | None:
+        """At most so many cells may be hidden."""
+        return self.at_most
 
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method; see `celosia.Intervals`.

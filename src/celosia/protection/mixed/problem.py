@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import SpecError, list_items
+from celosia.errors import InfeasibleError, SpecError, list_items, pluralise
 from celosia.pattern.entries import HIDDEN, INTERVAL, PERTURBED, ROUNDED, of_status
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.perturbed import Perturbed
@@ -51,7 +51,13 @@ class MixedProblem(RangeProblem):
         """What ranges and hiding the columns of the problem cost."""
         problem = self.problem
         below, above, hide = (problem.by_column(cost, 0.0) for cost in (*self.costs, self.method.hide_costs(self.risk)))
-        return HidingPrices(below, above, hide, problem.by_column(np.asarray(self.risk.status == HIDE), local=True))
+        hide = np.where(self.never_open, np.inf, hide)
+        forced = problem.by_column(np.asarray(self.risk.status == HIDE), local=True)
+        at_most, needed = self.method.at_most, int((self.required.sensitive | (self.risk.status == HIDE)).sum())
+        if at_most is not None and at_most < needed:
+            said = f"is {at_most}, but {pluralise(needed, 'cell')} must not be shown."
+            raise InfeasibleError.one("at_most", said, "Allow more.")
+        return HidingPrices(below, above, hide, forced, self.method.counts_ranges, at_most)
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
@@ -79,7 +85,7 @@ class MixedProblem(RangeProblem):
         """The columns that may be rounded or perturbed."""
         problem, table = self.problem, self.risk.table
         units, step = steps_of(problem, self.risk, integer=self.integer)
-        free = problem.by_column(np.asarray(self.risk.status != HIDE), local=False)
+        free = problem.by_column(np.asarray(self.risk.status != HIDE), local=False) & ~self.never_open
         base = self.method.bases(table)
         if bool((base % units).any()):
             raise SpecError.one("round_base", "is no whole number.", "Counts are rounded to multiples of 3, 5 or 10.")
@@ -100,7 +106,7 @@ class MixedProblem(RangeProblem):
 
     def formulate_by_ends(self) -> Modes:
         """Return the modes in which cells are shown, hidden or ranges, whose ends are variables."""
-        return formulate_without_numbers(self.problem, self.prices, self.most)
+        return formulate_without_numbers(self.problem, self.prices, self.most, self.parameters)
 
     def read(self, modes: Modes, v: NDArray[np.float64]) -> RangeSlacks:
         """Return the ranges, hidden cells and numbers of a point."""
@@ -109,7 +115,12 @@ class MixedProblem(RangeProblem):
         return self._publish_choice(MixedModes(modes, self.numbers).read(v))
 
     def accepts(self, pattern: Pattern) -> bool:
-        """Return whether every cell is published in a way that it may be, and numbers and values in ranges add up."""
+        """Return whether every cell is published in a way that it may be, and numbers and values in ranges add up.
+
+        And no more cells than allowed are not shown.
+        """
+        if not super().accepts(pattern):
+            return False
         ranges = pattern.status == INTERVAL
         hidden = (pattern.status == HIDDEN) & (self.risk.status != HIDE)
         allowed = bool(self.method.ranges(self.risk)[ranges].all())

@@ -29,6 +29,7 @@ from celosia.protection.result import ModularPattern, Protection
 from celosia.protection.run import Run
 from celosia.protection.suppression.method import Suppress
 from celosia.protection.suppression.solve import protect_part
+from celosia.risk.cell_levels import CellLevels
 from celosia.risk.risk import HIDE, SAFE, SENSITIVE, Risk
 from celosia.solve import deadline
 
@@ -112,7 +113,7 @@ class _ModularSearch:
     parts: Decomposition
     hidden: NDArray[np.bool_] = field(init=False)
     secondary: NDArray[np.bool_] = field(init=False)
-    _widths: dict[int, Fraction] = field(init=False)
+    _conditional: dict[int, CellLevels] = field(init=False)
     _waiting: list[int] = field(default_factory=list)
     _solves: int = 0
     _proved: bool = True
@@ -120,7 +121,7 @@ class _ModularSearch:
     def __post_init__(self) -> None:
         self.hidden = np.isin(self.risk.status, (SENSITIVE, HIDE))
         self.secondary = np.zeros(len(self.risk), dtype=bool)
-        self._widths = self.method.widths
+        self._conditional = self.method.conditional
 
     def solve(self) -> ModularPattern:
         """Return the pattern in which no sub-table has anything left to hide."""
@@ -144,8 +145,9 @@ class _ModularSearch:
         risk = restrict(self.risk, part)
         forced = self.hidden[part.cells]
         risk = replace(risk, status=np.where(forced & (risk.status == SAFE), HIDE, risk.status))
-        asked = {place: self._widths[cell] for place, cell in enumerate(part.cells.tolist()) if cell in self._widths}
-        least = Fraction(1, 10**self.risk.table.decimals)
+        own = enumerate(part.cells.tolist())
+        asked = {place: self._conditional[cell] for place, cell in own if cell in self._conditional}
+        least = CellLevels(sliding=Fraction(1, 10**self.risk.table.decimals))
         kept = dict.fromkeys(np.flatnonzero(self.secondary[part.cells]).tolist(), least)
         found = self._search(risk, kept | asked)
         if found is None and kept:  # what others hide cannot be kept from anybody here
@@ -156,8 +158,13 @@ class _ModularSearch:
         self._proved &= found.optimal
         return np.asarray(part.cells[(found.pattern.status != SHOWN) & ~forced])
 
-    def _search(self, risk: Risk, widths: dict[int, Fraction]) -> Protection | None:
-        return protect_part(risk, Suppress(width_if_hidden=widths), self.run)
+    def _search(self, risk: Risk, conditional: dict[int, CellLevels]) -> Protection | None:
+        lower, upper, sliding = (
+            {cell: getattr(levels, name) for cell, levels in conditional.items() if getattr(levels, name)}
+            for name in ("lower", "upper", "sliding")
+        )
+        how = Suppress(width_if_hidden=sliding, lower_if_hidden=lower, upper_if_hidden=upper)
+        return protect_part(risk, how, self.run)
 
     def _result(self) -> ModularPattern:
         pattern = Pattern.hide(self.risk.table, self.hidden)

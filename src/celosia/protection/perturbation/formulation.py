@@ -7,8 +7,9 @@ With the reach :math:`R_i` a perturbation publishes :math:`v_i = a_i + z_i^+ - z
 
 such that every attacker, who knows that the truth lies in :math:`v_i \pm R_i`, is left the levels of the sensitive
 cells: the second model (Figure 13), whose capacity cuts `celosia.protection.engine.modes` separates. Sensitive cells
-are moved to one side by at least their level there, :math:`\mathrm{least}^\pm`; where at most so many cells may change,
-each has a binary :math:`x_i`.
+are moved to one side by at least their level there, :math:`\mathrm{least}^\pm`; cells with a window of their own,
+:math:`v_i \in [\lfloor a_i \rfloor .. \lceil a_i \rceil]`, have its width as reach; where at most so many cells may
+change, each has a binary :math:`x_i`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import InfeasibleError, list_items, round_up
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.offers import offer_perturbation
+from celosia.protection.engine.modes.offers import modes_of_all_cells, offer_perturbation
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.perturbation.method import Perturb
 from celosia.risk.risk import SHOW, Risk
@@ -93,6 +93,12 @@ class PerturbationModel:
         return self._steps(self.method.reaches(self.risk.table))
 
     @cached_property
+    def _windows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The lowest and highest value of every cell, ``(n,)`` each."""
+        lowest, highest = self.method.count_windows(self.risk.table)
+        return -self._steps(-lowest), self._steps(highest)
+
+    @cached_property
     def sensitive(self) -> NDArray[np.int64]:
         """The sensitive cells, ``(k,)``."""
         return np.flatnonzero(self.risk.sensitive)
@@ -136,9 +142,7 @@ class PerturbationModel:
             own > 0, own, np.where(sliding > 0, self._round_up(-(-sliding // 2)), self._round_up(np.ones_like(own)))
         )
         moves = np.minimum(wanted, self.reach[self.sensitive] - other)
-        return np.asarray(
-            moves if up or not self.risk.table.nonnegative else np.minimum(moves, self.truth[self.sensitive])
-        )
+        return np.asarray(np.minimum(moves, self.most()[0 if up else 1][self.sensitive]))
 
     def _find_least_reach(self, *, up: bool) -> NDArray[np.int64]:
         """Return the smallest reach that lets a sensitive cell move to one side and keep its levels."""
@@ -164,14 +168,15 @@ class PerturbationModel:
             labels = list_items([self.risk.table.label(int(cell)) for cell in self.sensitive[small]])
             enough = np.array([round_up(int(needed[small].max()))], dtype=object)
             text = Fixed.of_counts(enough, self.decimals).texts()[0]
-            raise InfeasibleError.one(
-                "reach", f"cannot protect {labels}.", f"A reach of {text} could; or move them less."
-            )
+            less = "conceal no levels" if self.method.conceal else "move them less"
+            raise InfeasibleError.one("reach", f"cannot protect {labels}.", f"A reach of {text} could; or {less}.")
 
     def most(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how far up and down values may move, to which side soever, ``(n,)`` each; frozen ones do not."""
-        up = np.where(self.risk.status == SHOW, 0, self.reach)
-        return up, np.minimum(up, self.truth) if self.risk.table.nonnegative else up
+        lowest, highest = self._windows
+        frozen = self.risk.status == SHOW
+        up, down = (np.where(frozen, 0, far) for far in (highest - self.truth, self.truth - lowest))
+        return up, np.minimum(down, self.truth) if self.risk.table.nonnegative else down
 
     def bound_moves(self, upward: NDArray[np.bool_]) -> MoveBounds:
         """Return how far values must and may move where sensitive cells take these sides, ``(k,)``."""

@@ -34,6 +34,9 @@ class Perturb(Method):
     reach
         How far published values may be from true ones (R); it is published. So it must not be computed from the true
         values. In Python also one for each cell.
+    windows
+        The lowest and the highest value that may be published of some cells (Salazar 2002, (13)). Their reach is the
+        width of their window, in place of `reach`; readers must not know the window itself. By places or labels.
     move
         How far sensitive cells are moved at least; by default by their protection level. That is the level on the side
         to which they are moved, as far as the reach leaves the level on the other side. In Python also one for each
@@ -54,15 +57,21 @@ class Perturb(Method):
     decimals
         The decimals of published values; by default those of the table. No fewer than these.
     secret
-        The seed of random sides, which must stay secret; by default drawn afresh. The result's method knows it.
+        The seed of random sides and of concealed levels, which must stay secret; by default drawn afresh. The result's
+        method knows it. With concealed levels use the same one again whenever the table is published again.
     zeros_known
         Every attacker knows which cells are zero.
+    conceal
+        Move every sensitive cell to the end of a class of values, drawn from the secret, so that who undoes moves by
+        levels learns the class and no more. Levels must be parts of contributions or of the value, as those of rules
+        are. The reach must leave room for classes; *What can be guessed* in the documentation has what that promises.
     """
 
     name = "perturb"
     statuses = frozenset((PERTURBED,))
 
     reach: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64]
+    windows: Mapping[int, tuple[Number, Number]] = field(default_factory=dict)
     move: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] | None = None
     side: Literal["random", "up", "down"] = "random"
     sides: Mapping[int, Side] = field(default_factory=dict)
@@ -72,6 +81,7 @@ class Perturb(Method):
     decimals: int | None = None
     secret: int | None = None
     zeros_known: bool = False
+    conceal: bool = False
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -79,6 +89,7 @@ class Perturb(Method):
             reach = read_fractions("reach", self.reach)
             if any(number < 0 for number in reach) or not any(number > 0 for number in reach):
                 found.add("reach", "must be above zero.", "It is a distance; freeze cells that must not move.")
+        self._check_windows(found)
         with found.gather():
             if self.move is not None and any(number < 0 for number in read_fractions("move", self.move)):
                 found.add("move", "must be zero or more.", "It is a distance.")
@@ -93,7 +104,22 @@ class Perturb(Method):
             found.add("decimals", f"must lie between 0 and {MOST_DECIMALS}, not {self.decimals}.")
         if self.secret is not None and self.secret < 0:
             found.add("secret", "must be zero or more.")
+        if self.conceal and self.move is not None:
+            found.add("move", "and conceal are both given.", "Readers who know how far cells are moved undo it.")
         found.raise_as(SpecError)
+
+    def _check_windows(self, found: Problems) -> None:
+        """Note windows that are none."""
+        with found.gather():
+            wrong = [cell for cell, ends in self.windows.items() if not _is_window(ends)]
+            if wrong:
+                said = f"must be a lowest value and a higher one; they are not for {list_items(wrong)}."
+                found.add("windows", said, "Freeze cells that must not move.")
+
+    @property
+    def conceals_levels(self) -> bool:
+        """Whether levels are concealed, so that moves tell nothing of contributions."""
+        return self.conceal
 
     @property
     def wishes(self) -> Wishes:
@@ -101,8 +127,48 @@ class Perturb(Method):
         return Wishes(self.cost, self.frozen, zeros_known=self.zeros_known, show_option="frozen")
 
     def reaches(self, table: Table) -> NDArray[np.int64]:
-        """Return the reach of every cell in units of the table's last decimal, ``(n_cells,)``."""
-        return count_units("reach", self.reach, table)
+        """Return the reach of every cell in units of the table's last decimal, ``(n_cells,)``: r of Salazar (2002)."""
+        reach = count_units("reach", self.reach, table)
+        if self.windows:
+            lowest, highest = self.count_windows(table)
+            own = np.array(sorted(self.windows), dtype=np.int64)
+            reach[own] = (highest - lowest)[own]
+        return reach
+
+    def count_windows(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the lowest and highest value of every cell in units of the table's last decimal, ``(n_cells,)`` each.
+
+        Raises
+        ------
+        SpecError
+            A cell is not in the table, or an end is no whole number of units.
+        """
+        beyond = [cell for cell in self.windows if not 0 <= cell < len(table)]
+        if beyond:
+            raise SpecError.one("windows", f"name cells that are not in the table: {list_items(beyond)}.")
+        truth, reach = np.asarray(table.amounts.counts, dtype=np.int64), count_units("reach", self.reach, table)
+        ends = truth - reach, truth + reach
+        own = np.array(sorted(self.windows), dtype=np.int64)
+        for side, numbers in enumerate(ends):
+            given = np.zeros(len(table), dtype=object)
+            given[own] = [read_fractions("windows", self.windows[cell][side])[0] for cell in own.tolist()]
+            numbers[own] = count_units("windows", given, table)[own]
+        return ends
+
+    def _refuse_windows(self, table: Table) -> None:
+        """Refuse windows without the true value.
+
+        Raises
+        ------
+        SpecError
+            With the cells by their labels.
+        """
+        lowest, highest = self.count_windows(table)
+        truth = np.asarray(table.amounts.counts, dtype=np.int64)
+        wrong = np.flatnonzero((truth < lowest) | (truth > highest))
+        if len(wrong):
+            labels = list_items([table.label(int(cell)) for cell in wrong])
+            raise SpecError.one("windows", f"exclude the true values of {labels}.", "Widen them, or leave them out.")
 
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs, what is frozen, who knows zeros.
@@ -111,7 +177,7 @@ class Perturb(Method):
         ------
         SpecError
             A cell is not in the table, a frozen one is sensitive, a side is given of one that is not; costs are
-            negative; reach, move or decimals do not suit the table.
+            negative; reach, windows, move or decimals do not suit the table, or windows exclude true values.
         DataError
             Counts are not whole numbers.
         """
@@ -121,6 +187,7 @@ class Perturb(Method):
             applied = self.wishes.apply_to(risk)
         with found.gather():
             self.reaches(risk.table)
+            self._refuse_windows(risk.table)
         with found.gather():
             if self.move is not None:
                 count_units("move", self.move, risk.table)
@@ -140,3 +207,11 @@ class Perturb(Method):
         found.raise_as(SpecError)
         refuse_fractions(risk.table, risk.table.is_count)
         return applied
+
+
+def _is_window(ends: object) -> bool:
+    """Return whether this is a number, and a larger one."""
+    if not isinstance(ends, tuple | list) or len(ends) != 2:  # noqa: PLR2004  (two ends)
+        return False
+    lowest, highest = (read_fractions("windows", end)[0] for end in ends)
+    return lowest < highest

@@ -27,14 +27,23 @@ _FAIR = 0.5
 
 
 def draw_sides(model: PerturbationModel, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which sensitive cells go up, ``(k,)``: as is asked for, else by a fair coin; none goes below zero."""
-    coin = (random.random(len(model.sensitive)) < _FAIR) | ~_may_sink(model)
+    """Return which sensitive cells go up, ``(k,)``: as is asked for, else by a fair coin, where both ways are open.
+
+    None goes below zero, or out of its window.
+    """
+    coin = (random.random(len(model.sensitive)) < _FAIR) & _may_rise(model)
+    coin |= ~_may_sink(model)
     return np.asarray((model.sides == "up") | ((model.sides == "random") & coin), dtype=bool)
 
 
 def _may_sink(model: PerturbationModel) -> NDArray[np.bool_]:
     """Return which sensitive cells may move down, ``(k,)``."""
     return np.asarray(model.most()[1][model.sensitive] > 0)
+
+
+def _may_rise(model: PerturbationModel) -> NDArray[np.bool_]:
+    """Return which sensitive cells may move up, ``(k,)``."""
+    return np.asarray(model.most()[0][model.sensitive] > 0)
 
 
 def repair_sides(
@@ -82,7 +91,7 @@ def _solve_turns(
         np.concatenate([zero, -most_down[cells], -endless]),
         np.concatenate([zero, endless, -down]),
         np.concatenate([-most_down, (upward & ~(turns & _may_sink(model))).astype(np.float64)]),
-        np.concatenate([most_up, (upward | turns).astype(np.float64)]),
+        np.concatenate([most_up, (upward | (turns & _may_rise(model))).astype(np.float64)]),
         np.concatenate([np.zeros(n), np.where(upward, -price, price)]),
         integer=np.arange(n + k) >= n,
     )

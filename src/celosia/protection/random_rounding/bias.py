@@ -70,7 +70,7 @@ def _state_exactly(
     table: Table, sets: Sets, complete: Complete, clock: Clock, parameters: BiasParameters
 ) -> str | None:
     """Return the bias of every cell by trying all sets; None where there are too many, or time is up."""
-    if sets.number > parameters.most_sets:
+    if sets.keeps_sum or sets.number > parameters.most_sets:  # cells that are drawn together have other probabilities
         return None
     mass = Fraction(0)
     mean: NDArray[np.object_] = np.array([Fraction(0)] * len(table), dtype=object)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.audit import audit
@@ -18,6 +19,7 @@ from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
 from celosia.table.fixed import Fixed
+from celosia.table.relations import Relations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +64,18 @@ class TableCompleter:
     reach: NDArray[np.int64]
 
     def complete(self, values: NDArray[np.int64], clock: Clock) -> CompletedTable | None:
-        """Return the nearest table, audited; None where there is none.
+        """Return the nearest table, audited; None where there is none, or the values are not allowed.
+
+        Where the sum of the sensitive cells is kept, readers may know that, and it is attacked with this sum, too: if
+        they come too close then, that is the audit.
 
         Raises
         ------
         TimeoutError
             The time is up.
         """
+        if self.sets.keeps_sum and not self.sets.allows(values):
+            return None
         nearest = find_nearest_table(self.risk, self.sets.cells, values, self.kept, self.reach, self.run.solver, clock)
         if nearest is None and clock.left <= 0:
             raise TimeoutError
@@ -77,7 +84,24 @@ class TableCompleter:
         table, cells = self.risk.table, np.flatnonzero(~self.kept)
         far = Fixed(self.reach[cells], table.decimals)
         pattern = Pattern.of(table, Perturbed(cells, Fixed(nearest.values[cells], table.decimals), far, table=table))
-        return CompletedTable(pattern, audit(pattern, self.risk, integer=self.run.integer), nearest)
+        checked = audit(pattern, self.risk, integer=self.run.integer)
+        if checked.safe and self.sets.keeps_sum:
+            known = self._audit_with_sum(nearest.values)
+            checked = checked if known.safe else known
+        return CompletedTable(pattern, checked, nearest)
+
+    def _audit_with_sum(self, values: NDArray[np.int64]) -> Audit:
+        """Return what attackers conclude who know the sum of the sensitive cells beside all relations."""
+        table, relations = self.risk.table, self.risk.table.relations
+        row = sp.csr_array(self.risk.sensitive.astype(np.int64)[None, :])
+        total = int(table.amounts.counts[self.risk.sensitive].sum())
+        known = Relations(
+            sp.csr_array(sp.vstack([relations.matrix, row], format="csr")), np.append(relations.right, total)
+        )
+        knowing = replace(table, relations=known)
+        cells = np.flatnonzero(~self.kept)
+        moved = Perturbed(cells, Fixed(values[cells], table.decimals), Fixed(self.reach[cells], table.decimals))
+        return audit(Pattern.of(knowing, moved), replace(self.risk, table=knowing), integer=self.run.integer)
 
     def complete_safely(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
         """Return the values of the nearest table, if it is safe, ``(n_cells,)``.

@@ -1,9 +1,12 @@
 r"""The scheme of rounding sensitive cells at random: which sets of rounded values are allowed, and how likely each is.
 
 Cell by cell the multiple above the true value is drawn with probability :math:`(a_i \bmod b) / b` and that below
-otherwise, so that the expected value is the true one. A multiple that fails the protection equations of its cell,
-(2.8), (2.9) and (2.11) of Tiwari, is never drawn, which makes a bias. The table around a set is that of (3.2)-(3.3)
-(`celosia.protection.random_rounding.nearest`).
+otherwise, so that the expected value is the true one. Where their sum is to stay what it is, and the base b divides it,
+cells are drawn together, systematically (Fellegi 1975): with their remainders laid end to end in an order that chance
+chooses, and a start s drawn between 0 and b, the cells are raised in whose remainder one of s, s + b, ... lies. Each is
+raised with the same probability as before, and always as many as keep the sum. A multiple that fails the protection
+equations of its cell, (2.8), (2.9) and (2.11) of Tiwari, is never drawn, or drawn again, which makes a bias. The table
+around a set is that of (3.2)-(3.3) (`celosia.protection.random_rounding.nearest`).
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ class Sets:
     down, up
         Whether the lower and the upper neighbouring multiple meet the cell's protection equations, ``(k,)``. A multiple
         has only a lower one: itself.
+    keeps_sum
+        The sum of the rounded values is that of the true ones, which the base divides.
     """
 
     cells: NDArray[np.int64]
@@ -46,6 +51,7 @@ class Sets:
     base: int
     down: NDArray[np.bool_]
     up: NDArray[np.bool_]
+    keeps_sum: bool = False
 
     @property
     def bias(self) -> list[Fraction]:
@@ -60,11 +66,30 @@ class Sets:
         ]
 
     def draw(self, random: np.random.Generator) -> NDArray[np.int64]:
-        """Return rounded values, cell by cell: up with the probability of the remainder, unless it is forced."""
+        """Return rounded values, cell by cell: up with the probability of the remainder, unless it is forced.
+
+        Where the sum is kept, nothing is forced, and what is drawn may not be allowed.
+        """
         over = self.truth % self.base
+        if self.keeps_sum:
+            return np.asarray(self.truth - over + self.base * self._raise_systematically(over, random), dtype=np.int64)
         raised = random.integers(self.base, size=len(self.cells)) < over
         raised = np.where(self.down & self.up, raised, self.up)
         return np.asarray(self.truth - over + self.base * raised, dtype=np.int64)
+
+    def _raise_systematically(self, over: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.bool_]:
+        """Return which cells are raised so that the sum stays, each with the probability of its remainder."""
+        order = random.permutation(len(over))
+        ends = np.cumsum(over[order])
+        start = int(random.integers(self.base))
+        raised = np.zeros(len(over), dtype=bool)
+        raised[order] = (ends - 1 - start) // self.base > (ends - over[order] - 1 - start) // self.base
+        return raised
+
+    def allows(self, values: NDArray[np.int64]) -> bool:
+        """Return whether every rounded value meets the protection equations of its cell."""
+        raised = values > self.truth - self.truth % self.base
+        return bool(np.where(raised, self.up, self.down).all())
 
     def all(self) -> Iterator[tuple[NDArray[np.int64], Fraction]]:
         """Yield every set of rounded values with its probability."""
@@ -86,8 +111,8 @@ class Sets:
 
     @property
     def number(self) -> int:
-        """How many sets there are."""
-        return 1 << int((self.down & self.up).sum())
+        """How many sets there are, or more."""
+        return 1 << (len(self.cells) if self.keeps_sum else int((self.down & self.up).sum()))
 
 
 def sets_of(risk: Risk, base: int, reach: int | NDArray[np.int64]) -> Sets:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +17,7 @@ from celosia.protection.method import Method
 from celosia.risk.risk import HIDE, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
-from celosia.table.units import grains_of, refuse_fractions
+from celosia.table.units import count_units, grains_of, refuse_fractions
 
 Scheme = Literal["sensitive", "plain", "controlled"]
 """What is rounded, and how totals come about; see `RandomRound`."""
@@ -47,6 +49,12 @@ class RandomRound(Method):
     reach
         How far published values may be from true ones, where the sensitive cells are rounded; by default one unit less
         than the base. The reader is told. The default is what rounding itself gives away.
+    keep_sum
+        The sum of the sensitive cells is published as it is, where these are rounded. The base must divide it (Fellegi
+        1975). Readers who know of that know the sum, and the audit takes it for known.
+    cells
+        The rounded values of the sensitive cells, in place of a draw. Neighbouring multiples of the base, of every
+        sensitive cell, by places or labels. Nothing is left to chance then, and nothing is unbiased.
     draws
         The most sets of rounded values that are drawn, where the sensitive cells are rounded. One that cannot be
         completed to a table, or whose table fails the audit, is drawn again; that makes for a bias, which the notes of
@@ -72,6 +80,8 @@ class RandomRound(Method):
     scheme: Scheme = "sensitive"
     keep_totals: bool = True
     reach: int | float | str | Decimal | None = None
+    keep_sum: bool = False
+    cells: Mapping[int, int | float | str | Decimal | Fraction] = field(default_factory=dict, hash=False)
     draws: int = MOST_DRAWS
 
     def __post_init__(self) -> None:
@@ -88,6 +98,10 @@ class RandomRound(Method):
                     found.add(name, f"must be above zero, not {number}.")
         if self.scheme not in get_args(Scheme):
             found.add("scheme", f"{self.scheme!r} is unknown.", nearest(self.scheme, get_args(Scheme)))
+        for name in ("keep_sum", "cells"):
+            if getattr(self, name) and self.scheme != "sensitive":
+                said = f"goes with the scheme 'sensitive', not {self.scheme!r}."
+                found.add(name, said, "The others round every cell.")
         if self.draws < 1:
             found.add("draws", f"must be one or more, not {self.draws}.")
         found.raise_as(SpecError)
@@ -112,13 +126,57 @@ class RandomRound(Method):
             return self.count_base(table) - grains_of(table)
         return np.full(len(table), _count_units("reach", _read_number(self.reach), table), dtype=np.int64)
 
+    def count_given(self, risk: Risk) -> NDArray[np.int64] | None:
+        """Return the given rounded values of the sensitive cells in counts, ``(k,)``; None where they are drawn.
+
+        Raises
+        ------
+        SpecError
+            They are not those of the sensitive cells, or no neighbouring multiples of the base.
+        """
+        if not self.cells:
+            return None
+        table, sensitive = risk.table, np.flatnonzero(risk.sensitive)
+        stray = [cell for cell in self.cells if not (0 <= cell < len(risk) and risk.sensitive[cell])]
+        missing = [table.label(int(cell)) for cell in sensitive if int(cell) not in self.cells]
+        if stray or missing:
+            said = f"name cells that are not sensitive: {list_items(stray)}." if stray else ""
+            said = said or f"leave out sensitive cells: {list_items(missing)}."
+            raise SpecError.one("cells", said, "Give the rounded value of every sensitive cell, and of no other.")
+        base = self.count_base(table)
+        numbers = np.zeros(len(table), dtype=object)
+        numbers[sensitive] = [self.cells[int(cell)] for cell in sensitive]
+        values = count_units("cells", numbers, table)[sensitive]
+        off = (values % base != 0) | (np.abs(values - table.amounts.counts[sensitive]) >= base)
+        if bool(off.any()):
+            labels = list_items([table.label(int(cell)) for cell in sensitive[off]])
+            raise SpecError.one("cells", f"are no neighbouring multiples of the base: {labels}.", "Round them so.")
+        return values
+
+    def refuse_sum(self, risk: Risk, values: NDArray[np.int64] | None) -> None:
+        """Refuse a sum of the sensitive cells that cannot be kept.
+
+        Raises
+        ------
+        SpecError
+            The base does not divide it, or given values have another one.
+        """
+        if not self.keep_sum:
+            return
+        total = int(risk.table.amounts.counts[risk.sensitive].sum())
+        if total % self.count_base(risk.table):
+            said = "the base does not divide the sum of the sensitive cells."
+            raise SpecError.one("keep_sum", said, "Take a base that does, or leave it out.")
+        if values is not None and int(values.sum()) != total:
+            raise SpecError.one("cells", "have another sum than the sensitive cells.", "Leave keep_sum out.")
+
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk, if it can be rounded.
 
         Raises
         ------
         SpecError
-            A cell must be hidden.
+            A cell must be hidden; given values do not suit the table; the sum cannot be kept.
         DataError
             Counts are no whole numbers.
         """
@@ -129,6 +187,7 @@ class RandomRound(Method):
             remedy = "Rounding publishes a number for every cell: suppress them instead."
             raise SpecError.one("must_hide", f"names cells that cannot be hidden: {labels}.", remedy)
         refuse_fractions(table, table.is_count)
+        self.refuse_sum(risk, self.count_given(risk))
         return risk
 
 

@@ -35,6 +35,8 @@ from celosia.table.units import grains_of, refuse_fractions
 
 _SEED_BITS = 63
 
+_SUM_IS_KEPT = "The sum of the sensitive cells is that of the true values. It was attacked by readers who know that."
+
 
 def solve(risk: Risk, method: RandomRound, run: Run, parameters: BiasParameters = BIAS) -> Protection:
     """Return a table whose cells were rounded at random; see `celosia.protect` and `RandomRound`.
@@ -103,27 +105,33 @@ def _round_sensitive(risk: Risk, method: RandomRound, run: Run, parameters: Bias
     if len(clash):
         said = f"keeps cells that are sensitive: {_labels(table, clash)}."
         raise SpecError.one("keep_totals", said, "Say keep_totals=False.")
-    sets = sets_of(risk, base, reach)
+    sets, given = replace(sets_of(risk, base, reach), keeps_sum=method.keep_sum), method.count_given(risk)
     kept = totals | (risk.status == SHOW)
 
     completer = TableCompleter(risk, run, sets, kept, reach)
     random = np.random.default_rng(run.seed)
     failed, reason = 0, ""
-    while failed < method.draws:
+    while failed < (method.draws if given is None else 1):
         try:
-            made = completer.complete(sets.draw(random), run.clock)
+            made = completer.complete(sets.draw(random) if given is None else given, run.clock)
         except TimeoutError:
             late = OutOfTimeError.one("time_limit", "was reached before a table was known.", "Allow more time.")
             raise late from None
         if made is not None and made.checked.safe:
             seconds = run.clock.seconds
-            notes = bias_notes(table, sets, completer.complete_safely, run.seed, failed, run.clock, parameters)
+            if given is None:
+                notes = bias_notes(table, sets, completer.complete_safely, run.seed, failed, run.clock, parameters)
+            else:
+                notes = ("Rounded values were given, not drawn: they are not right on average.",)
+            notes = (*notes, _SUM_IS_KEPT) if method.keep_sum else notes
             return _protection(risk, method, run, made, seconds, notes)
         reason = "the other cells could not make up for it"
         reason = reason if made is None else f"attackers came too close to {_unmet(made.checked)}"
         failed += 1
-    said = f"found no safe table in {failed} draws; at last {reason}."
-    raise InfeasibleError.one("random-round", said, "Take a larger base or reach, or say keep_totals=False.")
+    tried = f"in {failed} draws; at last {reason}" if given is None else f"with these values: {reason}"
+    remedy = "Take a larger base or reach, or say keep_totals=False."
+    remedy = "Leave out keep_sum, or take a larger base or reach." if method.keep_sum else remedy
+    raise InfeasibleError.one("random-round", f"found no safe table {tried}.", remedy)
 
 
 def _relations(table: Table, base: int) -> tuple[sp.csr_array, NDArray[np.int64]]:

@@ -95,7 +95,7 @@ def close_by_totals(
 
 def _problem_of(risk: Risk, method: Method, run: Run) -> RangeProblem:
     own = cast("Intervals", method)  # one that only widens
-    kind = CombinedProblem if own.has_fixed_costs else RangeProblem
+    kind = CombinedProblem if own.counts_ranges else RangeProblem
     return kind(risk, own.require_widths(risk), own, run.integer)
 
 

@@ -2,7 +2,7 @@
 
 A first pattern protects cells alone, and shows what respondents cost. What follows is one search, in which they attack
 every pattern that would be kept, and requirements are as lazy as cuts (`celosia.protection.engine.patterns.oracle`, and
-for ranges `celosia.protection.engine.modes.relaxation`). Ranges are widened and rounded after a search, so they are
+for ranges `celosia.protection.engine.modes.oracle`). Ranges are widened and rounded after a search, so they are
 attacked once more as they are published, and where that finds anything, there is another search. At any time a part of
 what is needed is asked for, so bounds hold for the whole. When time runs out before a safe pattern is known, what is
 hidden stays so, and more is added; where attacks themselves take too long, everything is hidden, and shown to be safe

@@ -4,7 +4,9 @@ With the base :math:`r_i` and the multiple :math:`\lfloor a_i \rfloor` below the
 
 .. math:: v_i = \lfloor a_i \rfloor + r_i (x_i + p_i - m_i), \qquad x_i \in \{0, 1\}, \quad 0 \le p_i, m_i \le K,
 
-(12) for :math:`K = 0`, with :math:`x_i = 0` where :math:`a_i` is a multiple. Wanted is
+(12) for :math:`K = 0`, with :math:`x_i = 0` where :math:`a_i` is a multiple. Where no more than q cells may change,
+those are, among others, all that are no multiples; each of the others has a binary :math:`y_i` with
+:math:`p_i + m_i \le K y_i`, and these are no more than what is left of q (Salazar 2002, section 7). Wanted is
 
 .. math:: \min \sum_i w_i |v_i - a_i| \quad\text{s.t.}\quad M v = b,
 
@@ -24,10 +26,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.errors import SpecError
-from celosia.protection.engine.modes.all_cells import modes_of_all_cells
+from celosia.errors import InfeasibleError, SpecError, pluralise
 from celosia.protection.engine.modes.modes import Modes
-from celosia.protection.engine.modes.offers import offer_rounding
+from celosia.protection.engine.modes.offer_changes import limit_moves
+from celosia.protection.engine.modes.offers import modes_of_all_cells, offer_rounding
 from celosia.protection.engine.problem import ColumnRequirements, ProtectionProblem
 from celosia.protection.rounding.method import Round
 from celosia.risk.risk import Risk
@@ -109,6 +111,36 @@ class RoundingModel:
         """A number of extra multiples that no rounding needs."""
         return int((np.abs(self.truth) // np.maximum(self.bases, 1)).max(initial=0)) + 1
 
+    @cached_property
+    def most_moved(self) -> int | None:
+        """How many multiples of their base may be published with another value; None for any number."""
+        at_most = self.method.at_most
+        return None if at_most is None else at_most - self._n_off
+
+    @property
+    def _n_off(self) -> int:
+        """How many cells are no multiples of their base: these change in any case."""
+        return int(np.count_nonzero(self.truth % self.bases))
+
+    def refuse_limit(self) -> None:
+        """Refuse a limit to the number of cells that change which no rounding keeps.
+
+        Raises
+        ------
+        InfeasibleError
+            More cells are no multiples.
+        """
+        at_most, off = self.method.at_most, self._n_off
+        if at_most is not None and at_most < off:
+            cells = (
+                f"{pluralise(off, 'cell')} {'is' if off == 1 else 'are'} no {'multiple' if off == 1 else 'multiples'}"
+            )
+            raise InfeasibleError.one(
+                "at_most",
+                f"is {at_most}, but {cells} of the base: each is published with another value.",
+                "Allow more, or show some cells as they are: 'mixed' with round_base.",
+            )
+
     def modes(self, problem: ProtectionProblem, extra: int) -> Modes:
         """Return variables, costs and slacks with so many extra multiples, for the requirements of a problem."""
         unit = float(self.scale) * int(np.gcd.reduce(self.bases)) if len(self.bases) else 1.0
@@ -122,16 +154,22 @@ class RoundingModel:
             self._below,
             extra,
         )
+        if self.most_moved is not None and extra:
+            offer = limit_moves(offer, remainder == 0, extra, self.most_moved)
         return modes_of_all_cells(problem, self.risk.table, [offer], unit)
 
     def values(self, point: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return v at an integer point of the master, in units of the table's last decimal, ``(m,)``."""
-        parts = np.rint(point).astype(np.int64).reshape(-1, len(self.cells))
-        signs = np.array([1, 1, -1], dtype=np.int64)[: len(parts)]
+        signs = np.array([1, 1, -1], dtype=np.int64)
+        parts = np.rint(point).astype(np.int64).reshape(-1, len(self.cells))[: len(signs)]
+        signs = signs[: len(parts)]
         return np.asarray((self.truth // self.bases + signs @ parts) * self.bases * self.unit)
 
-    def program(self, cells: NDArray[np.int64], extra: int) -> LinearProgram | None:
-        """Return the program whose solutions are roundings of some cells that add up, None where there is none."""
+    def program(self, cells: NDArray[np.int64], extra: int, *, limited: bool = False) -> LinearProgram | None:
+        """Return the program whose solutions are roundings of some cells that add up, None where there is none.
+
+        Limited, no more of them change than may.
+        """
         table, base, truth = self.risk.table, self.all_bases[cells], self.all_truth[cells]
         remainder = truth % base
         lowest = -np.minimum(truth // base, extra) if table.nonnegative else np.full(len(cells), -extra)
@@ -143,6 +181,8 @@ class RoundingModel:
             return None
         rows = sp.csr_array(matrix @ sp.diags_array((base // common).astype(np.float64)))
         side = (right // common).astype(np.float64)
+        if limited and self.most_moved is not None:
+            return _limit_moved(rows, side, lowest, highest, remainder == 0, self.most_moved)
         return LinearProgram(
             rows,
             side,
@@ -222,3 +262,33 @@ class RoundingModel:
             down=np.minimum(requirements.down, down),
             sliding=np.minimum(requirements.sliding, up + down),
         )
+
+
+def _limit_moved(
+    rows: sp.csr_array,
+    side: NDArray[np.float64],
+    lowest: NDArray[np.int64],
+    highest: NDArray[np.int64],
+    whole: NDArray[np.bool_],
+    most: int,
+) -> LinearProgram:
+    """Return the program of roundings that add up, of whose multiples no more than so many move, by a binary each."""
+    m, at = len(lowest), np.flatnonzero(whole)
+    many, far = len(at), np.maximum(-lowest, highest)[at].astype(np.float64)
+    picked = sp.csr_array((np.ones(many), (np.arange(many), at)), shape=(many, m))
+    blocks = [
+        [rows, None],
+        [picked, sp.diags_array(far)],
+        [-picked, sp.diags_array(far)],
+        [None, sp.csr_array(np.ones((1, many)))],
+    ]
+    none, open_ = np.zeros(2 * many), np.full(2 * many, np.inf)
+    return LinearProgram(
+        sp.csr_array(sp.block_array(blocks, format="csr")),
+        np.concatenate([side, none, [-np.inf]]),
+        np.concatenate([side, open_, [float(most)]]),
+        np.concatenate([lowest, np.zeros(many)]).astype(np.float64),
+        np.concatenate([highest, np.ones(many)]).astype(np.float64),
+        np.zeros(m + many),
+        integer=np.ones(m + many, dtype=bool),
+    )

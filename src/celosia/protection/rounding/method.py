@@ -34,6 +34,10 @@ class Round(Method):
     cost
         What a unit of distance from the true value costs in a cell: value, unity, frequency, log or sums of them
         (`celosia.Cost`). In Python also one number per cell.
+    at_most
+        The most cells that may be published with another value than the true one. Cells that are no multiples of their
+        base always are. So it limits how many others are moved where that is needed (K > 0); fewer cells than that
+        change where they may be shown as they are, with ``celosia.Mixed(round_base=...)``.
     frozen
         Cells that are published as they are, such as those already published elsewhere.
     extra
@@ -50,6 +54,7 @@ class Round(Method):
 
     base: Number | Sequence[Number] | NDArray[np.float64] | NDArray[np.int64] = 5
     cost: str | Cost | ArrayLike = "unity"
+    at_most: int | None = None
     frozen: CellNames = NO_CELLS
     extra: int | None = None
     relax_levels: bool = False
@@ -63,6 +68,8 @@ class Round(Method):
             if flat:
                 where = "" if is_one_number(self.base) else f" It is not for {list_items(flat)}."
                 found.add("base", f"must be above zero.{where}", "Bases for counts are 3, 5 or 10.")
+        if self.at_most is not None and self.at_most < 0:
+            found.add("at_most", f"must be zero or more, not {self.at_most}.")
         if self.extra is not None and self.extra < 0:
             found.add("extra", f"must be zero or more, not {self.extra}.", "Leave it out for as few as needed.")
         found.raise_as(SpecError)

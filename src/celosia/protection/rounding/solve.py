@@ -84,6 +84,7 @@ class _RoundingSearch(NumberSearch):
         """Return a rounded table."""
         given = self.method.extra
         extra = given or 0
+        self.model.refuse_limit()
         if bool(self.determined.any()) and not self.method.relax_levels:
             self._refuse_frozen()
         out_of_reach = ~self.model.find_goals_within_reach(extra) | self.determined
@@ -98,7 +99,8 @@ class _RoundingSearch(NumberSearch):
                 return self._result(found, extra)
             if given is not None or extra >= self.model.most_extra:
                 return self._relax_or_refuse(extra)
-            if self.method.relax_levels and len(self.problem.requirements) and self._adds_up(self.cells, extra):
+            relaxes = self.method.relax_levels and len(self.problem.requirements) > 0
+            if relaxes and self._adds_up(self.cells, extra, limited=True):
                 return self._relax_levels(extra)
             if not asked_why:
                 self._refuse_frozen()
@@ -180,9 +182,12 @@ class _RoundingSearch(NumberSearch):
         method = replace(self.method, extra=extra)
         return self.result(method, found.pattern, found.audit, cost, bound, tuple(_notes(found.audit, extra)))
 
-    def _adds_up(self, cells: NDArray[np.int64], extra: int) -> bool:
-        """Return whether these cells can be rounded so that all adds up, as far as is soon known; levels aside."""
-        program = self.model.program(cells, extra)
+    def _adds_up(self, cells: NDArray[np.int64], extra: int, *, limited: bool = False) -> bool:
+        """Return whether these cells can be rounded so that all adds up, as far as is soon known; levels aside.
+
+        Limited, no more of them change than may.
+        """
+        program = self.model.program(cells, extra, limited=limited)
         if program is None:
             return False
         limit = min(self.parameters.most_seconds, max(self.parameters.least_seconds, self.run.clock.left))
@@ -198,6 +203,9 @@ class _RoundingSearch(NumberSearch):
             With a smallest set of frozen cells that stands in the way.
         """
         risk, most = self.risk, self.model.most_extra
+        if not self._adds_up(self.cells, most, limited=True) and self._adds_up(self.cells, most):
+            said = f"is {self.method.at_most}: no rounding that adds up changes so few cells, whatever extra is."
+            raise InfeasibleError.one("at_most", said, "Allow more.")
         if not self._adds_up(self.cells, most):
             frozen = np.setdiff1d(np.arange(len(risk)), self.cells)
             everything = np.arange(len(risk))
@@ -241,7 +249,7 @@ class _RoundingSearch(NumberSearch):
         InfeasibleError
             No rounding is safe.
         """
-        adds_up = self._adds_up(self.cells, extra)
+        adds_up = self._adds_up(self.cells, extra, limited=True)
         if adds_up and self.method.relax_levels:
             return self._relax_levels(extra)
         self._refuse_frozen()

@@ -3,76 +3,53 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.errors import SolverError
-from celosia.presses import admit_presses
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.parameters import EngineParameters
 from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import ProtectionProblem
 from celosia.protection.engine.warm_start import pack_cuts
+from celosia.protection.engine.workers import run_by_workers
 from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
 from celosia.protection.suppression.presolve import Component
 from celosia.solve import deadline
+from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
-from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComponentSearch:
-    """The search of one component, to be sent to another thread or process.
-
-    Parameters
-    ----------
-    component
-        The component.
-    solver
-        The name of the solver of integer masters.
-    time_limit
-        Seconds, infinite for no limit.
-    gap, seed, parameters
-        As in the run.
-    rows
-        Further rows of the master.
-    known
-        Cuts, and no-good cuts, that are known; see `PatternSearch.known`.
-    """
-
-    component: Component
-    solver: str
-    time_limit: float
-    gap: float
-    rows: Sequence[Cut]
-    known: tuple[list[Cut], list[Cut]]
-    seed: int
-    parameters: EngineParameters
-
-    def run(self) -> Outcome[np.bool_]:
-        """Return what the search finds."""
-        clock = Clock(None if math.isinf(self.time_limit) else self.time_limit)
-        tree = backend_named(self.solver)
-        with deadline.before(clock):
-            search = PatternSearch(
-                *(self.component.problem, backends()[0], tree, clock),
-                rows=self.rows,
-                seed=self.seed,
-                parameters=self.parameters,
-                coordinates=self.component.coordinates,
-            )
-            search.learn(*self.known)
-            with contextlib.suppress(deadline.DeadlineError):
-                search.run(self.gap)
-        return search.outcome()
+def solve_component(
+    component: Component,
+    known: tuple[list[Cut], list[Cut]],
+    rows: Sequence[Cut],
+    gap: float,
+    seed: int,
+    parameters: EngineParameters,
+    clock: Clock,
+    tree: Backend,
+) -> Outcome[np.bool_]:
+    """Return what the search of a component finds, of which cuts and no-good cuts are known (`PatternSearch.known`)."""
+    search = PatternSearch(
+        *(component.problem, backends()[0], tree, clock),
+        rows=rows,
+        seed=seed,
+        parameters=parameters,
+        coordinates=component.coordinates,
+    )
+    search.learn(*known)
+    with contextlib.suppress(deadline.DeadlineError):
+        search.run(gap)
+    return search.outcome()
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +80,7 @@ class ComponentSearches:
     @property
     def valid_cuts(self) -> Iterator[tuple[ProtectionProblem, list[Cut]]]:
         """The cuts of every search; no-good cuts may not be proved, and are left out."""
-        for search in self:
-            refuted = {cut.key for cut in search.incumbent.refuted}
-            yield search.problem, [cut for cut in tuple(search.cuts) if cut.key not in refuted]
+        return ((search.problem, search.valid_cuts) for search in self)
 
     def pack_cuts(self, most: int) -> PackedCuts:
         """Return the cuts of all searches by cells of the table: the newest, with at most so many coefficients."""
@@ -120,10 +95,20 @@ class ComponentSearches:
         try:
             begin()
             if self.run.executor is not None and self.run.oracle is None:
-                with admit_presses():
-                    found = self.run.executor.map(ComponentSearch.run, [self._to_send(*one) for one in todo])
-                    for (search, _), outcome in zip(todo, found, strict=True):
-                        search.adopt(outcome)
+                searches = [
+                    partial(
+                        solve_component,
+                        component,
+                        search.known,
+                        self.rows,
+                        self.run.gap,
+                        self.run.seed,
+                        self.parameters,
+                    )
+                    for search, component in todo
+                ]
+                for (search, _), outcome in zip(todo, run_by_workers(self.run, searches), strict=True):
+                    search.adopt(outcome)
                 return
             for search, _ in todo:
                 search.begin_with_moves()
@@ -134,14 +119,6 @@ class ComponentSearches:
                 search.run(self.run.gap, np.inf if last else share)
         except KeyboardInterrupt:
             self._finish_first_patterns([search for search, _ in todo])
-
-    def _to_send(self, search: PatternSearch, component: Component) -> ComponentSearch:
-        """Return a search to be sent to another process."""
-        run, known = self.run, search.known
-        return ComponentSearch(
-            *(component, run.solver.name, run.clock.left, run.gap),
-            *(self.rows, known, run.seed, self.parameters),
-        )
 
     def _finish_first_patterns(self, searches: Sequence[PatternSearch]) -> None:
         """After Ctrl-C let searches that have no pattern yet find a quick one."""

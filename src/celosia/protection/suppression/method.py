@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.errors import Problems, SpecError, list_items
+from celosia.errors import Problems, SpecError
 from celosia.pattern.entries import HIDDEN
-from celosia.protection.method import NO_CELLS, Method, Wishes, widen_levels
+from celosia.protection.method import NO_CELLS, Method, Wishes, refuse_beyond_knowledge
 from celosia.protection.named_cells import places_of
+from celosia.risk.cell_levels import CellLevels, check_levels, gather_levels, require_levels
 from celosia.risk.cost import Cost
-from celosia.risk.risk import SENSITIVE, Risk
+from celosia.risk.risk import Risk
 from celosia.table.cell_names import CellNames
+
+CONDITIONAL = ("lower_if_hidden", "upper_if_hidden", "width_if_hidden")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +42,10 @@ class Suppress(Method):
     width_if_hidden
         Widths of cells: if such a cell is hidden, attackers must not conclude a narrower range for it. Conditional
         protection: Salazar 2002, section 7.
+    lower_if_hidden
+        Distances of cells: if such a cell is hidden, attackers must not rule out values so far below the true one.
+    upper_if_hidden
+        Distances of cells: if such a cell is hidden, attackers must not rule out values so far above the true one.
     zeros_known
         Every attacker knows which cells are zero. To hide them is then of no use.
     """
@@ -51,24 +58,22 @@ class Suppress(Method):
     must_hide: CellNames = NO_CELLS
     at_most: int | None = None
     width_if_hidden: Mapping[int, float | Fraction] = field(default_factory=dict)
+    lower_if_hidden: Mapping[int, float | Fraction] = field(default_factory=dict)
+    upper_if_hidden: Mapping[int, float | Fraction] = field(default_factory=dict)
     zeros_known: bool = False
 
     def __post_init__(self) -> None:
         found = Problems()
         if self.at_most is not None and self.at_most < 0:
             found.add("at_most", f"must be zero or more, not {self.at_most}.")
-        narrow = [cell for cell, width in self.width_if_hidden.items() if not width > 0]
-        if narrow:
-            found.add(
-                "width_if_hidden", f"must be above zero; it is not for {list_items(narrow)}.", "Leave it out for none."
-            )
+        for name in CONDITIONAL:
+            check_levels(found, name, getattr(self, name))
         found.raise_as(SpecError)
 
     @property
-    def widths(self) -> dict[int, Fraction]:
-        """The widths that cells keep if they are hidden, exact as they are written."""
-        given = self.width_if_hidden.items()
-        return {cell: Fraction(str(width)) if isinstance(width, float) else Fraction(width) for cell, width in given}
+    def conditional(self) -> dict[int, CellLevels]:
+        """The levels that cells keep if they are hidden, exact as they are written."""
+        return gather_levels(self.lower_if_hidden, self.upper_if_hidden, self.width_if_hidden)
 
     @property
     def wishes(self) -> Wishes:
@@ -77,8 +82,8 @@ class Suppress(Method):
 
     @property
     def hides_everything(self) -> bool:
-        """Whether there is no limit to the number of hidden cells, and none must keep a width if it is hidden."""
-        return self.at_most is None and not self.width_if_hidden
+        """Whether there is no limit to the number of hidden cells, and none must keep levels if it is hidden."""
+        return self.at_most is None and not self.conditional
 
     @property
     def most_hidden(self) -> int | None:
@@ -88,7 +93,7 @@ class Suppress(Method):
     @property
     def takes_corners(self) -> bool:
         """Whether no cell is protected under a condition."""
-        return not self.width_if_hidden
+        return not self.conditional
 
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs, what must be shown and hidden, who knows zeros.
@@ -96,14 +101,17 @@ class Suppress(Method):
         Raises
         ------
         SpecError
-            A cell is not in the table, or must be both shown and hidden; costs are negative.
+            A cell is not in the table, or must be both shown and hidden; costs are negative; an attacker knows more
+            about a cell than its levels leave him if it is hidden.
         """
         found = Problems()
         with found.gather():
             risk = self.wishes.apply_to(risk)
-        with found.gather():
-            places_of("width_if_hidden", list(self.width_if_hidden), risk.table)
+        for name in CONDITIONAL:
+            with found.gather():
+                places_of(name, list(getattr(self, name)), risk.table)
         found.raise_as(SpecError)
+        refuse_beyond_knowledge(risk, self.conditional, CONDITIONAL)
         return risk
 
     def cost_of_hiding_everything(self, risk: Risk) -> float | None:
@@ -111,10 +119,5 @@ class Suppress(Method):
         return math.fsum(risk.cost[self.may_be_hidden(risk)].tolist())
 
     def require_widths(self, risk: Risk, hidden: NDArray[np.bool_]) -> Risk:
-        """Return the risk in which hidden cells with a width of their own are sensitive: they must keep it."""
-        wide = {cell: width for cell, width in self.widths.items() if hidden[cell]}
-        if not wide:
-            return risk
-        status = risk.status.copy()
-        status[list(wide)] = SENSITIVE
-        return replace(risk, status=status).change_levels(lambda levels: widen_levels(levels, wide))
+        """Return the risk in which hidden cells with levels of their own are sensitive: they must keep them."""
+        return require_levels(risk, {cell: levels for cell, levels in self.conditional.items() if hidden[cell]})

@@ -118,7 +118,8 @@ class _Suppression:
 
     def _make_problem(self) -> ProtectionProblem:
         """Return the problem; cells that could never keep their width if they were hidden are shown."""
-        problem = problem_of(self.risk, widths=self.method.widths, integer=self.run.integer, known=self._systems)
+        conditional, integer = self.method.conditional, self.run.integer
+        problem = problem_of(self.risk, conditional=conditional, integer=integer, known=self._systems)
         shown = np.zeros(len(problem), dtype=bool)
         shown[problem.requirements.columns[problem.beyond]] = True
         shown &= ~problem.forced
@@ -302,7 +303,7 @@ class _Suppression:
     @property
     def _may_hide_all(self) -> bool:
         """Whether everything may be hidden, and the requirements are all."""
-        return self.run.oracle is None and self.method.at_most is None and not self.method.width_if_hidden
+        return self.run.oracle is None and self.method.hides_everything
 
     def _forbid(self, checked: Audit) -> None:
         """Forbid patterns that the audit refutes: then none that hides less is safe, either.

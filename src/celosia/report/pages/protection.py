@@ -122,7 +122,7 @@ def _of_ranges(result: Protection, drawing: PublishedDrawing) -> dict[str, objec
     if len(found):
         pictures["middles"] = midpoints_plot(found.shares)
     drawn = {name: Markup(picture) for name, picture in pictures.items()}  # noqa: S704
-    return {"ranges": len(cells), "midpoints": found, "warnings": found.warnings, **drawn}
+    return {"ranges": len(cells), "midpoints": found, "warnings": result.warnings, **drawn}
 
 
 def _of_curve(result: Protection, curve: TradeOff | None) -> dict[str, object]:

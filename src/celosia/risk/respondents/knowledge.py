@@ -10,25 +10,29 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, pluralise
-from celosia.risk.respondents.contributions import LeafSums, leaf_sums, numbers_of, single_contributions
-from celosia.risk.rules.contributor_rules import By, Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
-from celosia.risk.rules.exact import whole
+from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
+from celosia.risk.rules.contributor_rules import (
+    By,
+    Dominance,
+    MinFrequency,
+    PPercent,
+    PriorPosterior,
+    RespondentRule,
+    Ties,
+    enlarge,
+    parameters_of,
+)
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
 
-_TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
 FEWEST = 2  # contributors, or none attacks another
-_DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
-
-Ties = Literal["safe", "sensitive"]
-"""What an aggregation is in which a respondent comes within exactly p percent of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Knowledge:
         Whom to look at: ``respondent``, ``holding``, or holdings where they are known (``auto``).
     least
         How close no respondent may come in any case, in units of the table's last decimal, where p is zero.
+    ties
+        ``sensitive`` where p is a little larger than the rule's: who is kept away exactly as far is too close.
     """
 
     p: int
@@ -55,6 +61,7 @@ class Knowledge:
     coalition: int = 1
     by: By = "auto"
     least: int = 0
+    ties: Ties = "safe"
 
     @classmethod
     def of(cls, rule: RespondentRule) -> Knowledge:
@@ -74,8 +81,9 @@ class Knowledge:
             said = getattr(rule, "words", repr(rule))
             remedy = "Respondents attack by PPercent, PriorPosterior, MinFrequency or Dominance."
             raise SpecError.one("rule", f"{said} does not say what respondents know.", remedy)
-        p, q, scale = whole(rule.p, rule.q if isinstance(rule, PriorPosterior) else 100)
-        return cls(p, q, 100 * scale, rule.coalition, rule.by)
+        p, q, scale = parameters_of(rule)
+        found = cls(p, q, 100 * scale, rule.coalition, rule.by)
+        return found.with_larger_p() if rule.ties == "sensitive" else found
 
     def error(self, size: int) -> int:
         """Return how close no respondent may come to a contribution, given in counts, in counts times `unit`."""
@@ -91,7 +99,10 @@ class Knowledge:
 
     def with_larger_p(self) -> Knowledge:
         """Return the same with a p that is a little larger: who is kept away exactly p percent is then too close."""
-        return replace(self, p=self.p * _TIE + 1, q=self.q * _TIE, unit=self.unit * _TIE)
+        if self.ties == "sensitive":
+            return self
+        p, q, unit = enlarge(self.p, self.q, self.unit)
+        return replace(self, p=p, q=q, unit=unit, ties="sensitive")
 
     @property
     def decimals(self) -> int:
@@ -179,6 +190,10 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     by
         Whom to look at.
 
+    Notes
+    -----
+    Of variables that add up, cell by cell, the parts have leaf cells: errors in a sum are those of its parts.
+
     Raises
     ------
     SpecError
@@ -196,14 +211,17 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
         remedy = "Name the holding column when you tabulate."
         raise SpecError.one("by", "asks for holdings, which the table does not know.", remedy)
     kind = kind_of(said, by)
-    numbers, unit = np.unique(numbers_of(said, kind), return_inverse=True)
+    numbers = np.unique(numbers_of(said, kind))
     if len(numbers) < FEWEST:
         message = f"there is {pluralise(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
+    table = leave_out_sums(table)
+    said = single_contributions(table)
+    unit = np.searchsorted(numbers, numbers_of(said, kind))
     steps = leaf_sums(table, said)
     _check_sums(table, steps.signs, steps.matrices)
     if not leaves_are_independent(table, steps):
-        message = "stand in several leaf cells each: of linked tables, or of variables that add up."
+        message = "stand in several leaf cells each: of linked tables, or of variables that do not simply add up."
         raise DataError.one("contributions", message, "Protect respondents in one table, without such relations.")
     leaves = np.flatnonzero(steps.leaf)
     row = np.searchsorted(leaves, said.cell)
@@ -230,17 +248,6 @@ def _holdings_differ(said: Contributions) -> bool:
 def kind_of(said: Contributions, by: By) -> str:
     """Return whom a rule looks at: ``respondent`` or ``holding``."""
     return "respondent" if by == "respondent" or not _holdings_differ(said) else "holding"
-
-
-def leaves_are_independent(table: Table, steps: LeafSums) -> bool:
-    """Return whether leaf cells can move independently: no relation ties them but through totals of their own.
-
-    Any amounts in leaf cells then make a table. Random ones do, or some relation is about leaf cells alone.
-    """
-    drawn = np.zeros(len(table), dtype=np.int64)
-    leaves = np.flatnonzero(steps.leaf)
-    drawn[leaves] = np.random.default_rng(0).integers(1, _DRAWN, len(leaves))
-    return not bool((table.relations.matrix @ steps.sum_up(drawn)).any())
 
 
 def _check_sums(table: Table, signs: list[NDArray[np.int64]], matrices: list[sp.csr_array]) -> None:

@@ -10,6 +10,7 @@ value: the smallest at which the cell, seen from the end of the attacker's inter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,11 @@ from celosia.table.statistics import Contributors
 from celosia.table.table import Table
 
 By = Literal["auto", "respondent", "holding"]
+
+Ties = Literal["safe", "sensitive"]
+"""What it is called to come within exactly p percent of another: safe enough, or too close as in (2.1) and (5.4)."""
+
+_TIE = 10_000  # by this part of its last decimal p grows where a tie is too close
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +139,16 @@ class PriorPosterior:
         How many contributors put their knowledge together.
     by
         Whom to look at.
+    ties
+        ``safe``: a contribution that can be found to within exactly `p` percent is protected enough; ``sensitive``: it
+        is not, as in Daalmans and de Waal (2010). Cells of zeros are sensitive then, too.
     """
 
     p: float
     q: float
     coalition: int = 1
     by: By = "auto"
+    ties: Ties = "safe"
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -151,16 +161,18 @@ class PriorPosterior:
             found.add("p", f"must be below q, not {self.p} against {self.q}.", remedy)
         _check_coalition(found, self.coalition)
         _check_by(found, self.by)
+        _check_ties(found, self.ties)
         found.raise_as(SpecError)
 
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"({self.p:g}, {self.q:g}) prior-posterior{_coalition_words(self.coalition)}{_by_words(self.by)}"
+        more = _coalition_words(self.coalition) + _by_words(self.by) + _tie_words(self.ties)
+        return f"({self.p:g}, {self.q:g}) prior-posterior{more}"
 
     def find(self, table: Table) -> Finding:
         """Return the cells in which the largest contribution is not protected (thesis (2.1), level (3.3))."""
-        return _find_prior_posterior(table, self.p, self.q, self.coalition, self.by, self.words)
+        return _find_prior_posterior(table, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +189,15 @@ class PPercent:
         How many contributors put their knowledge together.
     by
         Whom to look at.
+    ties
+        ``safe``: a contribution that can be found to within exactly `p` percent is protected enough; ``sensitive``: it
+        is not, as in Daalmans and de Waal (2010). Cells of zeros are sensitive then, too.
     """
 
     p: float
     coalition: int = 1
     by: By = "auto"
+    ties: Ties = "safe"
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -189,41 +205,66 @@ class PPercent:
             found.add("p", f"must be a percentage above 0 and below 100, not {self.p}.")
         _check_coalition(found, self.coalition)
         _check_by(found, self.by)
+        _check_ties(found, self.ties)
         found.raise_as(SpecError)
 
     @property
     def words(self) -> str:
         """The rule as people call it."""
-        return f"p% rule (p = {self.p:g}){_coalition_words(self.coalition)}{_by_words(self.by)}"
+        more = _coalition_words(self.coalition) + _by_words(self.by) + _tie_words(self.ties)
+        return f"p% rule (p = {self.p:g}){more}"
 
     def find(self, table: Table) -> Finding:
         """Return the cells in which the largest contribution is not protected (thesis (2.1) and (3.3) with q = 100)."""
-        return _find_prior_posterior(table, self.p, 100, self.coalition, self.by, self.words)
+        return _find_prior_posterior(table, self)
 
 
 RespondentRule = PPercent | PriorPosterior | MinFrequency | Dominance
 """A rule that says how close contributors may come to each other; see `risk.respondents.knowledge.Knowledge`."""
 
 
-def _find_prior_posterior(table: Table, p: float, q: float, coalition: int, by: By, words: str) -> Finding:
+def parameters_of(rule: PPercent | PriorPosterior) -> tuple[int, int, int]:
+    """Return p and q in whole numbers, and what one percent stands for: the p% rule has q = 100.
+
+    >>> parameters_of(PriorPosterior(12.5, 50))
+    (125, 500, 10)
+    """
+    p, q, scale = whole(rule.p, rule.q if isinstance(rule, PriorPosterior) else 100)
+    return p, q, scale
+
+
+def enlarge(p: int, q: int, scale: int) -> tuple[int, int, int]:
+    """Return the same parameters with a p that is a little larger: who is kept away exactly p is then too close."""
+    return p * _TIE + 1, q * _TIE, scale * _TIE
+
+
+def _find_prior_posterior(table: Table, rule: PPercent | PriorPosterior) -> Finding:
     r"""Return the cells with :math:`q\,R < p\,c_1` and the levels :math:`(p\,c_1 - q\,R)/100`.
 
     R is what remains of the cell without the target and the coalition: thesis (2.1) with the lower summation limit of
     its last paragraph. The target is the largest contributor who did not waive his protection, the coalition the
     largest others.
+
+    Where ties are sensitive these are the cells with :math:`q\,R \le p\,c_1`, those of zeros among them (Daalmans and
+    de Waal 2010, section 2), and levels are those of a p that is a little larger, because they must be exceeded.
     """
-    cells = cells_of(table, _contributors(table, by, words), words)
-    target, rest = cells.target_and_rest(coalition)
-    p_whole, q_whole, scale = whole(p, q)
-    c1, remaining = roomy(max(p_whole, q_whole), target, rest)
-    excess = p_whole * c1 - q_whole * remaining
-    sensitive = np.asarray((excess > 0) & (target > 0))
-    distance = cells.level(np.where(sensitive, excess, 0), 100 * scale)
+    contributors = _contributors(table, rule.by, rule.words)
+    cells = cells_of(table, contributors, rule.words)
+    target, rest = cells.target_and_rest(rule.coalition)
+    parameters = parameters_of(rule)
+    larger = enlarge(*parameters) if rule.ties == "sensitive" else parameters
+    c1, remaining = roomy(max(larger), target, rest)
+    excess = parameters[0] * c1 - parameters[1] * remaining
+    if rule.ties == "sensitive":
+        sensitive = np.asarray((excess >= 0) & (contributors.unwaived > 0))
+    else:
+        sensitive = np.asarray((excess > 0) & (target > 0))
+    asked = np.where(sensitive, larger[0] * c1 - larger[1] * remaining, 0)
     evidence = {
-        f"{words}: largest contribution": cells.decimal(target),
-        f"{words}: left without the coalition": cells.decimal(rest),
+        f"{rule.words}: largest contribution": cells.decimal(target),
+        f"{rule.words}: left without the coalition": cells.decimal(rest),
     }
-    return Finding(sensitive, distance, evidence, to_share(p))
+    return Finding(sensitive, cells.level(asked, 100 * larger[2]), evidence, Fraction(larger[0], 100 * larger[2]))
 
 
 def _contributors(table: Table, by: By, words: str) -> Contributors:
@@ -257,6 +298,15 @@ def _coalition_words(coalition: int) -> str:
 
 def _by_words(by: By) -> str:
     return "" if by == "auto" else f" by {by}"
+
+
+def _tie_words(ties: Ties) -> str:
+    return ", ties sensitive" if ties == "sensitive" else ""
+
+
+def _check_ties(found: Problems, ties: str) -> None:
+    if ties not in {"safe", "sensitive"}:
+        found.add("ties", f"must be 'safe' or 'sensitive', not {ties!r}.")
 
 
 def _check_coalition(found: Problems, coalition: int) -> None:

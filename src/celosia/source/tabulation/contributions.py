@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.source.tabulation.groups import Groups
-from celosia.table.statistics import Contributions
+from celosia.table.statistics import Contributions, JointContributions
+from celosia.table.table import Table
+from celosia.tolerance import LARGEST_COUNT
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -67,3 +70,43 @@ def leaf_contributions(
     amounts = np.add.reduceat(amount[order], first)
     free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
     return Contributions(cell[rows], respondent[rows], holding[rows], amounts, origin, free)
+
+
+def keep_joint_contributions(
+    linked: Table,
+    leaves: Sequence[NDArray[np.int64]],
+    amounts: Sequence[tuple[NDArray[np.int64], int]],
+    respondent: NDArray[np.int64],
+    holding: NDArray[np.int64],
+) -> Table:
+    """Return linked tables with contributions by joint cells: records that lie together in every table.
+
+    Parameters
+    ----------
+    linked
+        The linked tables, those of the first group of dimensions first, in each of them variable by variable.
+    leaves
+        For every group of dimensions the leaf cell of every record in its own table.
+    amounts
+        For every variable the weighted contribution of every record, and its decimals.
+    respondent, holding
+        Anonymous numbers of every record.
+    """
+    said, links = linked.contributions, linked.links
+    assert said is not None  # noqa: S101  (both are there: the caller has looked)
+    assert links is not None  # noqa: S101
+    joint = np.zeros(len(respondent), dtype=np.int64)
+    for own in leaves:
+        many = int(own.max(initial=0)) + 1
+        if (int(joint.max(initial=0)) + 1) * many >= LARGEST_COUNT:
+            joint = np.unique(joint, return_inverse=True)[1].astype(np.int64)
+        joint = joint * many + own
+    _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
+    kept = []
+    for number, (amount, decimals) in enumerate(amounts):
+        places = [links.places[k * len(amounts) + number] for k in range(len(leaves))]
+        cells = np.column_stack([place[own[first]] for place, own in zip(places, leaves, strict=True)])
+        one = leaf_contributions(joint, amount, respondent, holding, said.origin)
+        scale = 10 ** (linked.decimals - decimals)
+        kept.append(JointContributions(cells, one.cell, one.respondent, one.holding, one.amount * scale))
+    return replace(linked, contributions=replace(said, joint=tuple(kept)))

@@ -182,8 +182,8 @@ def test_what_an_attacker_cannot_know_is_refused(folder: Path) -> None:
         ('[method]\nname = "supress"\n', "method.name: 'supress' is no method. Did you mean 'suppress'?"),
         ("[method]\nat_mots = 3\n", "method.at_mots: is no option here. Did you mean 'at_most'?"),
         (
-            '[method]\nname = "interval"\nat_most = 3\n',
-            "method.at_most: is no option of the method 'interval'. It belongs to 'suppress', 'combined', 'perturb'.",
+            '[method]\nname = "adjust"\nat_most = 3\n',
+            "method.at_most: is no option of the method 'adjust'. It belongs to 'suppress', 'interval',",
         ),
         ('[method]\nname = "interval"\nbase = 0\n', "method.base: must be above zero, not 0"),
         ('[method]\nname = "interval"\nbase = 5\ndigits = 2\n', "method.digits: and base are both given."),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_combined import plain_combined
 from tests.golden.test_intervals import SQUARE
 from tests.oracles.bare_tables import seeded
 from tests.oracles.suppression_cases import drawn, put
 from tests.unit.protection.conftest import GRID, make_risk
 
 from celosia import (
+    Attacker,
     CelosiaError,
     Combined,
     InfeasibleError,
@@ -187,3 +190,17 @@ def test_ranges_next_to_hidden_cells_are_placed_at_random() -> None:
         assert upper[0] - lower[0] == pytest.approx(8)
         seen.add(lower[0])
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize("name", ["a", "d"])
+def test_the_algorithm_of_the_thesis_finds_the_same_cost(name: str) -> None:
+    """Algorithm 4.3 as printed, with its external bounds: zero, and eleven times the value."""
+    risk = risk_of(name)
+    values = risk.table.values
+    near = Attacker.between(risk.table, np.minimum(0.0, 11 * values), np.maximum(0.0, 11 * values) + 1)
+    risk = replace(risk, attackers=(near,), cost=np.ones(len(risk)))
+    price = np.full(len(risk), 3.0)
+    ours = protect(risk, Combined(cell_cost=price, secret=1, decimals=6))
+    peer = plain_combined(risk, price, 60.0)
+    assert peer.cost == pytest.approx(ours.cost, rel=CLOSE)
+    assert peer.rounds > 1

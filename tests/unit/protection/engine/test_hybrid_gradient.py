@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from celosia.protection.engine.capacity import Cut
-from celosia.protection.engine.hybrid_gradient import Program, start_iterate, take_steps
+from celosia.protection.engine.first_order.hybrid_gradient import Program, start_iterate, take_steps
 from celosia.protection.engine.master import CutPool, Master
 from celosia.solve.highs.backend import HighsBackend
 from celosia.solve.problem import LinearProgram

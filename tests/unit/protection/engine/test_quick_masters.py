@@ -9,6 +9,7 @@ import pytest
 from tests.unit.protection.engine.test_oracle import drawn
 
 from celosia.protection.engine.parameters import PARAMETERS
+from celosia.protection.engine.patterns.branching import QuickBranching
 from celosia.protection.engine.patterns.parameters import QuickParameters
 from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import problem_of
@@ -47,14 +48,12 @@ def test_masters_are_solved_to_a_part_of_the_gap_and_in_the_end_to_the_optimum()
 
 def test_fractional_points_and_small_problems_leave_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(
-        "celosia.protection.engine.patterns.tree_search.TreeSearch.run_while_quick", lambda _: calls.append(1)
-    )
+    monkeypatch.setattr(QuickBranching, "plan", lambda *_, **__: calls.append(1))
     searched(2, EASY, early=False)
     assert not calls
     found = searched(2, EASY)
     assert len(calls) == 1
-    share = found.relaxation.fractional_share
+    share = found.cutting.fractional_share
     assert 0 <= share <= 1
 
 
@@ -69,10 +68,8 @@ def test_points_may_be_more_fractional_where_an_oracle_adds_requirements(
     monkeypatch: pytest.MonkeyPatch, *, complete: bool
 ) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(
-        "celosia.protection.engine.patterns.tree_search.TreeSearch.run_while_quick", lambda _: calls.append(1)
-    )
-    monkeypatch.setattr("celosia.protection.engine.patterns.relaxation.Relaxation.fractional_share", 0.6)
+    monkeypatch.setattr(QuickBranching, "plan", lambda *_, **__: calls.append(1))
+    monkeypatch.setattr("celosia.protection.engine.patterns.cutting_planes.PatternCuttingPlanes.fractional_share", 0.6)
     problem, solver = problem_of(drawn(2, cube=True), integer=False), backends()[0]
     extend = None if complete else lambda _: None
     PatternSearch(problem, solver, solver, Clock(None), parameters=EARLY, extend=extend).run(0.0)

@@ -67,7 +67,7 @@ def test_only_attackers_without_requirements_of_their_own_are_asked_for_widths()
     one = Requirements(np.array([cell]), np.array([1], dtype=np.int32), none, Fixed(np.ones(1, dtype=np.int64)), none)
     free = int(np.flatnonzero(~risk.sensitive)[0])
     more = replace(risk, attackers=(*risk.attackers, close), further=one, respondents=())
-    problem = problem_of(more, widths=Suppress(width_if_hidden={free: 5}).widths, integer=False)
+    problem = problem_of(more, conditional=Suppress(width_if_hidden={free: 5}).conditional, integer=False)
     wide = problem.requirements.attackers[problem.cells[problem.requirements.columns] == free]
     assert wide.tolist() == [0]
 

@@ -11,10 +11,8 @@ from celosia.tolerance import GAP_CLOSED, INTEGRAL
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.widening import Widening
-    from celosia.protection.engine.incumbent import Incumbent
     from celosia.protection.engine.master import Point
-    from celosia.protection.engine.modes.relaxation import ModeRelaxation
-    from celosia.protection.engine.stop import Stop
+    from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
 
 
 class Diving:
@@ -22,26 +20,22 @@ class Diving:
 
     Parameters
     ----------
-    incumbent, stop
-        What has been found, and when to end.
-    relaxation
-        Has the master.
+    cutting
+        Cuts points of the master off.
     widening
         Makes points safe whose whole numbers are fixed.
     """
 
-    def __init__(
-        self, incumbent: Incumbent[np.float64], stop: Stop, relaxation: ModeRelaxation, widening: Widening
-    ) -> None:
-        self._incumbent, self._stop, self._relaxation, self._widening = incumbent, stop, relaxation, widening
-        self._modes, self._parameters = relaxation.modes, relaxation.parameters
+    def __init__(self, cutting: ModeCuttingPlanes, widening: Widening) -> None:
+        self._cutting, self._widening, self._modes = cutting, widening, cutting.modes
+        self._incumbent, self._stop, self._parameters = cutting.incumbent, cutting.stop, cutting.parameters
 
     def complete(self, v: NDArray[np.float64], worth: float = 0.0) -> None:
         """Offer the cheapest safe point with the whole numbers of another, where there is one that is worth it."""
-        master, integers = self._relaxation.master, self._modes.integers
+        master, integers = self._cutting.relaxation.master, self._modes.integers
         try:
             master.fix(integers, np.rint(v[integers]))
-            self._relaxation.cut(self._widening.repair, worth)
+            self._cutting.cut(self._widening.repair, worth)
         finally:
             master.release()
 
@@ -77,16 +71,16 @@ class Diving:
 
     def dive(self, point: Point) -> None:
         """Fix whole numbers, the surest first, and cut again, until all are fixed and the point is safe."""
-        master, integers = self._relaxation.master, self._modes.integers
+        master, integers = self._cutting.relaxation.master, self._modes.integers
         at: Point | None = point
         try:
             while at is not None:
                 open_ = integers[master.lower[integers] < master.upper[integers]]
                 if not len(open_):
-                    self._relaxation.cut(self._widening.repair)
+                    self._cutting.cut(self._widening.repair)
                     return
                 master.fix(*self._choose_to_fix(open_, at.x[open_]))
-                at = self._relaxation.cut()
+                at = self._cutting.cut()
         finally:
             master.release()
 

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from celosia.protection.engine.heuristics.diving import Diving
-    from celosia.protection.engine.incumbent import Incumbent
-    from celosia.protection.engine.modes.relaxation import ModeRelaxation
-    from celosia.protection.engine.stop import Stop
+    from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
 
 
 class Flipping:
@@ -26,20 +24,16 @@ class Flipping:
 
     Parameters
     ----------
-    incumbent, stop
-        What has been found, and when to end.
-    relaxation
-        Has the master.
+    cutting
+        Has the relaxed master.
     diving
         Completes points whose whole numbers are fixed.
     """
 
-    def __init__(
-        self, incumbent: Incumbent[np.float64], stop: Stop, relaxation: ModeRelaxation, diving: Diving
-    ) -> None:
-        self._incumbent, self._stop, self._relaxation, self._diving = incumbent, stop, relaxation, diving
-        self._parameters = relaxation.parameters
-        program, integers = relaxation.modes.program, relaxation.modes.integers
+    def __init__(self, cutting: ModeCuttingPlanes, diving: Diving) -> None:
+        self._incumbent, self._stop, self._relaxation = cutting.incumbent, cutting.stop, cutting.relaxation
+        self._diving, self._modes, self._parameters = diving, cutting.modes, cutting.parameters
+        program, integers = cutting.modes.program, cutting.modes.integers
         self._integers, self._binary = integers, (program.lower[integers] >= 0) & (program.upper[integers] <= 1)
 
     def run(self) -> None:
@@ -47,7 +41,7 @@ class Flipping:
 
         In large tables only, and not where cells form no networks: there completing one point may take minutes.
         """
-        small = len(self._relaxation.modes.hiding) < self._parameters.hiding_columns
+        small = len(self._modes.hiding) < self._parameters.hiding_columns
         if small or self._relaxation.separator.has_programs:
             return
         left = self._stop.left

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from celosia.protection.engine.incumbent import PatternIncumbent
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.patterns.oracle import LazyRequirements
-    from celosia.protection.engine.patterns.relaxation import Relaxation
     from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.stop import Stop
 else:
     joint_search = OnFirstUse("celosia.protection.engine.heuristics.joint.heuristic")
@@ -70,7 +70,7 @@ class PrimalHeuristics:
         self,
         incumbent: PatternIncumbent,
         stop: Stop,
-        relaxation: Relaxation,
+        relaxation: Relaxation[Separator],
         requirements: LazyRequirements,
         seed: int,
         parameters: HeuristicParameters = PARAMETERS.heuristics,

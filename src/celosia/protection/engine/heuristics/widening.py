@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tolerance import LEVEL_REACHED, LEVEL_REACHED_BY_CUTS, WITNESS_EXCEEDS
+from celosia.tolerance import CUT_SATISFIED, LEVEL_REACHED, LEVEL_REACHED_BY_CUTS, WITNESS_EXCEEDS
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.incumbent import Incumbent
-    from celosia.protection.engine.modes.relaxation import ModeRelaxation, PointRequirements
+    from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
+    from celosia.protection.engine.modes.oracle import PointRequirements
     from celosia.protection.engine.modes.separation import Separation
 
 
@@ -20,24 +20,27 @@ class Widening:
 
     Parameters
     ----------
-    incumbent
-        What has been found.
-    relaxation
-        Has the master and the separator.
+    cutting
+        Has the relaxed master and the separator.
     requirements
         Accepts points, or adds requirements that they violate.
     """
 
-    def __init__(
-        self, incumbent: Incumbent[np.float64], relaxation: ModeRelaxation, requirements: PointRequirements
-    ) -> None:
-        self._incumbent, self._relaxation, self._requirements = incumbent, relaxation, requirements
-        self._modes, self._parameters = relaxation.modes, relaxation.parameters
+    def __init__(self, cutting: ModeCuttingPlanes, requirements: PointRequirements) -> None:
+        self._incumbent, self._cutting, self._requirements = cutting.incumbent, cutting, requirements
+        self._relaxation, self._modes, self._parameters = cutting.relaxation, cutting.modes, cutting.parameters
 
     @property
     def _only_ranges(self) -> bool:
         """Whether nothing but widths is chosen."""
         return not len(self._modes.integers) and self._modes.only_widen
+
+    def _satisfies_rows(self, v: NDArray[np.float64]) -> bool:
+        """Return whether a point satisfies the rows of the program."""
+        program = self._modes.program
+        rows = program.rows @ v
+        low, high = program.row_lower - CUT_SATISFIED, program.row_upper + CUT_SATISFIED
+        return bool(((rows >= low) & (rows <= high)).all())
 
     def repair(self, v: NDArray[np.float64], found: Separation, new: int, exact: bool) -> None:  # noqa: FBT001  (a `Repair`)
         """Offer a point of the master, slightly wider: by its attackers' witnesses, or by what is missing to levels."""
@@ -63,7 +66,7 @@ class Widening:
         for times in self._parameters.raisings if more else (1.0,):
             wider = np.where(continuous, v * (1.0 + times * more), v)
             wider = modes.tidy(np.minimum(wider, modes.program.upper))
-            if not (modes.cost(wider) < self._incumbent.cost and self._relaxation.satisfies_rows(wider)):
+            if not (modes.cost(wider) < self._incumbent.cost and self._satisfies_rows(wider)):
                 break
             if self._relaxation.separator.separate(wider).safe:
                 self._requirements.accept(wider)
@@ -81,16 +84,16 @@ class Widening:
         wide = separator.widen_to_witnesses(program.lower if bare else v / least)
         if wide is not None and bool((wide <= program.upper * (1 + 2 * WITNESS_EXCEEDS)).all()):
             wide = np.minimum(wide, program.upper)
-            if self._relaxation.satisfies_rows(wide):
+            if self._satisfies_rows(wide):
                 self._requirements.accept(wide)
 
     def offer_in_haste(self) -> None:
         """Where time is up without an incumbent, offer the last point made wide enough, or the one that opens all."""
-        last = self._relaxation.last
+        last = None if self._relaxation.last is None else self._relaxation.last.x
         for widening in self._parameters.hasty_widenings if self._only_ranges and last is not None else ():
             if self._incumbent.best is None and last is not None:
                 separator = self._relaxation.separator
-                least = separator.separate(last, widening=widening * self._relaxation.widening).least
+                least = separator.separate(last, widening=widening * self._cutting.widening).least
                 if separator.has_programs:
                     self._offer_witnesses(last)
                 else:
@@ -108,5 +111,5 @@ class Widening:
 
     def suggest(self, v: NDArray[np.float64]) -> None:
         """Make a point the incumbent where rows allow it, it is safe, and cheaper."""
-        if self._relaxation.satisfies_rows(v) and self._relaxation.separator.separate(v).safe:
+        if self._satisfies_rows(v) and self._relaxation.separator.separate(v).safe:
             self._requirements.accept(v)

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from celosia.attack.system.decomposition import decompose
 from celosia.protection.engine.capacity import Cut
+from celosia.protection.engine.incumbent import Outcome
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.problem import ProtectionProblem
 
@@ -43,6 +44,13 @@ class ModeComponent:
         inside = (cut for cut in cuts if len(cut.columns) and cut.columns[-1] < most)
         own = ((cut, place[cut.columns]) for cut in inside)
         return [replace(cut, columns=columns) for cut, columns in own if bool((columns >= 0).all())]
+
+    def restrict_outcome(self, found: Outcome[np.float64]) -> Outcome[np.float64]:
+        """Return what is known about it where this is known about the whole."""
+        best = None if found.best is None else found.best[self.variables]
+        return Outcome(
+            best, self.modes.least_cost, impossible=False, exhausted=False, cuts=self.restrict_cuts(found.cuts)
+        )
 
     def spread_cuts(self, cuts: Iterable[Cut]) -> list[Cut]:
         """Return its cuts by variables of the whole."""

@@ -48,6 +48,9 @@ class Offer:
         The variable that hides each column, ``(m,)``; None where none does.
     opening
         The variable without which the slack of each column is zero, ``(m,)``; None where there is none.
+    taking
+        The variable without which the offer is not taken, and opens no slack of a column, ``(m,)``; None where it is
+        taken in any case, or `opening` or `hiding` says so.
     published
         How far the published number lies above the truth, by unit of each variable, where one is published; None where
         none is.
@@ -70,6 +73,7 @@ class Offer:
     down_constant: NDArray[np.float64] | None = None
     hiding: NDArray[np.int64] | None = None
     opening: NDArray[np.int64] | None = None
+    taking: NDArray[np.int64] | None = None
     published: Entries | None = None
     published_constant: NDArray[np.float64] | None = None
     rows: sp.csr_array | None = None
@@ -94,6 +98,8 @@ class Modes:
         Slacks in any case, ``(n,)``.
     hiding, opening
         The variable that hides each column, and the one without which its slacks are zero; -1 where none, ``(n,)``.
+    gates
+        The binary variables that open columns in any of their modes, each by itself, ``(n, v)``.
     paid
         What it costs in any case, by variable, ``(v,)``.
     unit
@@ -108,6 +114,7 @@ class Modes:
     down_constant: NDArray[np.float64]
     hiding: NDArray[np.int64]
     opening: NDArray[np.int64]
+    gates: sp.csr_array
     paid: NDArray[np.float64]
     unit: float
 
@@ -147,6 +154,7 @@ class Modes:
             down_constant=constants[1],
             hiding=variables[0],
             opening=variables[1],
+            gates=_assemble([(offer.columns, _gates_of(offer)) for offer in offers], starts, (n, v)),
             paid=np.concatenate([np.zeros(0), *paid]),
             unit=unit,
         )
@@ -161,6 +169,7 @@ class Modes:
             down_constant=self.down_constant[columns],
             hiding=self.hiding[columns],
             opening=self.opening[columns],
+            gates=sp.csr_array(self.gates[columns]),
         )
 
     def restrict(self, columns: NDArray[np.int64], variables: NDArray[np.int64]) -> Modes:
@@ -188,6 +197,7 @@ class Modes:
             down=sp.csr_array(chosen.down[:, variables]),
             hiding=place[chosen.hiding],
             opening=place[chosen.opening],
+            gates=sp.csr_array(chosen.gates[:, variables]),
             paid=self.paid[variables],
         )
 
@@ -255,6 +265,10 @@ class Modes:
         """Return by how much every column is hidden at a point, ``(n,)``."""
         return np.where(self.hiding >= 0, v[np.maximum(self.hiding, 0)], 0.0)
 
+    def open_shares(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much every column is opened by binary variables at a point, ``(n,)``: 1 where it is."""
+        return np.asarray(np.clip(self.gates @ v, 0.0, 1.0))
+
     def hides(self, v: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which columns are hidden at an integer point, ``(n,)``."""
         return np.asarray(np.rint(self.hidden_shares(v)) > 0)
@@ -262,6 +276,13 @@ class Modes:
     def cost(self, v: NDArray[np.float64]) -> float:
         """Return what a point costs."""
         return self.constant + float(self.program.cost @ v)
+
+
+def _gates_of(offer: Offer) -> Entries:
+    """Return the variables that open the columns of an offer, as entries."""
+    given = [which for which in (offer.hiding, offer.opening, offer.taking) if which is not None]
+    places = np.tile(np.arange(len(offer.columns)), len(given))
+    return places, np.concatenate([np.zeros(0, dtype=np.int64), *given]), np.ones(len(places))
 
 
 def _assemble(

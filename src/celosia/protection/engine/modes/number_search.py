@@ -80,8 +80,8 @@ class NumberSearch:
     def record(self, search: ModeSearch) -> None:
         """Note incumbent and bound of a search, and publish a fallback where that is due."""
         cost = search.cost if np.isfinite(search.cost) else None
-        self.trace.append((self.run.clock.seconds, cost, search.bound, len(search.pool.cuts)))
-        self.run.progress.search(cost, search.bound, len(search.pool.cuts))
+        self.trace.append((self.run.clock.seconds, cost, search.bound, len(search.cuts)))
+        self.run.progress.search(cost, search.bound, len(search.cuts))
         fallback = self.run.fallback
         if fallback is not None and search.best is not None and fallback.due:
             with fallback.measure_audit(), deadline.in_all(), suppress(CelosiaError):

@@ -1,4 +1,4 @@
-"""Changes of offers: further costs, variables and rows on top of a mode of publication."""
+"""Changes of offers, and of modes: further costs, variables and rows on top of a mode of publication."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.modes.modes import Entries, Offer
+from celosia.protection.engine.modes.modes import Entries, Modes, Offer, balance_rows
 
 
 def place_widths(offer: Offer, relations: sp.csr_array, down: NDArray[np.float64], up: NDArray[np.float64]) -> Offer:
@@ -83,6 +83,37 @@ def price_ranges(
     return _add_rows(wide, number, np.array([-np.inf]), np.array([float(at_most)]))
 
 
+def limit_moves(offer: Offer, whole: NDArray[np.bool_], extra: int, most: int) -> Offer:
+    """Return a rounding in which no more than so many multiples of their base move: p + m <= K y with y in {0, 1}.
+
+    Parameters
+    ----------
+    offer
+        A rounding with extra multiples (`celosia.protection.engine.modes.offers.offer_rounding`).
+    whole
+        Which columns are multiples, ``(m,)``.
+    extra
+        K.
+    most
+        How many may move.
+    """
+    m, v = len(offer.columns), len(offer.cost)
+    at = np.flatnonzero(whole)
+    one, gate = sp.eye_array(m), float(extra) * sp.eye_array(m)
+    linked = sp.csr_array(sp.hstack([sp.csr_array((m, m)), -one, -one, gate]))[at]
+    counted = sp.csr_array(np.concatenate([np.zeros(v), whole])[None, :])
+    wide = replace(
+        _add_columns(offer, m),
+        lower=np.concatenate([offer.lower, np.zeros(m)]),
+        upper=np.concatenate([offer.upper, whole.astype(np.float64)]),
+        cost=np.concatenate([offer.cost, np.zeros(m)]),
+        integer=np.concatenate([offer.integer, np.ones(m, dtype=bool)]),
+        paid=None if offer.paid is None else np.concatenate([offer.paid, np.zeros(m)]),
+    )
+    wide = _add_rows(wide, linked, np.zeros(len(at)), np.full(len(at), np.inf))
+    return _add_rows(wide, counted, np.array([-np.inf]), np.array([float(most)]))
+
+
 def rescale(offer: Offer, factor: NDArray[np.float64]) -> Offer:
     """Return an offer in other units of slacks, one factor a column: slacks are multiplied, costs are not."""
 
@@ -153,9 +184,32 @@ def make_optional(offer: Offer, fixed: NDArray[np.float64]) -> Offer:
         down_constant=None,
         published_constant=None,
         paid=None,
+        taking=gates,
     )
     wide = _add_rows(wide, sp.csr_array(below), np.full(v, -np.inf), np.zeros(v))
     return _add_rows(wide, sp.csr_array(above), np.zeros(len(least)), np.full(len(least), np.inf))
+
+
+def count_openings(modes: Modes, at_most: int | None) -> Modes:
+    """Return modes in which a column is opened in one way, and no more than so many columns are; None for any number.
+
+    Parameters
+    ----------
+    modes
+        Modes of which every column that is opened has a variable that says so (`Modes.gates`).
+    at_most
+        The largest number.
+    """
+    program, once = modes.program, modes.gates[np.flatnonzero(np.diff(modes.gates.indptr) > 1)]
+    limit = [] if at_most is None else [float(at_most)]
+    number = sp.csr_array(modes.gates.sum(axis=0)[None, :])
+    upper = np.concatenate([np.ones(once.shape[0]), limit])
+    rows, row_lower, row_upper = balance_rows(
+        sp.csr_array(sp.vstack([program.rows, once, *[number][: len(limit)]])),
+        np.concatenate([program.row_lower, np.full(len(upper), -np.inf)]),
+        np.concatenate([program.row_upper, upper]),
+    )
+    return replace(modes, program=replace(program, rows=rows, row_lower=row_lower, row_upper=row_upper))
 
 
 def _add_columns(offer: Offer, more: int) -> Offer:

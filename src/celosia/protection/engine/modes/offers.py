@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.modes.modes import Entries, Offer
+from celosia.protection.engine.modes.modes import Entries, Modes, Offer
+from celosia.protection.engine.problem import ColumnRequirements, ProtectionProblem
+from celosia.table.table import Table
 
 _NOTHING: Entries = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
@@ -200,3 +204,37 @@ def offer_perturbation(
         row_lower=None if at_most is None else np.append(np.zeros(m), -float(at_most)),
         row_upper=None if at_most is None else np.full(m + 1, np.inf),
     )
+
+
+def modes_of_all_cells(problem: ProtectionProblem, table: Table, offers: Sequence[Offer], unit: float) -> Modes:
+    """Return modes whose offers name cells of the table, and whose slacks are those of the columns of a problem.
+
+    A problem leaves out what every attacker knows. Published numbers must add up with such cells too.
+
+    Parameters
+    ----------
+    problem
+        The requirements.
+    table
+        The table.
+    offers
+        What may be published about which cells.
+    unit
+        Counts of the problem in one unit of slacks.
+    """
+    n = len(table)
+    none = np.zeros(0, dtype=np.int64)
+    nothing = np.zeros((problem.n_attackers, n), dtype=np.int64)
+    every = ProtectionProblem(
+        cells=np.arange(n),
+        matrix=sp.csr_array(table.relations.matrix),
+        implied=np.zeros(len(table.relations), dtype=bool),
+        up=nothing,
+        down=nothing,
+        cost=np.zeros(n),
+        forced=np.zeros(n, dtype=bool),
+        requirements=ColumnRequirements(none, none, none, none, none),
+        decimals=problem.decimals,
+        whole=np.zeros(n, dtype=bool),
+    )
+    return Modes.of(every, offers, unit).select(problem.cells)

@@ -1,12 +1,13 @@
 """Branch and cut over any modes of publication: the cheapest safe point of a problem.
 
-    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.relaxation`
+    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.modes.cutting_planes`
     widen      make a point safe whose whole numbers are fixed                        `engine.heuristics.widening`
     dive       fix whole numbers one part after another, cutting in between           `engine.heuristics.diving`
     flip       change single whole numbers of 0 or 1 of the incumbent                 `engine.heuristics.flipping`
-    branch     the master with whole numbers; separate its solution; again            `engine.modes.tree_search`
+    branch     the master with whole numbers; separate its solution; again            `engine.modes.branching`
 
-The loop is `celosia.protection.engine.branch_and_cut`. Components that share nothing are searched apart
+The loop is `celosia.protection.engine.branch_and_cut`; relaxation and tree search are those of every method
+(`engine.relaxation`, `engine.tree.search`). Components that share nothing are searched apart
 (`engine.modes.components`), by an executor where there is one. Without whole numbers the first two steps are all.
 """
 
@@ -15,42 +16,44 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import SolverError
-from celosia.presses import admit_presses
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.capacity import Cut
 from celosia.protection.engine.heuristics.diving import Diving
 from celosia.protection.engine.heuristics.flipping import Flipping
 from celosia.protection.engine.heuristics.widening import Widening
 from celosia.protection.engine.incumbent import Incumbent, Outcome
-from celosia.protection.engine.master import CutPool, Point
+from celosia.protection.engine.master import Point
+from celosia.protection.engine.modes.branching import ModeBranching
 from celosia.protection.engine.modes.components import ModeComponent, split_components
+from celosia.protection.engine.modes.cutting_planes import ModeCuttingPlanes
 from celosia.protection.engine.modes.modes import Modes
+from celosia.protection.engine.modes.oracle import PointRequirements
 from celosia.protection.engine.modes.parameters import SEARCH, ModeSearchParameters
-from celosia.protection.engine.modes.relaxation import ModeRelaxation, PointRequirements
 from celosia.protection.engine.modes.separation import CapacitySeparator
-from celosia.protection.engine.modes.tree_search import ModeTree
 from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
+from celosia.protection.engine.relaxation import Relaxation
 from celosia.protection.engine.stop import Stop, TimeUpError
+from celosia.protection.engine.tree.search import TreeSearch
 from celosia.protection.engine.warm_start import cuts_of_search, pack_cuts
+from celosia.protection.engine.workers import run_by_workers
 from celosia.protection.run import Run
 from celosia.protection.state.file import PackedCuts
 from celosia.protection.state.fingerprint import digest_of
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
-from celosia.solve.deadline import DeadlineError, before, check
-from celosia.solve.registry import backend as backend_named
+from celosia.solve.deadline import DeadlineError
 from celosia.solve.registry import backends
 from celosia.tolerance import GAP_CLOSED, TREE_BOUND
 
 
-class ModeSearch(BranchAndCut[np.float64]):
+class ModeSearch(BranchAndCut[np.float64, CapacitySeparator]):
     """A search for the cheapest safe point of the modes of a problem, which can be left at any moment.
 
     Parameters
@@ -106,49 +109,16 @@ class ModeSearch(BranchAndCut[np.float64]):
         )
         found.bound = modes.least_cost
         stop = Stop(found, run.clock, grace=0.0)
-        super().__init__(found, stop)
         stop.begin(max(run.gap, 2 * accuracy), np.inf)
-        self.relaxation = ModeRelaxation(problem, modes, backend, found, stop, self._touch, parameters)
-        self.requirements = PointRequirements(oracle, found, self.relaxation, stop)
-        self._widening = Widening(found, self.relaxation, self.requirements)
-        self._diving = Diving(found, stop, self.relaxation, self._widening)
-        self._flipping = Flipping(found, stop, self.relaxation, self._diving)
-        self._tree = ModeTree(found, stop, self.relaxation, self.requirements, self._diving, run.solver, run.gap)
-
-    @property
-    def best(self) -> NDArray[np.float64] | None:
-        """The cheapest safe point so far, None where there is none."""
-        return self.incumbent.best
-
-    @property
-    def cost(self) -> float:
-        """What the incumbent costs, infinite where there is none."""
-        return self.incumbent.cost
-
-    @property
-    def bound(self) -> float:
-        """No safe point costs less."""
-        return self.incumbent.bound
-
-    @property
-    def impossible(self) -> bool:
-        """Whether there is no safe point."""
-        return self.incumbent.impossible
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether there is an incumbent, and the oracle, if there is one, has nothing against it."""
-        return self.requirements.confirmed
-
-    @property
-    def separator(self) -> CapacitySeparator:
-        """What separates capacity cuts of the requirements so far."""
-        return self.relaxation.separator
-
-    @property
-    def pool(self) -> CutPool:
-        """All cuts so far."""
-        return self.relaxation.pool
+        separator = CapacitySeparator(problem, modes, backend, parameters.separation)
+        relaxation = Relaxation(modes.program, separator, found, stop, backend, parameters.most_steps)
+        super().__init__(found, stop, relaxation)
+        self._cutting = cutting = ModeCuttingPlanes(modes, found, stop, relaxation, self._touch, parameters)
+        self.requirements = PointRequirements(oracle, modes, found, relaxation, stop)
+        self._widening = Widening(cutting, self.requirements)
+        self._diving = Diving(cutting, self._widening)
+        self._flipping = Flipping(cutting, self._diving)
+        self._tree = TreeSearch(found, stop, relaxation, run.solver)
 
     def learn(self, cuts: list[Cut], bound: float, v: NDArray[np.float64] | None) -> None:
         """Take over valid cuts, a bound, and a safe point as the incumbent."""
@@ -159,25 +129,12 @@ class ModeSearch(BranchAndCut[np.float64]):
     def begin(self, v: NDArray[np.float64], bound: float) -> None:
         """Start from the whole numbers of a point, where a safe one has them, and from a valid bound."""
         self.incumbent.bound = bound
-        with suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+        with self._in_time():
             self._diving.complete(v)
-        check()
 
     def suggest(self, v: NDArray[np.float64]) -> None:
         """Make a point the incumbent where rows allow it, it is safe, and cheaper."""
         self._widening.suggest(v)
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the incumbent is within the gap of the bound, or there is no safe point."""
-        return self._stop.reached
-
-    def offer(self, v: NDArray[np.float64]) -> bool:
-        """Make a point that meets all requirements the incumbent where it is cheaper.
-
-        Return False where the oracle refuses it: then there are further requirements.
-        """
-        return self.requirements.confirm(v)
 
     def require(self, problem: ProtectionProblem, *, necessary: bool) -> None:
         """Add the requirements that others have learnt from the oracle."""
@@ -205,8 +162,7 @@ class ModeSearch(BranchAndCut[np.float64]):
 
     def _pack_cuts(self, most: int) -> PackedCuts:
         """Return all cuts but no-good cuts, which may not be proved."""
-        refuted = {cut.key for cut in self.incumbent.refuted}
-        return pack_cuts((cut for cut in tuple(self.pool.cuts) if cut.key not in refuted), most)
+        return pack_cuts(self.valid_cuts, most)
 
     def _touch(self) -> None:
         """Have new cuts written, where that is due."""
@@ -243,33 +199,29 @@ class ModeSearch(BranchAndCut[np.float64]):
 
         None where nothing with these whole numbers is cheaper than the incumbent.
         """
-        self._stop.clock = clock
+        self._stop.clock, master = clock, self.relaxation.master
         try:
-            with before(self._stop.deadline):
-                self.relaxation.master.fix(self._integer, np.rint(v[self._integer]))
-                point = self.relaxation.cut()
+            with self._in_time():
+                master.fix(self._integer, np.rint(v[self._integer]))
+                point = self._cutting.cut()
                 return None if point is None else point.x
-        except (TimeUpError, DeadlineError):
-            check()
-            return self.relaxation.last
         finally:
-            self.relaxation.master.release()
+            master.release()
+        return None if (last := self.relaxation.last) is None else last.x
 
     def flip(self, clock: Clock) -> None:
         """Search around the incumbent, also where it is within the gap, until another clock leaves no time."""
         self._stop.clock = clock
         self._stop.begin(0.0, np.inf)
-        with suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+        with self._in_time():
             self._flipping.run()
-        check()
 
     def branch(self, clock: Clock) -> None:
         """Raise the bound by a tree, also where the incumbent is within the gap, until another clock leaves no time."""
         self._stop.clock = clock
         self._stop.begin(0.0, np.inf)
-        with suppress(TimeUpError, DeadlineError, SolverError, ArithmeticError), before(self._stop.deadline):
-            self._tree.run(gap=0.0)
-        check()
+        with self._in_time(), suppress(SolverError, ArithmeticError):
+            self._tree.run(self._branching(0.0))
 
     def _begin(self) -> None:
         self._is_first = True
@@ -278,15 +230,16 @@ class ModeSearch(BranchAndCut[np.float64]):
 
     def _cut(self) -> bool:
         if not len(self._integer):
-            self.relaxation.cut(self._widening.repair)
+            self._cutting.cut(self._widening.repair)
             return False
         if not len(self.separator.sides):
-            self._tree.run_without_requirements()
+            self._branching(self.run.gap).offer_near_relaxation()
+            self._branch()
             return False
-        self._point = self.relaxation.cut()
+        self._point = self._cutting.cut()
         if self._point is not None and self._is_first:
             self.root = self._point.x
-            self._point = self.relaxation.cut_by_rounding(self._point)
+            self._point = self._cutting.cut_by_rounding(self._point)
         return self._point is not None
 
     def _round(self) -> None:
@@ -302,7 +255,11 @@ class ModeSearch(BranchAndCut[np.float64]):
         """Do nothing: mixed-integer rounding follows the first cuts at once, for the sake of dives."""
 
     def _branch(self) -> None:
-        self._tree.run()
+        self._tree.run(self._branching(self.run.gap))
+
+    def _branching(self, gap: float) -> ModeBranching:
+        """Return how integer masters are solved to a gap."""
+        return ModeBranching(self._cutting, self.requirements, self._diving, self.run.solver, gap)
 
     def _offer_in_haste(self) -> None:
         self._widening.offer_in_haste()
@@ -315,55 +272,32 @@ class ModeSearch(BranchAndCut[np.float64]):
 
     def _search_apart(self, parts: list[ModeComponent]) -> None:
         """Search every component by itself, by the executor's workers or one after another, and join what is found."""
-        outcomes = [self._restrict(part) for part in parts]
-
-        def hear(k: int, found: Outcome[np.float64]) -> None:
-            outcomes[k] = found
-            self.relaxation.master.add(parts[k].spread_cuts(found.cuts))
-            self._join(parts, outcomes)
-
-        run, executor = replace(self.run, executor=None, warm_start=None, fallback=None, keeper=None), self.run.executor
-        tasks = [
-            ComponentTask(part, run.solver.name, run.clock.left, run.gap, known, self.parameters)
+        found, run, whole = self.incumbent, self.run, self.outcome()
+        outcomes = [part.restrict_outcome(whole) for part in parts]
+        order = np.argsort(np.concatenate([part.variables for part in parts]))
+        searches = [
+            partial(solve_component, part, known, run.gap, self.parameters)
             for part, known in zip(parts, outcomes, strict=True)
         ]
-        if executor is not None:
-            with admit_presses():
-                for k, found in enumerate(executor.map(ComponentTask.run, tasks)):
-                    hear(k, found)
-        else:
-            for k, task in enumerate(tasks):
-                rest = sum(len(part.variables) for part in parts[k:])
-                clock = run.clock.share_of_rest(len(parts[k].variables) / rest)
-                hear(k, task.search(replace(run, clock=clock), partial(hear, k)))
-        if self.best is None and not self.impossible:
+
+        def hear(k: int, outcome: Outcome[np.float64]) -> None:
+            outcomes[k] = outcome
+            self.relaxation.master.add(parts[k].spread_cuts(outcome.cuts))
+            found.impossible = found.impossible or outcome.impossible
+            points = [one.best for one in outcomes if one.best is not None]
+            if len(points) == len(parts):
+                found.improve(np.concatenate(points)[order])
+            found.raise_bound(math.fsum(one.bound for one in outcomes) - found.base)
+            self._touch()
+
+        for k, outcome in enumerate(run_by_workers(run, searches)):
+            hear(k, outcome)
+        for k, search in enumerate(searches if run.executor is None else ()):
+            sizes = [len(part.variables) for part in parts[k:]]
+            clock = run.clock.share_of_rest(sizes[0] / sum(sizes))
+            hear(k, search(clock, run.solver, partial(hear, k)))
+        if found.best is None and not found.impossible:
             raise TimeUpError
-
-    def _restrict(self, part: ModeComponent) -> Outcome[np.float64]:
-        """Return what is known about a component before it is searched."""
-        best = None if self.best is None else self.best[part.variables]
-        known = part.restrict_cuts(self.pool.cuts)
-        return Outcome(best, part.modes.least_cost, impossible=False, exhausted=False, cuts=known)
-
-    def _join(self, parts: list[ModeComponent], outcomes: list[Outcome[np.float64]]) -> None:
-        """Join what is known about all components: points side by side, and the sum of bounds."""
-        found = self.incumbent
-        v = np.zeros(len(self.modes.program.cost))
-        complete = True
-        for part, outcome in zip(parts, outcomes, strict=True):
-            complete = complete and outcome.best is not None
-            if outcome.best is not None:
-                v[part.variables] = outcome.best
-        found.impossible = found.impossible or any(outcome.impossible for outcome in outcomes)
-        if complete:
-            found.improve(v)
-        found.raise_bound(math.fsum(outcome.bound for outcome in outcomes) - found.base)
-        self._touch()
-
-    def outcome(self) -> Outcome[np.float64]:
-        """Return what was found, to be sent to another process."""
-        found = self.incumbent
-        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.pool.cuts)
 
     def forbid(self, v: NDArray[np.float64]) -> bool:
         """Exclude the whole numbers of a point by a no-good cut; return False where they are not all 0 or 1."""
@@ -379,46 +313,23 @@ class ModeSearch(BranchAndCut[np.float64]):
         return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComponentTask:
-    """The search of one component, to be sent to another thread or process.
+def solve_component(
+    part: ModeComponent,
+    known: Outcome[np.float64],
+    gap: float,
+    parameters: ModeSearchParameters,
+    clock: Clock,
+    solver: Backend,
+    listen: Callable[[Outcome[np.float64]], None] = lambda _: None,
+) -> Outcome[np.float64]:
+    """Return what the search of a component finds; every better point or bound is heard of."""
+    run = Run(clock, gap, solver, 0, integer=None)
 
-    Parameters
-    ----------
-    component
-        The component.
-    solver
-        The name of the solver of masters with whole numbers.
-    time_limit
-        Seconds, infinite for no limit.
-    gap, parameters
-        As in the run.
-    known
-        What is known before: valid cuts, and a safe point.
-    """
+    def hear(search: ModeSearch) -> None:
+        listen(replace(search.outcome(), cuts=[]))
 
-    component: ModeComponent
-    solver: str
-    time_limit: float
-    gap: float
-    known: Outcome[np.float64]
-    parameters: ModeSearchParameters
-
-    def run(self) -> Outcome[np.float64]:
-        """Return what the search finds, in a process of its own."""
-        clock = Clock(None if math.isinf(self.time_limit) else self.time_limit)
-        with before(clock):
-            return self.search(Run(clock, self.gap, backend_named(self.solver), 0, integer=None))
-
-    def search(self, run: Run, listen: Callable[[Outcome[np.float64]], None] = lambda _: None) -> Outcome[np.float64]:
-        """Return what the search finds; every better point or bound is heard of."""
-        part = self.component
-
-        def hear(search: ModeSearch) -> None:
-            listen(replace(search.outcome(), cuts=[]))
-
-        search = ModeSearch(part.problem, part.modes, backends()[0], run, hear, parameters=self.parameters)
-        search.learn(self.known.cuts, self.known.bound, self.known.best)
-        with suppress(DeadlineError):
-            search.solve()
-        return search.outcome()
+    search = ModeSearch(part.problem, part.modes, backends()[0], run, hear, parameters=parameters)
+    search.learn(known.cuts, known.bound, known.best)
+    with suppress(DeadlineError):
+        search.solve()
+    return search.outcome()

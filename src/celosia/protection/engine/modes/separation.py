@@ -7,6 +7,8 @@ not gives the cut (Salazar 2002, Figures 7, 10 and 13)
 .. math:: \sum_{r_i > 0} r_i \min(\mathrm{UB}_i^k, \text{upper slack}_i(v)) +
           \sum_{r_i < 0} |r_i| \min(\mathrm{LB}_i^k, \text{lower slack}_i(v)) \ge l_p^k.
 
+A conditional requirement counts where binary variables open its cell: its level is :math:`l_p^k x_p` (section 7).
+
 Subproblems in networks are solved as maximum flows, all in one call; the others as linear programs. Where those are
 needed, networks of some of the relations are solved first: their cuts are valid, because leaving relations out only
 makes attackers weaker.
@@ -42,7 +44,7 @@ from celosia.protection.engine.subproblems.slacks import Linear, Ratios, SlackBo
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-from celosia.tolerance import LEVEL_REACHED, NEGLIGIBLE_LEVEL
+from celosia.tolerance import INTEGRAL, LEVEL_REACHED, NEGLIGIBLE_LEVEL
 
 Effort = Literal["all", "enough", "little"]
 
@@ -104,6 +106,8 @@ class CapacitySeparator:
         sides = drop_implied_sides(split_sides(self.problem.requirements), self.problem.up, self.problem.down)
         if self.modes.only_widen:  # what is missing of negligible levels costs next to nothing when ranges are placed
             sides = sides.take(sides.levels >= NEGLIGIBLE_LEVEL * sides.levels.max(initial=0.0))
+        if sides.conditional is not None:  # cells that cannot move are shown, or fail the audit
+            sides = sides.take(sides.certain | (self.support.parts.component[sides.columns] >= 0))
         self.sides = replace(sides, levels=sides.levels / self.modes.unit)
         self._missed = np.ones(len(sides), dtype=bool)
 
@@ -161,11 +165,25 @@ class CapacitySeparator:
     @cached_property
     def _least_slacks(self) -> LeastSlacks | None:
         """What every safe point opens by one variable, unless it hides the column; None where nothing is hidden."""
-        return LeastSlacks.of(self.modes, self.sides) if bool(self._binary.any()) else None
+        return LeastSlacks.of(self.modes, self.sides.take(self.sides.certain)) if bool(self._binary.any()) else None
 
-    def _tighten(self, reach: Linear, level: float) -> Linear:
-        """Return an expression whose binary variables count for no more than what is missing to the level."""
-        return reach if self._least_slacks is None else self._least_slacks.tighten(reach, level, self._binary)
+    def _demand(self, reach: Linear, side: int) -> Cut:
+        """Return the cut that demands the level of a side, where it is conditional only if its cell is opened.
+
+        Binary variables count for no more than what is missing to the level.
+        """
+        level, step = float(self.sides.levels[side]), self.parameters.cut_step
+        if not self.sides.certain[side]:
+            gates = self.modes.gates[[self.sides.columns[side]]].indices.astype(np.int64)
+            return reach.demand_if(level, gates, self._binary, step)
+        tight = reach if self._least_slacks is None else self._least_slacks.tighten(reach, level, self._binary)
+        return tight.demand(level, self._binary, step)
+
+    def _shares(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return which share of its level every subproblem must reach at a point, ``(s,)``: all, unless conditional."""
+        if self.sides.conditional is None:
+            return np.ones(len(self.sides))
+        return np.where(self.sides.conditional, self.modes.open_shares(v)[self.sides.columns], 1.0)
 
     @cached_property
     def _firsts(self) -> NDArray[np.int64]:
@@ -195,7 +213,7 @@ class CapacitySeparator:
             networks of some relations can be solved instead.
         """
         slacks = SlacksAt.of(self._bounds, v, np.broadcast_to(widening, len(self.problem)))
-        state = _SeparationState(slacks, missing, np.zeros(len(self.sides)), {})
+        state = _SeparationState(slacks, missing, self._shares(v), np.zeros(len(self.sides)), {})
         by_flow = self._network[self._firsts]
         self._solve_flows(state, self.support, self._firsts[by_flow])
         waiting = self._firsts[~by_flow]
@@ -212,7 +230,7 @@ class CapacitySeparator:
     @property
     def is_hopeless(self) -> bool:
         """Whether a requirement is about a cell that follows from the relations alone, whatever is published."""
-        return bool((self.support.parts.component[self.sides.columns] < 0).any())
+        return bool((self.support.parts.component[self.sides.columns[self.sides.certain]] < 0).any())
 
     @cached_property
     def has_flows(self) -> bool:
@@ -227,7 +245,7 @@ class CapacitySeparator:
     def least_by_flows(self, v: NDArray[np.float64]) -> float:
         """Return the smallest share of its level that a subproblem in a network reaches."""
         slacks = SlacksAt.of(self._bounds, v, np.zeros(len(self.problem)))
-        state = _SeparationState(slacks, 1.0, np.ones(len(self.sides)), {})
+        state = _SeparationState(slacks, 1.0, self._shares(v), np.ones(len(self.sides)), {})
         self._solve_flows(state, self.support, self._firsts[self._network[self._firsts]])
         return float(state.reached.min(initial=1.0))
 
@@ -335,7 +353,7 @@ class CapacitySeparator:
     ) -> None:
         """Add the violated cuts of a subproblem, of a sliding level from every combination of its two sides."""
         deadline.check()
-        slacks, level = state.slacks, float(self.sides.levels[pair[0]])
+        slacks, level = state.slacks, float(self.sides.levels[pair[0]] * state.shares[pair[0]])
         options = [
             [slacks.own_expression(k), *(slacks.expression(k, one, network=network) for one in found)]
             for k, found in zip(pair, ratios, strict=True)
@@ -345,16 +363,20 @@ class CapacitySeparator:
             if sum(value[place] for value, place in zip(values, places, strict=True)) < level * (1 - state.missing):
                 parts = [option[place] for option, place in zip(options, places, strict=True)]
                 reach = parts[0] if len(parts) == 1 else parts[0].plus(parts[1])
-                cut = self._tighten(reach, level).demand(level, self._binary, self.parameters.cut_step)
+                cut = self._demand(reach, pair[0])
                 state.cuts[cut.key] = cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SeparationState:
-    """What is known about a point so far: the shares of their levels that subproblems reach, and cuts by their keys."""
+    """What is known about a point so far: the shares of their levels that subproblems reach, and cuts by their keys.
+
+    Subproblems must reach `shares` of their levels, ``(s,)``.
+    """
 
     slacks: SlacksAt
     missing: float
+    shares: NDArray[np.float64]
     reached: NDArray[np.float64]
     cuts: dict[bytes, Cut]
 
@@ -368,7 +390,9 @@ class _SeparationState:
         sides = np.array([k for pair in pairs for k in pair], dtype=np.int64)
         number = np.repeat(np.arange(len(pairs)), [len(pair) for pair in pairs])
         far = np.bincount(number, np.minimum(moves, self.slacks.own[sides]), len(pairs))
-        got = far / self.slacks.bounds.sides.levels[[pair[0] for pair in pairs]]
+        firsts = [pair[0] for pair in pairs]
+        wanted = self.slacks.bounds.sides.levels[firsts] * self.shares[firsts]
+        got = np.divide(far, wanted, out=np.ones(len(pairs)), where=self.shares[firsts] > INTEGRAL)
         if not partial:
             self.reached[sides] = np.minimum(got, 1.0)[number]
         return np.flatnonzero(got < 1.0 - self.missing)

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.protection.engine.capacity import Cut, unit_cuts
 from celosia.protection.engine.cuts.initial import initial_cuts
+from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.incumbent import PatternIncumbent, no_good_cuts
-from celosia.protection.engine.patterns.relaxation import Relaxation, hiding_cuts, separate_pattern
+from celosia.protection.engine.patterns.cutting_planes import separate_pattern
 from celosia.protection.run import NewColumnsError
 
 if TYPE_CHECKING:
-    from celosia.protection.engine.capacity import Cut
-    from celosia.protection.engine.problem import Extend, Extension
+    from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
+    from celosia.protection.engine.relaxation import Relaxation
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 
 
 class LazyRequirements:
@@ -41,7 +44,7 @@ class LazyRequirements:
         Separates patterns by the newest requirements alone.
     """
 
-    def __init__(self, extend: Extend | None, incumbent: PatternIncumbent, relaxation: Relaxation) -> None:
+    def __init__(self, extend: Extend | None, incumbent: PatternIncumbent, relaxation: Relaxation[Separator]) -> None:
         self._extend, self._incumbent, self._relaxation = extend, incumbent, relaxation
         self.newest = relaxation.separator
 
@@ -83,7 +86,8 @@ class LazyRequirements:
             found.freeze(unless=extension.necessary)
             self._add(extension)
             x = pattern.astype(np.float64)
-            cuts = hiding_cuts(found.problem.forced & ~pattern) or separate_pattern(self.newest, x, lambda: None)
+            shown = np.flatnonzero(found.problem.forced & ~pattern)
+            cuts = unit_cuts(shown) or separate_pattern(self.newest, x, lambda: None)
             if not cuts and not bool((extension.before < 0).any()):
                 cuts = no_good_cuts(found.problem, pattern, np.zeros(0, dtype=np.int64))
                 found.refuted += cuts
@@ -105,6 +109,25 @@ class LazyRequirements:
         n = len(known)
         if not np.array_equal(problem.cells[:n], known.cells) or not bool(problem.forced[n:].all()):
             raise NewColumnsError
-        forced = problem.forced[:n] & ~known.forced
-        self.newest = self._relaxation.extend(problem, extension.before)
-        self._relaxation.master.add([*hiding_cuts(forced), *initial_cuts(self.newest)])
+        forced = np.flatnonzero(problem.forced[:n] & ~known.forced)
+        self._incumbent.force(problem.forced[:n])
+        self._extend_separator(problem, extension.before)
+        self._relaxation.master.add([*unit_cuts(forced), *initial_cuts(self.newest)])
+
+    def _extend_separator(self, problem: ProtectionProblem, before: NDArray[np.int64]) -> None:
+        """Separate by the requirements of a problem from now on.
+
+        Those that the forced cells meet stay left out; new ones, -1 in `before`, are all kept, since forced cells miss
+        most of them.
+        """
+        known = self._relaxation.separator
+        everything = Separator.of(problem, known.backend, known.parameters)
+        was = before[everything.sides.requirements]
+        kept = np.isin(_keys(everything.sides, was), _keys(known.sides, known.sides.requirements))
+        self.newest = replace(everything, sides=everything.sides.take(was < 0))
+        self._relaxation.separator = replace(everything, sides=everything.sides.take(kept | (was < 0)))
+
+
+def _keys(sides: SideRequirements, requirements: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers that tell the subproblems of some requirements from each other."""
+    return np.asarray(requirements * 4 + sides.upward * 2 + sides.sliding)

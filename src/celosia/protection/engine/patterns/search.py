@@ -1,17 +1,19 @@
 """Branch and cut for the cheapest safe pattern of one problem (Fischetti and Salazar 2000, section 4).
 
-    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.patterns.relaxation`
+    cut        solve the relaxed master, separate its point, add the cuts, again      `engine.patterns.cutting_planes`
     round      reduce the point's support, or construct around it, to a safe pattern  `engine.heuristics.primal`
-    fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.patterns.relaxation`
-    branch     the master with integer variables; separate its solution; again        `engine.patterns.tree_search`
+    fix        fix columns whose reduced cost says that no cheaper pattern has them   `engine.relaxation`
+    branch     the master with integer variables; separate its solution; again        `engine.patterns.branching`
 
-Every pattern has a witness for each requirement. The loop is `celosia.protection.engine.branch_and_cut`.
+Every pattern has a witness for each requirement. The loop is `celosia.protection.engine.branch_and_cut`; relaxation and
+tree search are those of every method (`engine.relaxation`, `engine.tree.search`).
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,25 +22,30 @@ from numpy.typing import NDArray
 from celosia.library import OnFirstUse
 from celosia.protection.engine.branch_and_cut import BranchAndCut
 from celosia.protection.engine.cuts.initial import initial_cuts
+from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters, has_few_coordinates
 from celosia.protection.engine.heuristics.moves.suitability import may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
 from celosia.protection.engine.parameters import PARAMETERS, EngineParameters
+from celosia.protection.engine.patterns.branching import (
+    IntegerPatterns,
+    PatternBranching,
+    QuickBranching,
+    TimedBranching,
+)
+from celosia.protection.engine.patterns.cutting_planes import PatternCuttingPlanes, open_relaxation
 from celosia.protection.engine.patterns.oracle import LazyRequirements
 from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
-from celosia.protection.engine.patterns.relaxation import Relaxation
-from celosia.protection.engine.patterns.tree_search import TreeSearch
 from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
+from celosia.protection.engine.tree.search import TreeSearch
 from celosia.solve.backend import Backend
 from celosia.solve.clock import Clock
-from celosia.solve.deadline import DeadlineError, before, check
 
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
     from celosia.protection.engine.capacity import Cut
-    from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.heuristics.moves import start as moves
     from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
@@ -47,7 +54,7 @@ else:
     moves = OnFirstUse("celosia.protection.engine.heuristics.moves.start")
 
 
-class PatternSearch(BranchAndCut[np.bool_]):
+class PatternSearch(BranchAndCut[np.bool_, Separator]):
     """A search for the cheapest safe pattern, which can be left at any moment.
 
     Parameters
@@ -81,10 +88,10 @@ class PatternSearch(BranchAndCut[np.bool_]):
 
     Attributes
     ----------
-    incumbent
-        What has been found.
-    relaxation
-        The master with its cuts.
+    incumbent, relaxation
+        What has been found, and the master with its cuts.
+    cutting
+        Cuts its points off.
     requirements
         Accepts patterns, or adds requirements.
     witnesses
@@ -110,17 +117,19 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self._parameters, self._quick, self._seed = parameters, quick, seed
         found = PatternIncumbent(problem, rows, listen)
         stop = Stop(found, clock, audit_if_due, parameters.grace)
-        super().__init__(found, stop)
+        relaxation = open_relaxation(found, stop, backend, parameters)
+        super().__init__(found, stop, relaxation)
         self.incumbent: PatternIncumbent = found
-        self.relaxation = relaxation = Relaxation(found, stop, backend, parameters)
+        self.cutting = cutting = PatternCuttingPlanes(found, stop, relaxation, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
-            relaxation.separate_in_kernel(coordinates, nearby=self._is_sparsely_required(coordinates))
+            cutting.separate_in_kernel(coordinates, nearby=self._is_sparsely_required(coordinates))
         self._heuristics = heuristics = PrimalHeuristics(
             *(found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint),
             jointly=self._is_sparsely_required(coordinates),
         )
-        self._tree_search = TreeSearch(found, stop, relaxation, lazy, heuristics, tree, parameters, quick)
+        self._tree = TreeSearch(found, stop, relaxation, tree)
+        self._integer = IntegerPatterns(cutting, lazy, heuristics, tree)
         self.witnesses: ProposedWitnesses | None = None
         self._moved: MoveSearch | None = None
         self._begun = False
@@ -140,11 +149,6 @@ class PatternSearch(BranchAndCut[np.bool_]):
     def problem(self) -> ProtectionProblem:
         """The problem, with what the oracle's requirements force."""
         return self.incumbent.problem
-
-    @property
-    def cuts(self) -> list[Cut]:
-        """All cuts so far."""
-        return self.relaxation.pool.cuts
 
     @property
     def is_slow(self) -> bool:
@@ -170,10 +174,9 @@ class PatternSearch(BranchAndCut[np.bool_]):
         if self._begun or not may_begin_with_moves(self.relaxation.separator, self._parameters):
             return
         self._begun = True
-        with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+        with self._in_time():
             self._moved = moves.begin_with_moves(self.separator, self._stop, self._accept_moved, self._parameters)
             self.witnesses = None if self._moved is None else self._moved.propose()
-        check()
 
     def _accept_moved(self, pattern: NDArray[np.bool_]) -> None:
         self._heuristics.accept_extended(pattern, self.problem.cost)
@@ -181,11 +184,6 @@ class PatternSearch(BranchAndCut[np.bool_]):
     def propose_witnesses(self) -> ProposedWitnesses | None:
         """Return witnesses in whole numbers of the best pattern, by columns, for the audit; None for none."""
         return self._heuristics.propose_witnesses() or self.witnesses
-
-    @property
-    def separator(self) -> Separator:
-        """What separates points by the requirements so far."""
-        return self.relaxation.separator
 
     def _begin(self) -> None:
         self._stop.check()
@@ -201,14 +199,14 @@ class PatternSearch(BranchAndCut[np.bool_]):
 
     def _branch_while_quick(self) -> None:
         """Branch before anything else where the problem is large, and its integer masters seem to be easy."""
-        others = self.separator.is_network or self.relaxation.separates_in_kernel  # are searched in other ways
+        others = self.separator.is_network or self.cutting.separates_in_kernel  # are searched in other ways
         if others or not self._has_many_subproblems:
             return
-        self.relaxation.run_cutting_planes(deep=False)
+        self.cutting.run(deep=False)
         q = self._quick
         most = q.most_fractional if self.requirements.complete else q.most_fractional_with_oracle
-        if self.relaxation.fractional_share <= most:
-            self._tree_search.run_while_quick()
+        if self.cutting.fractional_share <= most:
+            self._tree.run(QuickBranching(self._integer, q))
 
     def _improve_moved(self) -> None:
         """Improve the pattern of moves by joint moves, unless a better one is known, or an oracle is to be asked."""
@@ -223,13 +221,13 @@ class PatternSearch(BranchAndCut[np.bool_]):
         self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:
-        self.relaxation.run_cutting_planes(deep=False)
+        self.cutting.run(deep=False)
         return True
 
     @property
     def _constructs_in_kernel(self) -> bool:
         """Whether kernel coordinates are few, and patterns constructed requirement by requirement all the same."""
-        return self.relaxation.separates_in_kernel and not self._heuristics.moves_jointly
+        return self.cutting.separates_in_kernel and not self._heuristics.moves_jointly
 
     def _round(self) -> None:
         first = self.incumbent.pattern is None and not self.separator.is_network
@@ -244,14 +242,14 @@ class PatternSearch(BranchAndCut[np.bool_]):
             return
         is_network = self.separator.is_network
         if not self.incumbent.one_step_left or not is_network:
-            self.relaxation.run_cutting_planes(deep=not is_network, zero_half=True)
+            self.cutting.run(deep=not is_network, zero_half=True)
             self._round_point()
 
     def _branch(self) -> None:
-        if self.relaxation.separates_in_kernel:
+        if self.cutting.separates_in_kernel:
             self._take_turns()
         else:
-            self._tree_search.run()
+            self._tree.run(PatternBranching(self._integer))
 
     def _offer_in_haste(self) -> None:
         if self.incumbent.pattern is None and self.requirements.complete:
@@ -264,9 +262,10 @@ class PatternSearch(BranchAndCut[np.bool_]):
         def measure_gap() -> float:
             return found.cost - found.bound
 
-        branching = Effort(self._tree_search.run_for, measure_gap)
+        timed = TimedBranching(self._integer)
+        branching = Effort(lambda seconds: self._tree.run(timed.begin_turn(seconds)), measure_gap)
         cutting = Effort(
-            lambda seconds: relaxation.run_cutting_planes(deep=True, zero_half=True, seconds=seconds),
+            lambda seconds: self.cutting.run(deep=True, zero_half=True, seconds=seconds),
             lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
         )
         moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)
@@ -290,11 +289,10 @@ class PatternSearch(BranchAndCut[np.bool_]):
             return
         self.requirements.treat_as_new(new)
         cost = self.problem.cost
-        with contextlib.suppress(TimeUpError, DeadlineError), before(self._stop.deadline):
+        with self._in_time():
             safe = self._heuristics.extend_pattern(pattern, cost)
             if safe is not None:
                 self._heuristics.accept_extended(safe, cost)
-        check()
 
     def forbid(self, missed: NDArray[np.int64], *, proved: bool) -> None:
         """Go back to an earlier pattern, or none: the audit says that the best one misses these columns' levels.
@@ -307,13 +305,12 @@ class PatternSearch(BranchAndCut[np.bool_]):
 
     def hide_everything(self) -> None:
         """Offer the pattern that hides all cells, reduced, without regard to time."""
-        with contextlib.suppress(TimeUpError):  # the oracle may have no time
+        with suppress(TimeUpError):  # the oracle may have no time
             self._heuristics.offer_everything(self.problem.cost)
 
     def outcome(self) -> Outcome[np.bool_]:
         """Return what was found, to be sent to another process."""
-        found = self.incumbent
-        return Outcome(found.best, found.bound, found.impossible, found.exhausted, self.cuts, self.propose_witnesses())
+        return replace(super().outcome(), witnesses=self.propose_witnesses())
 
     def adopt(self, found: Outcome[np.bool_]) -> None:
         """Take over what another process found."""

@@ -32,6 +32,8 @@ class SideRequirements:
         How far.
     sliding
         The level is one of both sides together. Such sides stand in pairs, up and then down.
+    conditional
+        The side counts only if its cell is not shown; None for none.
     """
 
     requirements: NDArray[np.int64]
@@ -40,9 +42,15 @@ class SideRequirements:
     upward: NDArray[np.bool_]
     levels: NDArray[np.float64]
     sliding: NDArray[np.bool_]
+    conditional: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.requirements)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which sides count in any case, ``(s,)``."""
+        return np.ones(len(self), dtype=bool) if self.conditional is None else ~self.conditional
 
     def take(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> SideRequirements:
         """Return some of the sides."""
@@ -53,6 +61,7 @@ class SideRequirements:
             self.upward[places],
             self.levels[places],
             self.sliding[places],
+            None if self.conditional is None else self.conditional[places],
         )
 
 
@@ -71,6 +80,7 @@ def split_sides(requirements: ColumnRequirements) -> SideRequirements:
         kind % 2 == 0,
         levels[kind, requirement].astype(np.float64),
         kind >= 2,  # noqa: PLR2004  (after up and down)
+        None if requirements.conditional is None else requirements.conditional[requirement],
     )
 
 
@@ -108,7 +118,7 @@ def list_alternatives(sides: SideRequirements) -> list[NDArray[np.int64]]:
     """Return the sides that differ in attacker and level alone, as places, increasing; those with others only."""
     if not len(sides):
         return []
-    keys = (sides.sliding, sides.upward, sides.columns)
+    keys = (sides.certain, sides.sliding, sides.upward, sides.columns)
     order = np.lexsort(keys)
     other = np.logical_or.reduce([np.diff(key[order].astype(np.int64)) != 0 for key in keys])
     return [places for places in np.split(order, np.flatnonzero(other) + 1) if len(places) > 1]

@@ -60,16 +60,42 @@ class Linear:
         Where no term is negative, a variable that is 0 or 1 need not count for more than all that is missing (Salazar
         2002, section 7).
         """
-        total = self.values
-        right = level - self.constant - SUM_ROUNDING * (level + abs(self.constant))
+        right, total = self._reduce(level, binary)
+        return _round_cut(self.columns, total, right, level * step, step)
+
+    def demand_if(self, level: float, gates: NDArray[np.int64], binary: NDArray[np.bool_], step: float) -> Cut:
+        """Return the cut that demands the same where one of some variables is 1, and nothing where all are 0.
+
+        Guarantee: where the expression is never negative, and no two of the variables are 1, points of whole numbers
+        that satisfy the demand satisfy the cut (Salazar 2002, section 7: a level :math:`l x`).
+        """
+        right, total = self._reduce(level, binary)
         if right > 0 and bool((total >= 0).all()):
-            total = np.where(binary[self.columns], np.minimum(total, right), total)
-        scale = max(float(np.abs(total).max(initial=0.0)), level * step)
-        exact = total / (scale * step)
-        rounded_up = np.ceil(exact * (1 + np.sign(exact) * DOUBLE_ROUNDING))
-        raised = np.where(exact == np.rint(exact), exact, rounded_up) * step
-        kept = raised != 0
-        return Cut(self.columns[kept], raised[kept], right / scale)
+            asked, rest = right, 0.0
+        else:  # without a constant the side is zero, and no tiny number, by which solvers would scale the row
+            asked, rest = (
+                level,
+                -self.constant - (SUM_ROUNDING * (level + abs(self.constant)) if self.constant else 0.0),
+            )
+        columns, values = _add_sparse(self.columns, total, np.sort(gates), np.full(len(gates), -asked))
+        return _round_cut(columns, values, rest, level * step, step)
+
+    def _reduce(self, level: float, binary: NDArray[np.bool_]) -> tuple[float, NDArray[np.float64]]:
+        """Return what is missing to a level, and coefficients of which binary ones are no larger."""
+        right = level - self.constant - SUM_ROUNDING * (level + abs(self.constant))
+        if right > 0 and bool((self.values >= 0).all()):
+            return right, np.where(binary[self.columns], np.minimum(self.values, right), self.values)
+        return right, self.values
+
+
+def _round_cut(columns: NDArray[np.int64], values: NDArray[np.float64], right: float, least: float, step: float) -> Cut:
+    """Return a cut whose coefficients are rounded up to steps; they are in parts of the largest, or of the least."""
+    scale = max(float(np.abs(values).max(initial=0.0)), least)
+    exact = values / (scale * step)
+    rounded_up = np.ceil(exact * (1 + np.sign(exact) * DOUBLE_ROUNDING))
+    raised = np.where(exact == np.rint(exact), exact, rounded_up) * step
+    kept = raised != 0
+    return Cut(columns[kept], raised[kept], right / scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.attack.findings import Verdicts, judge_requirements
+from celosia.attack.audit import audit
+from celosia.attack.findings import MET, Conclusions, Verdicts, judge_requirements
 from celosia.attack.result import Audit
 from celosia.errors import pluralise
 from celosia.pattern.entries import SHOWN
+from celosia.pattern.modes.suppressed import Suppressed
+from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
-from celosia.risk.concealment import conceal_levels
-from celosia.risk.risk import Levels, Risk
+from celosia.protection.run import Run
+from celosia.risk.concealment import ConcealedRisk, conceal_levels
+from celosia.risk.requirement import Requirements
+from celosia.risk.risk import SHOW, Levels, Risk
 
 _SECRET_BITS = 64
 _AFRESH = (
     "Levels are concealed by a secret that was drawn afresh: give it (`secret`) whenever this table is published "
     "again. Two draws leave readers two thirds of a range on average, and next to nothing of some."
+)
+_KEPT = "Levels of {} are not concealed: they are no part of the value, or attackers know too much of it."
+_TIED = (
+    "Who guesses the classes of all cells comes closer than promised to {}: cells that must be shown, or are known, "
+    "tie them together."
 )
 
 
@@ -32,7 +43,7 @@ def draw_secret(method: Method) -> tuple[Method, tuple[str, ...]]:
     return replace(asked, secret=secrets.randbits(_SECRET_BITS)), (_AFRESH,)
 
 
-def conceal(risk: Risk, method: Method) -> tuple[Risk, tuple[str, ...]]:
+def conceal(risk: Risk, method: Method, run: Run) -> tuple[Risk, tuple[str, ...]]:
     """Return the risk with the levels that a search asks for, and what to say of it.
 
     Parameters
@@ -41,19 +52,64 @@ def conceal(risk: Risk, method: Method) -> tuple[Risk, tuple[str, ...]]:
         With the wishes of the method.
     method
         With its secret.
+    run
+        Which values are known to be whole.
     """
     if not method.conceals_levels:
         return risk, ()
     asked: Any = method
-    aimed, kept = conceal_levels(risk, asked.secret)
-    if not kept:
-        return aimed, ()
-    few = pluralise(kept, "sensitive cell")
-    said = f"Levels of {few} are not concealed: they are no part of the value, or attackers know too much of it."
-    return aimed, (said,)
+    found, lost = conceal_levels(risk, asked.secret), 0
+    if not found.fits:
+        found = conceal_levels(risk, asked.secret, found.concealed & ~_find_unreachable(found, risk, run))
+        found, lost = _ask_for_less(found, risk, run)
+    said = []
+    kept = int((risk.sensitive & ~found.concealed).sum())
+    if kept:
+        few = pluralise(kept, "sensitive cell")
+        said.append(_KEPT.format(few))
+    if lost:
+        few = pluralise(lost, "sensitive cell")
+        said.append(_TIED.format(few))
+    return found.risk, tuple(said)
 
 
-def restore_levels(found: Protection, risk: Risk) -> Protection:
+def _find_unreachable(found: ConcealedRisk, risk: Risk, run: Run) -> NDArray[np.bool_]:
+    """Return which cells attackers come too close to even if everything is hidden, ``(n_cells,)``."""
+    unreachable = np.zeros(len(risk), dtype=bool)
+    wanted, met = _hide_everything(found.risk, run)
+    own = ~met & (wanted.attackers < len(risk.attackers))
+    unreachable[wanted.cells[own]] = True
+    return unreachable
+
+
+def _ask_for_less(found: ConcealedRisk, risk: Risk, run: Run) -> tuple[ConcealedRisk, int]:
+    """Return what is asked of readers who know classes, without what cannot be, and of how many cells."""
+    wanted, met = _hide_everything(found.risk, run)
+    attackers = list(found.risk.attackers)
+    lost = ~met & (wanted.attackers >= len(risk.attackers))
+    for place in np.unique(wanted.attackers[lost]).tolist():
+        levels = attackers[place].levels
+        assert levels is not None  # noqa: S101  (readers have levels of their own)
+        here = wanted.cells[lost & (wanted.attackers == place)]
+        counts = levels.lower.counts.copy(), levels.upper.counts.copy()
+        for side in counts:
+            side[here] = 0
+        less = replace(
+            levels, lower=replace(levels.lower, counts=counts[0]), upper=replace(levels.upper, counts=counts[1])
+        )
+        attackers[place] = replace(attackers[place], levels=less)
+    return replace(found, risk=replace(found.risk, attackers=tuple(attackers))), len(np.unique(wanted.cells[lost]))
+
+
+def _hide_everything(risk: Risk, run: Run) -> tuple[Requirements, NDArray[np.bool_]]:
+    """Return the requirements, and which of them are met if every cell is hidden that may be."""
+    pattern = Pattern.of(risk.table, Suppressed(np.flatnonzero(risk.status != SHOW)))
+    checked = audit(pattern, replace(risk, respondents=()), integer=run.integer)
+    assert isinstance(checked.verdicts, Verdicts)  # noqa: S101  (only respondents are judged one by one)
+    return checked.verdicts.requirements, np.asarray(checked.verdicts.results == MET)
+
+
+def restore_levels(found: Protection, risk: Risk, aimed: Risk) -> Protection:
     """Return a result that was found with concealed levels as one of the risk itself.
 
     Guarantee: nothing is called met but what the conclusions of the audit meet.
@@ -64,17 +120,50 @@ def restore_levels(found: Protection, risk: Risk) -> Protection:
         The result.
     risk
         With the wishes of the method, and its own levels.
+    aimed
+        What the search was asked for: readers who know classes come after the attackers of the risk.
     """
     audited = found.found
+    readers = _Readers(len(risk.attackers), len(aimed.attackers))
+    plain = replace(found, risk=readers.leave(found.risk, risk.levels))
     if not isinstance(audited, Audit) or not isinstance(audited.verdicts, Verdicts):
-        return found
+        return plain
     hidden = np.asarray(found.pattern.status != SHOWN)
-    own = _take_levels(audited.risk, found.method.require_widths(risk, hidden).levels)
+    own = readers.leave(audited.risk, found.method.require_widths(risk, hidden).levels)
+    findings = readers.leave_findings(audited.verdicts.findings)
     wanted, by_distance = own.requirements, audited.release.criterion == "distance"
-    results = judge_requirements(wanted, audited.verdicts.findings, by_distance=by_distance)
-    judged = replace(audited, risk=own, verdicts=Verdicts(wanted, audited.verdicts.findings, results))
-    return replace(found, risk=_take_levels(found.risk, risk.levels), found=judged)
+    results = judge_requirements(wanted, findings, by_distance=by_distance)
+    judged = replace(
+        audited,
+        risk=own,
+        verdicts=Verdicts(wanted, findings, results),
+        intervals=readers.leave_findings(audited.intervals),
+        systems=(*audited.systems[: readers.first], *audited.systems[readers.end :]),
+    )
+    return replace(plain, found=judged)
 
 
-def _take_levels(risk: Risk, levels: Levels) -> Risk:
-    return replace(risk, levels=levels)
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    """The places of readers who know classes among the attackers: those of respondents may follow."""
+
+    first: int
+    end: int
+
+    def leave(self, risk: Risk, levels: Levels) -> Risk:
+        """Return a risk without readers, with levels of its own."""
+        attackers, further = risk.attackers, risk.further
+        if further is not None:
+            further = replace(further, attackers=self._renumber(further.attackers))
+        rest = (*attackers[: self.first], *attackers[self.end :])
+        return replace(risk, levels=levels, attackers=rest, further=further)
+
+    def leave_findings(self, findings: Conclusions) -> Conclusions:
+        """Return the conclusions of all others."""
+        others = (findings.attackers < self.first) | (findings.attackers >= self.end)
+        kept = findings.take(np.flatnonzero(others))
+        return replace(kept, attackers=self._renumber(kept.attackers))
+
+    def _renumber(self, attackers: NDArray[np.int32]) -> NDArray[np.int32]:
+        moved = np.where(attackers >= self.end, attackers - (self.end - self.first), attackers)
+        return moved.astype(np.int32)

@@ -7,6 +7,7 @@ attackers can conclude.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +20,7 @@ from celosia.attack.audit import audit
 from celosia.attack.findings import MET, Conclusions
 from celosia.attack.result import Audit
 from celosia.errors import SolverError, SpecError, list_items, pluralise
+from celosia.pattern.entries import SHOWN
 from celosia.pattern.modes.interval import Interval
 from celosia.pattern.modes.mode import Mode
 from celosia.pattern.modes.suppressed import Suppressed
@@ -133,6 +135,8 @@ class RangePlacement:
         self.numbers = slacks.numbers
         self.no_ranges = self.hidden | slacks.no_ranges(self.problem.cells)
         self.most = np.where(self.no_ranges, 0.0, self.most)
+        if self.method.at_most is not None or self.method.conditional:  # no further ranges
+            self.most = np.where(slacks.down + slacks.up > 0, self.most, 0.0)
         grid = self._grid(slacks)
         bounds = grid.bound(self.problem.down), grid.bound(self.problem.up)
         near = END_ON_GRID_SHARE if self.numbers else SEARCHED_END_ON_GRID_SHARE  # no audit widens what does not add up
@@ -208,6 +212,8 @@ class RangePlacement:
 
     def _audit(self, grid: EndGrid, down: NDArray[np.int64], up: NDArray[np.int64], *, intervals: bool) -> Audit:
         pattern, risk = self._pattern(grid, down, up), self.risk.without_corners
+        if self.method.conditional:
+            risk = self.method.require_widths(risk, np.asarray(pattern.status != SHOWN))
         return audit(pattern, risk, intervals=intervals, integer=self.run.integer)
 
     def _widen_until_safe(
@@ -234,12 +240,31 @@ class RangePlacement:
         Elsewhere by a program, from round to round by larger steps.
         """
         stretched = StretchedWitnesses(self.problem, grid.fine, self.no_ranges & ~self.hidden, self.most)
-        for requirement, verdict in enumerate(checked.verdicts):
+        for requirement, verdict in zip(self._find_requirements(checked), checked.verdicts, strict=True):
             if verdict.result == MET:
                 continue
             wider = stretched.widen(verdict, checked.systems[verdict.requirement.attacker], (down, up))
             down, up = self._widen_for(requirement, grid, (down, up), round_) if wider is None else wider
         return down, up
+
+    def _find_requirements(self, checked: Audit) -> Iterator[int]:
+        """Yield the requirement of the problem to which each verdict belongs.
+
+        They have the same order, unless some of the problem count only for cells that are not shown.
+        """
+        asked = self.problem.requirements
+        if asked.conditional is None:
+            yield from range(len(checked.verdicts))
+            return
+        places: dict[tuple[int, int], deque[int]] = {}
+        cells = self.problem.cells[asked.columns].tolist()
+        for place, key in enumerate(zip(cells, asked.attackers.tolist(), strict=True)):
+            places.setdefault(key, deque()).append(place)
+        for verdict in checked.verdicts:
+            key = verdict.requirement.cell, verdict.requirement.attacker
+            if not places.get(key):
+                raise SolverError.one("intervals", "are asked for what the search did not know.", "Report this.")
+            yield places[key].popleft()
 
     def _widen_for(self, requirement: int, grid: EndGrid, ends: EndCounts, round_: int) -> EndCounts:
         """Return ranges widened by a program for a requirement, from round to round by larger steps."""

@@ -1,4 +1,4 @@
-"""The relaxed master of modes: what costs too much is fixed, and open again where the incumbent is refuted."""
+"""The relaxed master: what costs too much is fixed, and open again where the incumbent is refuted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from celosia import Attacker, Risk
 from celosia.protection.engine.modes.modes import Modes
 from celosia.protection.engine.modes.offers import offer_hiding
 from celosia.protection.engine.modes.search import ModeSearch
+from celosia.protection.engine.patterns.search import PatternSearch
 from celosia.protection.engine.problem import problem_of
+from celosia.protection.engine.relaxation import RoundRules
 from celosia.protection.run import Run
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
@@ -48,6 +50,28 @@ def test_whole_numbers_that_cost_more_than_the_gap_are_fixed_until_the_incumbent
     assert not master.is_restricted
     assert search.forbid(hide(CHEAP))
     assert (search.best, master.upper.min()) == (None, 1.0)
+
+
+def test_cells_of_patterns_that_cost_more_than_the_gap_are_shown_until_the_pattern_is_refuted(make: MakeRisk) -> None:
+    cost = np.where(np.isin(np.arange(len(CELLS)), DEAR), 100.0, 1.0).tolist()
+    problem = problem_of(make(SQUARE, CELLS, {8: (3, 3, 0)}, cost=cost), integer=False)
+    search = PatternSearch(problem, backends()[0], backends()[0], Clock(None))
+    search.run(0.0)
+    master, best = search.relaxation.master, search.best
+    assert best is not None
+    assert np.flatnonzero(best).tolist() == CHEAP
+    assert (master.upper[DEAR].max(), master.is_restricted) == (0.0, False)
+    search.forbid(np.array([8]), proved=False)
+    assert (search.best, master.upper.min(), search.relaxation.last) == (None, 1.0, None)
+
+
+def test_a_bound_tails_off_when_it_has_hardly_risen_in_some_rounds() -> None:
+    rules = RoundRules(purge_every=1, patience=1, least_rise=0.01, rounds_without_rise=3)
+    assert not rules.is_tailing_off([100.0, 100.5, 101.0])  # too few rounds
+    assert rules.is_tailing_off([90.0, 100.0, 100.5, 101.0])
+    assert not rules.is_tailing_off([90.0, 99.0, 100.5, 101.0])
+    assert replace(rules, base=100.0).is_tailing_off([90.0, 99.0, 100.5, 101.0])
+    assert not replace(rules, rounds_without_rise=None).is_tailing_off([100.0] * 9)
 
 
 def test_a_search_that_had_no_time_goes_on_where_there_is_some(make: MakeRisk) -> None:

@@ -1,0 +1,1 @@
+"""The tree: integer masters, solved one after another, or cut inside the tree of one."""
