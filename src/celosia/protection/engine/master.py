@@ -239,7 +239,7 @@ class Master:
         return Point(x, bound, reduced)
 
     def approach(self, steps: int) -> Point:
-        """Return a point that is nearly the cheapest, by so many steps from the last one (`engine.first_order.hybrid_gradient`).
+        """Return a point that is nearly the cheapest, by so many steps from the last one (`engine.first_order`).
 
         Guarantee: the bound is that of the best multipliers on the way, by weak duality, and holds as that of `solve`.
         There must be cuts only, and finite bounds.
