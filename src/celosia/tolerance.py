@@ -84,6 +84,9 @@ CUT_SATISFIED = 1e-6
 CUT_VIOLATED = 1e-4
 """A cut that a fractional point violates by less is not worth adding: the master is solved to about 1e-7."""
 
+CUT_VIOLATED_NEARBY = 1e-3
+"""The same where the master is solved by a first-order method, whose points miss rows by about as much."""
+
 LEVEL_REACHED = 1e-7
 """A protection level that is missed by less than this share is reached, as far as doubles can tell; the audit decides.
 """

@@ -46,12 +46,13 @@ Engine = Callable[[Risk, Any, Run], Protection]
 
 MOVE_KERNELS, JOINT_KERNELS = "celosia.protection.engine.heuristics.moves", "celosia.protection.engine.heuristics.joint"
 TABLEAU_KERNELS = "celosia.protection.engine.cuts.tableau"
+NEARBY_KERNELS = "celosia.protection.engine.first_order.hybrid_gradient", "celosia.protection.engine.cuts.relation_sums"
 SPLITTING_KERNELS = "celosia.protection.intervals.admm"
-"""Packages whose compiled functions only large product tables need, only other large tables, and only ranges of tables
-that may have three dimensions: a good part of what a first run compiles."""
+"""Packages whose compiled functions only large product tables need, only other large tables, the largest of those, and
+only ranges of tables that may have three dimensions: a good part of what a first run compiles."""
 
-_FIRST_MOVES, _JOINT_MOVES = f"{MOVE_KERNELS}.start", f"{JOINT_KERNELS}.heuristic"
-"""Heuristics that few tables need."""
+_FIRST_MOVES, _JOINT_MOVES = f"{MOVE_KERNELS}.start", (f"{JOINT_KERNELS}.heuristic", *NEARBY_KERNELS)
+"""Heuristics and masters that few tables need."""
 
 _DISTANT = "adjusted values protect by their distance from the truth, and leave nobody an interval"
 
@@ -180,6 +181,7 @@ def _list_unused_kernels(risk: Risk, method: Method, whole: NDArray[np.bool_], p
         MOVE_KERNELS: _may_use_moves(table),
         JOINT_KERNELS: jointly,
         TABLEAU_KERNELS: jointly,
+        **dict.fromkeys(NEARBY_KERNELS, jointly and len(table) >= PARAMETERS.columns_nearby),
         SPLITTING_KERNELS: method.wants_splitting or may_have_more_dimensions(table, INTERVALS.splitting_dimensions),
     }
     attacks = list_unused_kernels(table, whole, respondents=bool(risk.respondents), progress=progress)
@@ -199,7 +201,8 @@ def _load_heuristics(table: Table) -> None:
     if _may_use_moves(table):
         import_module(_FIRST_MOVES)
     if _may_move_jointly(table):
-        import_module(_JOINT_MOVES)
+        for name in _JOINT_MOVES:
+            import_module(name)
 
 
 def engine_of(package: str) -> Engine:
@@ -213,8 +216,8 @@ def engine_of(package: str) -> Engine:
 
 def load_engines() -> None:
     """Load the engines of all methods and all heuristics, for instance to compile what they need."""
-    import_module(_FIRST_MOVES)
-    import_module(_JOINT_MOVES)
+    for name in (_FIRST_MOVES, *_JOINT_MOVES):
+        import_module(name)
     for kind in METHODS.values():
         _against_respondents(engine_of(kind.__module__.rpartition(".")[0]))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.library import OnFirstUse
 from celosia.protection.engine.capacity import Cut
 from celosia.solve.backend import Backend
 from celosia.solve.problem import SMALLEST_ENTRY, LinearProgram
@@ -16,12 +18,18 @@ from celosia.solve.solution import Status
 from celosia.tolerance import (
     CUT_SATISFIED,
     CUT_VIOLATED,
+    CUT_VIOLATED_NEARBY,
     LARGEST_COST,
     LARGEST_USUAL_SIDE,
     MOST_SCALING_BITS,
     SMALLEST_USUAL_SIDE,
     SUM_ROUNDING,
 )
+
+if TYPE_CHECKING:
+    from celosia.protection.engine.first_order import hybrid_gradient
+else:
+    hybrid_gradient = OnFirstUse("celosia.protection.engine.first_order.hybrid_gradient")
 
 Places = list[int] | NDArray[np.int64] | slice
 
@@ -140,6 +148,7 @@ class Master:
         self._scale = float(np.median(priced)) if len(priced) else 1.0
         self._inside = np.zeros(0, dtype=np.int64)
         self._idle = np.zeros(0, dtype=np.int64)
+        self._multipliers, self._near, self._weight = np.zeros(0), self.lower.copy(), 0.0
         relaxed = replace(base, cost=lower_costs(self.cost / self._scale), integer=None)
         self._model = backend.open(replace(relaxed, lower=self.lower.copy(), upper=self.upper.copy()))
 
@@ -228,6 +237,30 @@ class Master:
         x = np.clip(solution.x, self.lower, self.upper)
         self._count_slack_rounds((rows @ x - right) * scales_of(right))
         return Point(x, bound, reduced)
+
+    def approach(self, steps: int) -> Point:
+        """Return a point that is nearly the cheapest, by so many steps from the last one (`engine.first_order`).
+
+        Guarantee: the bound is that of the best multipliers on the way, by weak duality, and holds as that of `solve`.
+        There must be cuts only, and finite bounds.
+        """
+        places, n = self._inside, len(self.cost)
+        rows, right = self.pool.matrix(places, n), self.pool.right(places)
+        scale = scales_of(right)
+        program = hybrid_gradient.Program.of(
+            scale_rows(rows, scale), right * scale, lower_costs(self.cost / self._scale), self.lower, self.upper
+        )
+        known = np.zeros(len(self.pool))
+        known[: len(self._multipliers)] = self._multipliers
+        now = hybrid_gradient.start_iterate(program, self._near, known[places], self._weight)
+        hybrid_gradient.take_steps(program, now, steps)
+        self._near, self._weight = now.x, float(now.weight[0])
+        self._multipliers = np.zeros(len(self.pool))
+        self._multipliers[places] = now.y
+        bound, reduced = self._bound(rows, right, now.best * self._scale * scale)
+        slack = (rows @ now.x - right) * scale
+        self._idle = np.where((slack > CUT_VIOLATED_NEARBY) & (now.y <= 0.0), self._idle + 1, 0)
+        return Point(now.x.copy(), bound, reduced)
 
     def _bound(
         self, rows: sp.csr_array, right: NDArray[np.float64], duals: NDArray[np.float64]

@@ -42,7 +42,13 @@ class CutParameters:
         Share by which every column counts as hidden when tableaux are chosen, 0 to 1: combinations of few columns are
         preferred, whose cuts are deeper. It is halved, down to `least_share`, where a round finds so few cuts.
     many_lines
-        Cuts from single relations with which a round of separation in kernel coordinates needs no others.
+        Cuts from single relations, or from few, with which a round of separation in kernel coordinates needs no others.
+    sums_a_round, sum_violation
+        Cuts from sums of few relations that a round adds, at most, and the violation, 0 to 1, below which they are not
+        worth adding.
+    steps_of_sums, longest_sum, share_in_sums
+        Relations that such a sum takes beside the first, and columns that it has, at most; and the share by which every
+        column counts as hidden while it is looked for, 0 to 1.
     kernel_work, least_programs
         Columns times degrees of freedom of all programs of either kind in one round, about a second; but so many
         programs at least.
@@ -84,6 +90,11 @@ class CutParameters:
     even_share: float = 0.03
     few_cuts: int = 20
     many_lines: int = 50
+    sums_a_round: int = 600
+    sum_violation: float = 0.01
+    steps_of_sums: int = 10
+    longest_sum: int = 24
+    share_in_sums: float = 0.01
     kernel_work: int = 12_000_000
     least_programs: int = 5
     tableau_work: int = 40_000_000
@@ -102,6 +113,7 @@ class CutParameters:
     zero_half_coefficient: float = 8.0
 
     def __post_init__(self) -> None:
+        _check_shares(self, "share_in_sums", "sum_violation")
         _check_shares(self, "least_share", "zero_half_violation", "inward", "mean_weight", "even_share", "least_fall")
         _check_least(self, enough_cuts=1, patience=1, patience_in_kernel=1, most_moves=1, most_scaled=1)
 
@@ -284,10 +296,16 @@ class EngineParameters:
     rounds_with_zero_half
         The same number at the root where zero-half cuts are added beside separation in kernel coordinates: the bound
         rests for some rounds there, and rises again. jjtabeltest3 of CSPLIB ended 5 % lower after 6.
+    columns_nearby, steps_nearby, most_steps_nearby, gap_nearby
+        Columns from which masters beside joint moves are solved nearly, by a first-order method, as long as that raises
+        the bound, since the simplex method takes seconds there; its steps each, and up to which number they are doubled
+        as long as few cuts are found; and the relative gap, 0 to 1, from which on masters are solved to the end: bounds
+        are a thousandth too low.
     cutting_share, cutting_share_without_pattern
         Share of the time that is left for one run of cutting planes, once a safe pattern is known and before; 0 to 1.
-    cutting_share_beside_moves
-        The same where joint moves find patterns, which need no point that is nearly safe; 0 to 1.
+    cutting_share_beside_moves, cutting_share_nearby
+        The same where joint moves find patterns, which need no point that is nearly safe, and where masters are solved
+        nearly, so that the bound rises sooner; 0 to 1.
     most_required
         Sensitive columns for each degree of freedom up to which patterns come from joint moves, 0 to 1; with more, one
         move breaks the bounds of some of them, and patterns are constructed requirement by requirement.
@@ -333,9 +351,14 @@ class EngineParameters:
     least_rise: float = 1e-4
     rounds_without_rise: int = 6
     rounds_with_zero_half: int = 15
+    columns_nearby: int = 1000
+    steps_nearby: int = 400
+    most_steps_nearby: int = 1600
+    gap_nearby: float = 0.1
     cutting_share: float = 0.1
     cutting_share_without_pattern: float = 0.25
     cutting_share_beside_moves: float = 0.25
+    cutting_share_nearby: float = 0.18
     most_required: float = 0.5
     most_freedom: float = 0.4
     turn_share: float = 0.1
@@ -362,9 +385,11 @@ class EngineParameters:
         _check_shares(
             self,
             "least_rise",
+            "gap_nearby",
             "cutting_share",
             "cutting_share_without_pattern",
             "cutting_share_beside_moves",
+            "cutting_share_nearby",
             "most_required",
             "most_freedom",
             "turn_share",

@@ -112,12 +112,13 @@ class Relaxation(Generic[AnySeparator]):
         """The last solution of the master; before the first, the cheapest point where there are no cuts."""
         return self._start if self.last is None else self.last
 
-    def solve(self) -> Point | None:
+    def solve(self, steps: int = 0) -> Point | None:
         """Solve the master, take note of its bound, and fix by reduced costs; None where it has no point.
 
-        Where columns are fixed for a while, that holds for a part of all points only, and nothing is concluded.
+        Where columns are fixed for a while, that holds for a part of all points only, and nothing is concluded. With
+        steps the master is solved nearly, by so many of them.
         """
-        point, restricted = self.master.solve(), self.master.is_restricted
+        point, restricted = self.master.approach(steps) if steps else self.master.solve(), self.master.is_restricted
         if point is not None:
             self.last = point
             self.raise_bound(point.bound)
@@ -155,7 +156,9 @@ class Relaxation(Generic[AnySeparator]):
         self.last, self._root = None, self._start
         self.master.tighten(self._program.lower, self._program.upper)
 
-    def cut(self, separate: Separate, rules: RoundRules, worth: float = 0.0) -> Point | None:
+    def cut(
+        self, separate: Separate, rules: RoundRules, worth: float = 0.0, steps: Callable[[], int] = lambda: 0
+    ) -> Point | None:
         """Solve the master and cut its point off until nothing separates it, or the bound tails off.
 
         Return the last point, None where none is cheaper than the incumbent.
@@ -168,10 +171,12 @@ class Relaxation(Generic[AnySeparator]):
             When cuts leave the master, and when the run ends.
         worth
             Points that are cheaper than the incumbent by less than this share of its cost are not worth the time.
+        steps
+            Returns by how many steps the next master is solved nearly, 0 where it is solved to the end.
         """
         bounds: list[float] = []
         while True:
-            point, found = self.solve(), self._incumbent
+            point, found = self.solve(steps()), self._incumbent
             if point is None or self._stop.reached:
                 return None
             if found.base + point.bound >= found.cost - worth * abs(found.cost):

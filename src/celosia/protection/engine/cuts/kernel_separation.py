@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.library import OnFirstUse
 from celosia.protection.engine.capacity import Cut, build_cover
 from celosia.protection.engine.cuts.combinations import Combinations
 from celosia.protection.engine.cuts.tableau_separation import TableauSeparation
@@ -26,10 +27,13 @@ from celosia.solve.problem import LinearProgram
 from celosia.tolerance import CUT_VIOLATED, HIDDEN_ZERO, MULTIPLIER_ZERO
 
 if TYPE_CHECKING:
+    from celosia.protection.engine.cuts import relation_sums
     from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
     from celosia.protection.engine.subproblems.requirements import SideRequirements
     from celosia.solve.backend import Model
+else:
+    relation_sums = OnFirstUse("celosia.protection.engine.cuts.relation_sums")
 
 
 class KernelSeparator:
@@ -53,6 +57,7 @@ class KernelSeparator:
         self._combinations = Combinations(separator.builder, coordinates)
         n, d = coordinates.combinations.shape
         self._has_tableaux = self._combinations.has_units and n * d <= parameters.largest_tableau
+        self._sums: relation_sums.SumSeparator | None = None
         self._random = np.random.default_rng(0)
         self._opened: Model | None = None
         self._fixed = 0
@@ -64,6 +69,12 @@ class KernelSeparator:
         self._n_rows = int(np.clip(rows, parameters.least_rows, parameters.sides_a_round))
         self._n_sides = int(np.clip(most, parameters.least_programs, parameters.sides_a_round))
         self._n_columns = int(np.clip(most, parameters.least_programs, parameters.columns_a_round))
+
+    def separate_by_sums(self, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
+        """Return cuts that a point violates from sums of few relations; see `separate`."""
+        if self._sums is None:
+            self._sums = relation_sums.SumSeparator(self._combinations, self._sides, self._parameters)
+        return self._sums.separate(x, check)
 
     def separate(self, x: NDArray[np.float64], check: Callable[[], None]) -> list[Cut]:
         """Return cuts that a point violates: of the requirements that were missed lately, and of some other columns.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,9 +65,22 @@ class PatternCuttingPlanes:
     waiting: WaitingRequirements
     parameters: EngineParameters = PARAMETERS
     _kernel: KernelSeparator | None = None
+    _nearby: bool = False
+    _bounds_nearby: list[float] = field(default_factory=list)
+    _steps_nearby: int = 1
 
-    def separate_in_kernel(self, coordinates: KernelCoordinates) -> None:
-        """Separate fractional points in kernel coordinates from now on."""
+    def separate_in_kernel(self, coordinates: KernelCoordinates, *, nearby: bool = False) -> None:
+        """Separate fractional points in kernel coordinates from now on.
+
+        Parameters
+        ----------
+        coordinates
+            Of the columns.
+        nearby
+            Solve large masters nearly, as long as that raises the bound: the gap will be wide.
+        """
+        self._nearby = nearby and len(self.incumbent.problem) >= self.parameters.columns_nearby
+        self._steps_nearby = self.parameters.steps_nearby
         self._kernel = KernelSeparator(self.relaxation.separator, coordinates, self.parameters.cuts)
 
     @property
@@ -95,7 +108,7 @@ class PatternCuttingPlanes:
             1 if kernel else p.purge_every,
             p.cuts.patience_in_kernel if kernel else p.cuts.patience,
             p.least_rise,
-            p.rounds_with_zero_half if patient else p.rounds_without_rise,
+            None if self._nearby else p.rounds_with_zero_half if patient else p.rounds_without_rise,
             self.incumbent.base,
             self.stop.clock.seconds + (self._share_of_time() * self.stop.left if seconds is None else seconds),
         )
@@ -103,6 +116,7 @@ class PatternCuttingPlanes:
         rounds: list[int] = []
 
         def separate(point: Point) -> int | None:
+            nearby = self._nearby
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
             if rounds or not added:
                 added += self._add_cuts_of_called(point.x)
@@ -110,9 +124,21 @@ class PatternCuttingPlanes:
             if zero_half and not self.stop.reached and not (kernel and added >= p.cuts.cuts_a_round):
                 master = self.relaxation.master
                 added += master.add(zero_half_cuts(*master.inside, point.x, p.cuts))
-            return added or None
+            if nearby:
+                self._bounds_nearby.append(point.bound)
+                self._nearby = bool(added)
+            return added if added or nearby else None
 
-        self.relaxation.cut(separate, rules)
+        self.relaxation.cut(separate, rules, steps=self._choose_steps)
+
+    def _choose_steps(self) -> int:
+        """Return by how many steps the next master is solved nearly: the gap is wide, and that raises the bound."""
+        found, p = self.incumbent, self.parameters
+        known, rounds = self._bounds_nearby, p.rounds_without_rise
+        closing = found.pattern is not None and found.is_closed_at(found.cost, p.gap_nearby)
+        rising = len(known) <= rounds or known[-1] - known[-rounds] > p.least_rise * (found.base + abs(known[-1]))
+        self._nearby &= rising and not closing
+        return self._steps_nearby if self._nearby else 0
 
     def _add_cuts_of_called(self, x: NDArray[np.float64]) -> int:
         """Add cuts of requirements that have waited until now, and that a point misses; return how many."""
@@ -121,6 +147,8 @@ class PatternCuttingPlanes:
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""
+        if self._nearby:
+            return self.parameters.cutting_share_nearby
         if self._kernel is not None:
             return self.parameters.cutting_share_beside_moves
         if self.incumbent.pattern is not None:
@@ -135,7 +163,11 @@ class PatternCuttingPlanes:
         p, master, separator = self.parameters.cuts, self.relaxation.master, self.relaxation.separator
         returned = master.recall(x)
         isolated = master.add(no_isolated_cell_cuts(separator.builder, x))
-        if not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
+        if self._nearby and not integer and self._kernel is not None:
+            isolated += self._add_cuts_of_few_relations(self._kernel, x)
+            if isolated >= p.few_cuts:
+                return returned + isolated
+        elif not integer and (returned + isolated if self._kernel is None else isolated >= p.many_lines):
             return returned + isolated
         if integer:
             cuts = self.separate_pattern(x, self.stop.check, thorough=thorough)
@@ -144,6 +176,18 @@ class PatternCuttingPlanes:
         else:
             cuts = separator.separate(x, deep=deep, check=self.stop.check).cuts
         return returned + isolated + master.add(cuts)
+
+    def _add_cuts_of_few_relations(self, kernel: KernelSeparator, x: NDArray[np.float64]) -> int:
+        """Add cuts that a point violates from sums of few relations, and from networks of some; return how many.
+
+        Where there are few, the next point is to be closer to the optimum.
+        """
+        p, master = self.parameters, self.relaxation.master
+        found = master.add(kernel.separate_by_sums(x, self.stop.check))
+        found += master.add(self.relaxation.separator.separate(x, deep=False).cuts)
+        few = found < p.cuts.many_lines
+        self._steps_nearby = min(2 * self._steps_nearby, p.most_steps_nearby) if few else p.steps_nearby
+        return found
 
     def separate_pattern(
         self, x: NDArray[np.float64], check: Callable[[], None] = lambda: None, *, thorough: bool = False

@@ -129,7 +129,7 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         self.cutting = cutting = PatternCuttingPlanes(found, stop, relaxation, waiting, parameters)
         self.requirements = lazy = LazyRequirements(extend, found, relaxation, waiting)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
-            cutting.separate_in_kernel(coordinates)
+            cutting.separate_in_kernel(coordinates, nearby=self._is_sparsely_required(coordinates))
         self._heuristics = heuristics = PrimalHeuristics(
             *(found, stop, relaxation, lazy, seed, parameters.heuristics, coordinates, joint),
             jointly=self._is_sparsely_required(coordinates),
