@@ -116,6 +116,9 @@ FLOW_ZERO = 1e-11
 UNBOUNDED = 1e15
 """Attackers' bounds without an end stop here, in parts of a level."""
 
+FAR_BOUND = 1e9
+"""Where a solver gives no answer, bounds of moves that lie so many levels away are taken for none."""
+
 SAME_COST = 1e-9
 """Two costs that are relatively closer than this are the same, where costs have no step."""
 

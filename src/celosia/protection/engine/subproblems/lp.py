@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +14,7 @@ from celosia.errors import SolverError
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.solve.backend import Backend, Method, Model
 from celosia.solve.problem import LinearProgram
-from celosia.tolerance import LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
+from celosia.tolerance import FAR_BOUND, LEVEL_REACHED, MULTIPLIER_ZERO, UNBOUNDED
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import CutBuilder, Reach
@@ -188,9 +188,28 @@ class AttackerProgram:
         self.model.change_bounds(changed, below[changed], above[changed])
         self.bounds[0][:], self.bounds[1][:] = below, above
         self._aim(target, -1.0 if upward else 1.0)
-        solution = _solve(self.model)
+        try:
+            solution = _solve(self.model, _METHODS)
+        except SolverError:
+            solution = self._solve_without_far_bounds()
         self._aim(target, 0.0)
         return solution
+
+    def _solve_without_far_bounds(self) -> _Vertex:
+        """Return the solution in which bounds that nothing reaches are none: solvers lose their way among such sizes.
+
+        The cell that is pushed has its level for a bound, so the problem stays bounded.
+        """
+        below, above = self.bounds
+        far = np.flatnonzero((below <= -FAR_BOUND) | (above >= FAR_BOUND))
+        low, high = below[far], above[far]
+        self.model.change_bounds(
+            far, np.where(low <= -FAR_BOUND, -np.inf, low), np.where(high >= FAR_BOUND, np.inf, high)
+        )
+        try:
+            return _solve(self.model, ("afresh", "interior"))
+        finally:
+            self.model.change_bounds(far, low, high)
 
     def _aim(self, target: int, cost: float) -> None:
         self.model.change_costs(np.array([target]), np.array([cost]))
@@ -224,8 +243,9 @@ class _Vertex(NamedTuple):
     reduced_costs: NDArray[np.float64]
 
 
-def _solve(model: Model) -> _Vertex:
-    for method in _METHODS:
+def _solve(model: Model, methods: Sequence[Method]) -> _Vertex:
+    """Return the optimum by the first method that finds it."""
+    for method in methods:
         found = model.solve(method=method)
         if found.x is not None and found.duals is not None and found.reduced_costs is not None:
             return _Vertex(found.x, found.duals, found.reduced_costs)

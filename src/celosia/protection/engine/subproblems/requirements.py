@@ -66,10 +66,16 @@ class SideRequirements:
 
     def join(self, others: SideRequirements) -> SideRequirements:
         """Return these sides, and others after them."""
-        names = ("requirements", "columns", "attackers", "upward", "levels", "sliding")
-        joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
         plain = self.conditional is None and others.conditional is None
-        return SideRequirements(*joined, None if plain else ~np.concatenate([self.certain, others.certain]))
+        return SideRequirements(
+            np.concatenate([self.requirements, others.requirements]),
+            np.concatenate([self.columns, others.columns]),
+            np.concatenate([self.attackers, others.attackers]),
+            np.concatenate([self.upward, others.upward]),
+            np.concatenate([self.levels, others.levels]),
+            np.concatenate([self.sliding, others.sliding]),
+            None if plain else ~np.concatenate([self.certain, others.certain]),
+        )
 
 
 def split_sides(requirements: ColumnRequirements) -> SideRequirements:
