@@ -13,11 +13,13 @@ import argparse
 
 import benchmarks.adjustment
 import benchmarks.assessment
+import benchmarks.attackers
 import benchmarks.audit
 import benchmarks.combined
 import benchmarks.fingerprints
 import benchmarks.guesses
 import benchmarks.intervals
+import benchmarks.papers
 import benchmarks.real
 import benchmarks.respondents
 import benchmarks.rounding

@@ -21,7 +21,7 @@ project_copyright = author
 release = version = celosia.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest"]
-extensions += ["executed", "mathml", "method_options", "best_known"]
+extensions += ["executed", "mathml", "method_options", "best_known", "papers"]
 exclude_patterns = ["_build"]
 
 # Pages

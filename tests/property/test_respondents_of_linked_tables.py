@@ -64,7 +64,7 @@ def by_scipy(
     return {target for _, target in exposed(entries, parts, contributions, lambda size: size * rule.p / 100, q)}
 
 
-@few_and_many(8, 150, st.integers(0, 2**32), st.sampled_from(RULES), st.sampled_from(LINKS))
+@few_and_many(8, 60, st.integers(0, 2**32), st.sampled_from(RULES), st.sampled_from(LINKS))
 def test_the_audit_exposes_as_many_as_scipy_does_and_in_the_same_joint_cells(
     seed: int, rule: cz.PPercent | cz.PriorPosterior, by: list[list[str]]
 ) -> None:

@@ -158,6 +158,8 @@ class HeuristicParameters:
         What a hidden cell costs in a construction, as a part of the median price: short moves are preferred.
     least_price
         What cells without cost cost in a construction, for the same reason.
+    most_paths
+        Paths of a flow by which one requirement of a network is met, at most; 1 or more. Most need one or two.
     trust, least_part
         How far the master's point is believed: a cell that it hides fully costs ``1 - trust + least_part`` of its cost;
         0 to 1 each.
@@ -196,6 +198,7 @@ class HeuristicParameters:
     least_move: float = 0.2
     price_of_hidden: float = 1e-4
     least_price: float = 1e-9
+    most_paths: int = 500
     trust: float = 0.95
     least_part: float = 0.01
     starts: int = 4
@@ -210,7 +213,7 @@ class HeuristicParameters:
     def __post_init__(self) -> None:
         shares = ("dear", "construction_share", "cleaning_share", "least_rerouted", "trust", "least_part", "mostly")
         _check_shares(self, *shares, "least_move", "forgotten", "tolerated", "small_gap")
-        _check_least(self, restarts=1, later_restarts=1, constructions=1, later_constructions=1)
+        _check_least(self, restarts=1, later_restarts=1, constructions=1, later_constructions=1, most_paths=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +323,9 @@ class EngineParameters:
         How far on the way from the time limit to the last moment a first pattern may still be found; 0 to 1.
     many_subproblems
         Columns times subproblems from which cutting takes long, so that a first pattern comes before it.
+    first_attackers, more_attackers
+        Attackers by which each side of a sensitive cell of a large network is separated at first, and by how many more
+        whenever a point misses some that wait; 1 or more each. Of a hundred attackers a few decide.
     rounds_share, most_rounds
         Share of the time (0 to 1), and number, of integer masters that are solved one after another before a tree with
         lazy cuts takes the rest.
@@ -362,6 +368,8 @@ class EngineParameters:
     presolve_seconds: float = 0.5
     grace: float = 0.5
     many_subproblems: int = 1_000_000
+    first_attackers: int = 1
+    more_attackers: int = 1
     rounds_share: float = 0.5
     most_rounds: int = 40
     first_rounds: int = 5
@@ -392,6 +400,7 @@ class EngineParameters:
             "rounds_share",
         )
         _check_least(self, purge_every=1, rounds_without_rise=1, rounds_with_zero_half=1)
+        _check_least(self, first_attackers=1, more_attackers=1)
 
 
 def _check_shares(parameters: object, *names: str) -> None:

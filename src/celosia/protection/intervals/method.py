@@ -64,7 +64,7 @@ class Intervals(Method):
     conceal
         Publish for every sensitive cell the range of a class of values, drawn from the secret, whose width and ends
         tell no contribution. Levels must be parts of contributions or of the value, as those of rules are. Ranges are
-        two to four times as wide in all; *What can be guessed* in the documentation has what that promises.
+        1.6 to 4.2 times as wide in all; *What can be guessed* in the documentation has what that promises.
     secret
         The seed of random placing and of concealed levels, which must stay secret; by default drawn afresh. The
         result's method knows it. With concealed levels use the same one again whenever the table is published again.

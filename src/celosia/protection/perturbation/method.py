@@ -104,6 +104,8 @@ class Perturb(Method):
             found.add("decimals", f"must lie between 0 and {MOST_DECIMALS}, not {self.decimals}.")
         if self.secret is not None and self.secret < 0:
             found.add("secret", "must be zero or more.")
+        if self.conceal and self.windows:
+            found.add("windows", "and conceal are both given.", "A window of its own tells where the truth may lie.")
         if self.conceal and self.move is not None:
             found.add("move", "and conceal are both given.", "Readers who know how far cells are moved undo it.")
         found.raise_as(SpecError)

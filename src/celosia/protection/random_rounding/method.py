@@ -100,8 +100,8 @@ class RandomRound(Method):
             found.add("scheme", f"{self.scheme!r} is unknown.", nearest(self.scheme, get_args(Scheme)))
         for name in ("keep_sum", "cells"):
             if getattr(self, name) and self.scheme != "sensitive":
-                said = f"goes with the scheme 'sensitive', not {self.scheme!r}."
-                found.add(name, said, "The others round every cell.")
+                wrong = f"goes with the scheme 'sensitive', not {self.scheme!r}."
+                found.add(name, wrong, "The others round every cell.")
         if self.draws < 1:
             found.add("draws", f"must be one or more, not {self.draws}.")
         found.raise_as(SpecError)

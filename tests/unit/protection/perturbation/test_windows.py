@@ -88,3 +88,8 @@ def test_windows_without_the_truth_are_refused() -> None:
 def test_what_is_no_window_is_refused(window: object) -> None:
     with pytest.raises(SpecError, match="windows: must be a lowest value and a higher one; they are not for 3"):
         Perturb(4, windows={3: window})  # type: ignore[dict-item]
+
+
+def test_windows_and_concealed_levels_are_refused_together() -> None:
+    with pytest.raises(SpecError, match="windows: and conceal are both given"):
+        Perturb(4, windows={0: (2, 8)}, conceal=True)

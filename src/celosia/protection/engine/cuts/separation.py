@@ -13,7 +13,7 @@ from celosia.protection.engine.capacity import Cut, CutBuilder, Reach, build_cov
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_crossings, find_minimum_cuts
-from celosia.protection.engine.subproblems.requirements import SideRequirements, split_sides
+from celosia.protection.engine.subproblems.requirements import SideRequirements, drop_implied_sides, split_sides
 from celosia.protection.engine.subproblems.solve import Solutions, Subproblems
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
@@ -52,17 +52,25 @@ class Separator:
         The requirements.
     parameters
         How much effort separation is worth.
+    sparing
+        Minimum cuts of a network are looked for only where a flow through the support of the point, which is quick,
+        has shown that a level is missed. That pays where there are many requirements, of which few are missed.
     """
 
     subproblems: Subproblems
     sides: SideRequirements
     parameters: CutParameters = PARAMETERS.cuts
+    sparing: bool = False
 
     @classmethod
     def of(cls, problem: ProtectionProblem, backend: Backend, parameters: CutParameters = PARAMETERS.cuts) -> Separator:
         """Return the separator by all requirements of a problem."""
         subproblems = Subproblems(CutBuilder.of(problem), backend, parameters.least_ratio, parameters.most_colours)
         return cls(subproblems, split_sides(problem.requirements), parameters)
+
+    def without_implied_sides(self) -> Separator:
+        """Return the separator without the requirements that others imply, whose attackers know more."""
+        return replace(self, sides=drop_implied_sides(self.sides, self.problem.up, self.problem.down))
 
     @property
     def builder(self) -> CutBuilder:
@@ -120,6 +128,8 @@ class Separator:
             Is called after every linear program; what it raises ends the separation.
         """
         sides, x = self.sides, self.builder.padded_with_forced(x)
+        if self.sparing and self.is_network:
+            sides = sides.take(self.measure_shortfall(x) > HIDDEN_ZERO)
         found = self._separate_by_networks(x, sides, integer=integer)
         enough = 1 if integer else self.parameters.enough_cuts
         if self.is_network or not deep or (len(found.cuts) >= enough and not thorough):
@@ -224,6 +234,14 @@ class Separator:
             if cut is not None:
                 yield cut
 
+    def measure_shortfall(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how much of its level every side misses at a point, 0 or less where it is reached, ``(s,)``.
+
+        Both sides of a sliding level miss the same. The problem is a network, or the point a pattern.
+        """
+        x = self.builder.padded_with_forced(x)
+        return x[self.sides.columns] - self._share_reached(self.sides, self.subproblems.measure(x, self.sides))
+
     def _find_missed(
         self, x: NDArray[np.float64], sides: SideRequirements, reached: NDArray[np.float64]
     ) -> NDArray[np.int64]:
@@ -234,8 +252,12 @@ class Separator:
         self, x: NDArray[np.float64], sides: SideRequirements, reached: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Return which sides are missed, both of a sliding level together."""
+        return np.asarray(self._share_reached(sides, reached) < x[sides.columns] - HIDDEN_ZERO)
+
+    def _share_reached(self, sides: SideRequirements, reached: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the part of its level that every side reaches, both of a sliding level together, ``(s,)``."""
         part = self.subproblems.cap_at_own_bounds(sides, reached)
         both = part.copy()
         first = np.flatnonzero(sides.sliding & sides.upward)
         both[first] = both[first + 1] = part[first] + part[first + 1]
-        return np.asarray(both < x[sides.columns] - HIDDEN_ZERO)
+        return both

@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.library import OnFirstUse
+from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.heuristics.cheapest_paths import construct_by_paths
 from celosia.protection.engine.heuristics.construction import Construction
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters, has_few_coordinates
 from celosia.protection.engine.heuristics.neighbourhood import NeighbourhoodSearch, price_columns, split_sliding_levels
 from celosia.protection.engine.heuristics.reverse_delete import ReverseDelete
-from celosia.protection.engine.master import Point
+from celosia.protection.engine.master import CutPool, Point
 from celosia.protection.engine.parameters import PARAMETERS, HeuristicParameters
+from celosia.protection.engine.patterns.coalition import unite_attackers
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.tolerance import HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.attack.subproblems.proposals import ProposedWitnesses
-    from celosia.protection.engine.cuts.separation import Separator
     from celosia.protection.engine.heuristics import kernel_reduction
     from celosia.protection.engine.heuristics.joint import heuristic as joint_search
     from celosia.protection.engine.heuristics.joint.heuristic import JointHeuristic
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.stop import Stop
+    from celosia.protection.engine.subproblems.requirements import SideRequirements
 else:
     joint_search = OnFirstUse("celosia.protection.engine.heuristics.joint.heuristic")
     kernel_reduction = OnFirstUse("celosia.protection.engine.heuristics.kernel_reduction")
@@ -176,15 +179,70 @@ class PrimalHeuristics:
         together = np.maximum(x, self._relaxation.point.x) > HIDDEN_ZERO
         if self._reduces_quickly(together):
             self.offer(together, self._problem.cost * (1.0 - x))
+            if self._builds_by_paths:
+                return
             self._restart(self._weight, together, self._parameters.later_restarts)
         else:
             self._construct(self._parameters.later_constructions)
 
     def reduce_everything(self, weight: NDArray[np.float64]) -> None:
-        """Make a pattern of a network by reverse delete from all cells: where that is not safe, nothing is."""
+        """Make a pattern of a network by reverse delete from all cells: where that is not safe, nothing is.
+
+        Where there are many attackers, the first pattern is one that is safe against all of them together.
+        """
+        if self._builds_by_paths:
+            self._offer_united(weight)
+            if self._incumbent.pattern is not None:
+                return
         self.offer_everything(weight)
         if self._incumbent.pattern is None and not self._incumbent.rows and not self._incumbent.refuted:
             self._incumbent.impossible = True
+
+    @property
+    def _builds_by_paths(self) -> bool:
+        """Whether patterns are built by cheapest paths: reverse delete from all cells takes long for many attackers."""
+        return self._relaxation.separator.sparing
+
+    def _offer_united(self, weight: NDArray[np.float64]) -> None:
+        """Offer a pattern of cheapest paths that is safe against all attackers together, reduced, where there is one.
+
+        Where there is none, requirements that such a pattern misses are met one after another.
+        """
+        separator = self._relaxation.separator
+        one = Separator.of(
+            unite_attackers(separator.problem, separator.sides.join(self._requirements.waiting.sides)),
+            separator.backend,
+        )
+        sides = split_sliding_levels(one.sides, one.builder)
+        sides = sides.take(np.argsort(-sides.levels, kind="stable"))
+        built = self._construct_by_paths(one, sides, self._problem.forced, weight)
+        if built is None:
+            self._offer_paths(weight)
+            return
+        reduced = ReverseDelete(one, CutPool(), self._is_late, self._parameters).reduce(built, weight)
+        self.accept_extended(built if reduced is None else reduced, weight)
+
+    def _offer_paths(self, prices: NDArray[np.float64]) -> None:
+        """Offer a pattern of cheapest paths for all requirements that do not wait, reduced."""
+        separator = self._relaxation.separator
+        sides = split_sliding_levels(separator.sides, separator.builder)
+        sides = sides.take(np.argsort(-sides.levels, kind="stable"))
+        built = self._construct_by_paths(separator, sides, self._problem.forced, prices)
+        if built is not None:
+            self.offer(built, prices)
+
+    def _construct_by_paths(
+        self,
+        separator: Separator,
+        sides: SideRequirements,
+        hidden: NDArray[np.bool_],
+        prices: NDArray[np.float64],
+    ) -> NDArray[np.bool_] | None:
+        """Return a pattern that hides more, by cheapest paths for requirements; None where it is not found."""
+        wide, n = separator.builder.padded_with_forced, len(hidden)
+        usable = wide(self._relaxation.master.upper > 0)
+        built = construct_by_paths(separator, sides, wide(hidden), usable, wide(prices), self._parameters)
+        return None if built is None else built[:n]
 
     def offer_everything(self, weight: NDArray[np.float64]) -> None:
         """Offer the pattern that hides all cells, reduced."""
@@ -237,6 +295,9 @@ class PrimalHeuristics:
         split = split_sliding_levels(sides.take(np.isin(sides.requirements, missed)), builder)
         if not len(split):
             return pattern
+        if self._builds_by_paths:
+            price = price_columns(self._problem, self._relaxation.point, self._parameters)
+            return self._construct_by_paths(separator, split, pattern, price)
         backend = self._relaxation.separator.backend
         construction = Construction.of(builder, split, np.arange(len(builder.problem)), backend, self._parameters)
         order = np.argsort(-split.levels, kind="stable")
@@ -261,12 +322,16 @@ class PrimalHeuristics:
     def _reduce_support(self, support: NDArray[np.bool_]) -> None:
         """Apply reverse delete to the support of the point, with its weights first, then with perturbed ones."""
         weight = self._weight
+        if self._builds_by_paths:
+            completed = self.complete(support)
+            support = support if completed is None else completed
         if self.offer(support, weight) is None:
             if self._incumbent.pattern is not None:
                 self.offer(self._incumbent.pattern, weight)
             elif self._relaxation.separator.is_network:
                 self.reduce_everything(weight)
-        self._restart(weight, support, self._parameters.restarts)
+        if not self._builds_by_paths:
+            self._restart(weight, support, self._parameters.restarts)
 
     def _restart(self, weight: NDArray[np.float64], support: NDArray[np.bool_], most: int) -> None:
         """Apply reverse delete with perturbed weights, until so many restarts in a row found nothing better."""

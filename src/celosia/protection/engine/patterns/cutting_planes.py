@@ -24,6 +24,7 @@ from celosia.tolerance import HALF, HIDDEN_ZERO
 if TYPE_CHECKING:
     from celosia.protection.engine.master import Point
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
+    from celosia.protection.engine.patterns.waiting import WaitingRequirements
     from celosia.protection.engine.problem import ProtectionProblem
     from celosia.protection.engine.stop import Stop
     from celosia.solve.backend import Backend
@@ -34,11 +35,11 @@ def open_relaxation(
 ) -> Relaxation[Separator]:
     """Return the relaxed master of patterns, whose separator leaves out requirements that the forced cells meet.
 
-    These are left out as far as there is time to tell.
+    These are left out as far as there is time to tell, and before them those that others imply.
     """
     problem, clock = incumbent.problem, stop.clock
     until = clock.seconds + max(parameters.presolve_share * clock.left, parameters.presolve_seconds)
-    everything = Separator.of(problem, backend, parameters.cuts)
+    everything = Separator.of(problem, backend, parameters.cuts).without_implied_sides()
     return Relaxation(_program(problem), everything.presolve(lambda: clock.seconds > until), incumbent, stop, backend)
 
 
@@ -52,6 +53,8 @@ class PatternCuttingPlanes:
         What has been found, and when to end.
     relaxation
         Has the master.
+    waiting
+        Requirements that are separated once a point misses them.
     parameters
         How much effort cutting planes are worth.
     """
@@ -59,6 +62,7 @@ class PatternCuttingPlanes:
     incumbent: PatternIncumbent
     stop: Stop
     relaxation: Relaxation[Separator]
+    waiting: WaitingRequirements
     parameters: EngineParameters = PARAMETERS
     _kernel: KernelSeparator | None = None
     _nearby: bool = False
@@ -109,9 +113,14 @@ class PatternCuttingPlanes:
             self.stop.clock.seconds + (self._share_of_time() * self.stop.left if seconds is None else seconds),
         )
 
+        rounds: list[int] = []
+
         def separate(point: Point) -> int | None:
             nearby = self._nearby
             added = self.add_violated_cuts(point.x, integer=False, deep=deep)
+            if rounds or not added:
+                added += self._add_cuts_of_called(point.x)
+            rounds.append(added)
             if zero_half and not self.stop.reached and not (kernel and added >= p.cuts.cuts_a_round):
                 master = self.relaxation.master
                 added += master.add(zero_half_cuts(*master.inside, point.x, p.cuts))
@@ -130,6 +139,11 @@ class PatternCuttingPlanes:
         rising = len(known) <= rounds or known[-1] - known[-rounds] > p.least_rise * (found.base + abs(known[-1]))
         self._nearby &= rising and not closing
         return self._steps_nearby if self._nearby else 0
+
+    def _add_cuts_of_called(self, x: NDArray[np.float64]) -> int:
+        """Add cuts of requirements that have waited until now, and that a point misses; return how many."""
+        called = self.waiting.call_missed(x)
+        return 0 if called is None else self.relaxation.master.add(called.separate(x, check=self.stop.check).cuts)
 
     def _share_of_time(self) -> float:
         """Return the share for cutting: without a pattern all, where patterns need a point that is nearly safe."""

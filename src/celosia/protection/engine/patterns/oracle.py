@@ -21,6 +21,7 @@ from celosia.protection.engine.patterns.cutting_planes import separate_pattern
 from celosia.protection.run import NewColumnsError
 
 if TYPE_CHECKING:
+    from celosia.protection.engine.patterns.waiting import WaitingRequirements
     from celosia.protection.engine.problem import Extend, Extension, ProtectionProblem
     from celosia.protection.engine.relaxation import Relaxation
     from celosia.protection.engine.subproblems.requirements import SideRequirements
@@ -37,6 +38,8 @@ class LazyRequirements:
         Gets the patterns.
     relaxation
         Is extended.
+    waiting
+        Requirements that are separated once a pattern misses them: they are looked at before the oracle is asked.
 
     Attributes
     ----------
@@ -44,8 +47,14 @@ class LazyRequirements:
         Separates patterns by the newest requirements alone.
     """
 
-    def __init__(self, extend: Extend | None, incumbent: PatternIncumbent, relaxation: Relaxation[Separator]) -> None:
-        self._extend, self._incumbent, self._relaxation = extend, incumbent, relaxation
+    def __init__(
+        self,
+        extend: Extend | None,
+        incumbent: PatternIncumbent,
+        relaxation: Relaxation[Separator],
+        waiting: WaitingRequirements,
+    ) -> None:
+        self._extend, self._incumbent, self._relaxation, self.waiting = extend, incumbent, relaxation, waiting
         self.newest = relaxation.separator
 
     @property
@@ -77,15 +86,21 @@ class LazyRequirements:
     def cuts_from_oracle(self, pattern: NDArray[np.bool_]) -> list[Cut]:
         """Ask the oracle about a pattern; add violated requirements and return cuts that separate it.
 
+        Requirements that wait come first (`celosia.protection.engine.patterns.waiting`).
         Where the pattern satisfies what was added, the oracle is asked again: requirements in which several cells move
         together come last. Where doubles find nothing against the pattern even so, it gets a no-good cut that bounds
         must not use.
         """
-        found = self._incumbent
+        found, x = self._incumbent, pattern.astype(np.float64)
+        while (called := self.waiting.call_missed(x)) is not None:
+            self.newest = called
+            cuts = separate_pattern(called, x, lambda: None)
+            if cuts:
+                self._relaxation.master.add(cuts)
+                return cuts
         while self._extend is not None and (extension := self._extend(pattern)) is not None:
             found.freeze(unless=extension.necessary)
             self._add(extension)
-            x = pattern.astype(np.float64)
             shown = np.flatnonzero(found.problem.forced & ~pattern)
             cuts = unit_cuts(shown) or separate_pattern(self.newest, x, lambda: None)
             if not cuts and not bool((extension.before < 0).any()):
@@ -123,7 +138,10 @@ class LazyRequirements:
         known = self._relaxation.separator
         everything = Separator.of(problem, known.backend, known.parameters)
         was = before[everything.sides.requirements]
-        kept = np.isin(_keys(everything.sides, was), _keys(known.sides, known.sides.requirements))
+        keys, waiting = _keys(everything.sides, was), self.waiting.sides
+        kept = np.isin(keys, _keys(known.sides, known.sides.requirements))
+        self.waiting.sides = everything.sides.take(np.isin(keys, _keys(waiting, waiting.requirements)))
+        everything = replace(everything, sparing=known.sparing)
         self.newest = replace(everything, sides=everything.sides.take(was < 0))
         self._relaxation.separator = replace(everything, sides=everything.sides.take(kept | (was < 0)))
 

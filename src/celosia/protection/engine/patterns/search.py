@@ -38,6 +38,7 @@ from celosia.protection.engine.patterns.branching import (
 from celosia.protection.engine.patterns.cutting_planes import PatternCuttingPlanes, open_relaxation
 from celosia.protection.engine.patterns.oracle import LazyRequirements
 from celosia.protection.engine.patterns.parameters import QUICK, QuickParameters
+from celosia.protection.engine.patterns.waiting import WaitingRequirements, has_alternatives
 from celosia.protection.engine.stop import Effort, Stop, TimeUpError, Turns
 from celosia.protection.engine.tree.search import TreeSearch
 from celosia.solve.backend import Backend
@@ -94,6 +95,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         Cuts its points off.
     requirements
         Accepts patterns, or adds requirements.
+    waiting
+        Requirements that are separated once a point misses them.
     witnesses
         Witnesses in whole numbers of a pattern that was found by moves, by columns; None where there are none.
     """
@@ -120,8 +123,11 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         relaxation = open_relaxation(found, stop, backend, parameters)
         super().__init__(found, stop, relaxation)
         self.incumbent: PatternIncumbent = found
-        self.cutting = cutting = PatternCuttingPlanes(found, stop, relaxation, parameters)
-        self.requirements = lazy = LazyRequirements(extend, found, relaxation)
+        self.waiting = waiting = WaitingRequirements(relaxation, parameters)
+        if self._has_many_attackers:
+            waiting.separate_lazily()
+        self.cutting = cutting = PatternCuttingPlanes(found, stop, relaxation, waiting, parameters)
+        self.requirements = lazy = LazyRequirements(extend, found, relaxation, waiting)
         if coordinates is not None and lazy.complete and has_few_coordinates(relaxation.separator, coordinates, joint):
             cutting.separate_in_kernel(coordinates, nearby=self._is_sparsely_required(coordinates))
         self._heuristics = heuristics = PrimalHeuristics(
@@ -144,6 +150,16 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         n, d = coordinates.combinations.shape
         required, p = len(np.unique(self.relaxation.separator.sides.columns)), self._parameters
         return bool(required <= p.most_required * d and d <= p.most_freedom * n)
+
+    @property
+    def _has_many_attackers(self) -> bool:
+        """Whether requirements of attackers wait until they are missed: the problem is a large network, with several.
+
+        Where a cell need not be hidden nothing waits: what it must keep if it is hidden counts from the first.
+        """
+        separator = self.relaxation.separator
+        certain = bool((self.problem.forced[separator.sides.columns] & separator.sides.certain).all())
+        return certain and self._has_many_subproblems and separator.is_network and has_alternatives(separator.sides)
 
     @property
     def problem(self) -> ProtectionProblem:

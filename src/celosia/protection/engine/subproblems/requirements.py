@@ -64,6 +64,13 @@ class SideRequirements:
             None if self.conditional is None else self.conditional[places],
         )
 
+    def join(self, others: SideRequirements) -> SideRequirements:
+        """Return these sides, and others after them."""
+        names = ("requirements", "columns", "attackers", "upward", "levels", "sliding")
+        joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
+        plain = self.conditional is None and others.conditional is None
+        return SideRequirements(*joined, None if plain else ~np.concatenate([self.certain, others.certain]))
+
 
 def split_sides(requirements: ColumnRequirements) -> SideRequirements:
     """Return the sides of all requirements in their order; sliding levels that the others imply have none."""
