@@ -95,7 +95,7 @@ class Targets(NamedTuple):
 
     def take(self, places: slice) -> Targets:
         """Return some of them."""
-        return Targets(*(one[places].copy() for one in self))
+        return Targets(self.columns[places].copy(), self.attackers[places].copy(), self.levels[places].copy())
 
 
 class Sums(NamedTuple):
