@@ -62,7 +62,7 @@ def _draw_bars(axis: Axes, tables: list[str], values: np.ndarray[tuple[int, ...]
     """Draw a group of bars for every table, a bar for every variant."""
     place = np.arange(len(tables))
     for number, (name, heights) in enumerate(zip(VARIANTS, values, strict=True)):
-        axis.bar(place + 0.13 * (number - 2.5), np.maximum(heights, 1e-9), width=0.12, label=name)
+        axis.bar(place + 0.13 * (number - 2.5), np.where(heights > 0, heights, np.nan), width=0.12, label=name)
     axis.set_xticks(place, tables, fontsize=6)
 
 
