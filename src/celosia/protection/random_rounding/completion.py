@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from celosia.attack.audit import audit
 from celosia.attack.result import Audit
+from celosia.errors import DataError, SpecError
 from celosia.pattern.modes.perturbed import Perturbed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.random_rounding.formulation import Sets
 from celosia.protection.random_rounding.nearest import NearestTable, find_nearest_table
 from celosia.protection.run import Run
+from celosia.risk.respondents.rules import criteria_of
 from celosia.risk.risk import Risk
 from celosia.solve import deadline
 from celosia.solve.clock import Clock
@@ -92,16 +94,10 @@ class TableCompleter:
 
     def _audit_with_sum(self, values: NDArray[np.int64]) -> Audit:
         """Return what attackers conclude who know the sum of the sensitive cells beside all relations."""
-        table, relations = self.risk.table, self.risk.table.relations
-        row = sp.csr_array(self.risk.sensitive.astype(np.int64)[None, :])
-        total = int(table.amounts.counts[self.risk.sensitive].sum())
-        known = Relations(
-            sp.csr_array(sp.vstack([relations.matrix, row], format="csr")), np.append(relations.right, total)
-        )
-        knowing = replace(table, relations=known)
-        cells = np.flatnonzero(~self.kept)
-        moved = Perturbed(cells, Fixed(values[cells], table.decimals), Fixed(self.reach[cells], table.decimals))
-        return audit(Pattern.of(knowing, moved), replace(self.risk, table=knowing), integer=self.run.integer)
+        knowing = add_kept_sum(self.risk)
+        cells, decimals = np.flatnonzero(~self.kept), knowing.table.decimals
+        moved = Perturbed(cells, Fixed(values[cells], decimals), Fixed(self.reach[cells], decimals))
+        return audit(Pattern.of(knowing.table, moved), knowing, integer=self.run.integer)
 
     def complete_safely(self, values: NDArray[np.int64], clock: Clock) -> NDArray[np.int64] | None:
         """Return the values of the nearest table, if it is safe, ``(n_cells,)``.
@@ -119,3 +115,28 @@ class TableCompleter:
         except deadline.DeadlineError:
             raise TimeoutError from None
         return made.nearest.values if made is not None and made.checked.safe else None
+
+
+def add_kept_sum(risk: Risk) -> Risk:
+    """Return a risk whose table has the sum of the sensitive cells as a relation more."""
+    table, relations = risk.table, risk.table.relations
+    row = sp.csr_array(risk.sensitive.astype(np.int64)[None, :])
+    total = int(table.amounts.counts[risk.sensitive].sum())
+    known = Relations(sp.csr_array(sp.vstack([relations.matrix, row], format="csr")), np.append(relations.right, total))
+    return replace(risk, table=replace(table, relations=known))
+
+
+def refuse_sum_beside_respondents(risk: Risk) -> None:
+    """Refuse to keep the sum of the sensitive cells where respondents attack who cannot be asked with that sum known.
+
+    Raises
+    ------
+    SpecError
+        The sum ties leaf cells together.
+    """
+    try:
+        criteria_of(add_kept_sum(risk).table, risk.respondents)
+    except DataError:
+        said = "ties cells of different contributors together, so that respondents who know the sum cannot be asked."
+        remedy = 'Leave it out, or name the attackers: attackers=[Attacker.external(table)], in a job ["external"].'
+        raise SpecError.one("keep_sum", said, remedy) from None

@@ -21,7 +21,7 @@ from celosia.protection.adjustment.integer import leaves_of
 from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.random_rounding.bias import bias_notes
-from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter
+from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter, refuse_sum_beside_respondents
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
@@ -105,6 +105,8 @@ def _round_sensitive(risk: Risk, method: RandomRound, run: Run, parameters: Bias
     if len(clash):
         said = f"keeps cells that are sensitive: {_labels(table, clash)}."
         raise SpecError.one("keep_totals", said, "Say keep_totals=False.")
+    if method.keep_sum and risk.respondents:
+        refuse_sum_beside_respondents(risk)
     sets, given = replace(sets_of(risk, base, reach), keeps_sum=method.keep_sum), method.count_given(risk)
     kept = totals | (risk.status == SHOW)
 

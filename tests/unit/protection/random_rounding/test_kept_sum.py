@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from tests.oracles.bare_tables import seeded
 from tests.oracles.moving_oracle import Case, safe
 from tests.unit.protection.conftest import make_risk, refuse
 
-from celosia import InfeasibleError, RandomRound, Risk, SpecError, protect
+from celosia import Attacker, InfeasibleError, PPercent, RandomRound, Risk, SpecError, assess, protect, tabulate
 from celosia.protection.random_rounding.formulation import Sets
 
 
@@ -73,6 +74,17 @@ def test_what_the_sum_gives_away_is_refused() -> None:
     assert protect(alone, RandomRound(10), seed=1).safe
     with pytest.raises(InfeasibleError, match=r"found no safe table in .* draws; at last attackers came too close"):
         protect(alone, RandomRound(10, keep_sum=True), seed=1)
+
+
+def test_a_sum_beside_respondents_who_attack_is_refused_by_its_name() -> None:
+    """They know the sum, too, and with it contributions hang together across cells."""
+    areas, amounts = list("abcccddd"), [10, 20, 30, 30, 30, 40, 41, 39]
+    firms = pd.DataFrame({"area": areas, "turnover": amounts, "firm": range(8)})
+    table = tabulate(firms, by=["area"], value="turnover", respondent="firm")
+    method = RandomRound(15, keep_sum=True)
+    refuse(assess(table, PPercent(10)), method, SpecError, "keep_sum", ["respondents who know the sum cannot be asked"])
+    outsiders = assess(table, PPercent(10), attackers=[Attacker.external(table)])
+    assert protect(outsiders, method, seed=77).safe
 
 
 def test_a_base_that_does_not_divide_the_sum_is_refused(row: Risk) -> None:
