@@ -85,7 +85,7 @@ def _is_part(frame: pd.DataFrame, leaf: int, cell: int) -> bool:
     return frame["region"][cell] in above and frame["kind"][cell] in (kind, "Total")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([2, 3]),

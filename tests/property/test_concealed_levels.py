@@ -57,7 +57,7 @@ def left_of(result: cz.Protection, cell: int) -> tuple[float, float]:
     return find_left(low, high, (float(shares.lower[cell]), float(shares.upper[cell]), float(shares.width[cell])))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(sorted(RULES)),

@@ -15,7 +15,7 @@ from tests.oracles.suppression_oracle import Wishes, cheapest, is_safe, unsafe_c
 import celosia as cz
 from celosia.attack.findings import MET
 
-CASES = 20
+CASES = 10
 
 
 def sub_tables(wishes: Wishes, trees: Sequence[Tree]) -> Iterator[Wishes]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from tests.oracles import brute_force
 from tests.oracles.drawn import Draw, draws
 
@@ -44,6 +44,7 @@ def written_out(draw: Draw, table: Table) -> set[frozenset[int]]:
     return {one for one in found if not any(one < other for other in found)}
 
 
+@settings(max_examples=30, deadline=None)
 @given(draws(most_dimensions=3))
 def test_sub_tables_are_all_combinations_of_a_parent_with_its_parts(draw: Draw) -> None:
     table = draw.table()

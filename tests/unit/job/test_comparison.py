@@ -62,12 +62,12 @@ def test_a_table_that_no_method_protects_ends_with_1(job: Path, capsys: pytest.C
 
 
 def test_bad_input_is_refused_before_any_work(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--methods", "supress,interval,interval", "--at-most", "3"]
+    arguments = ["--methods", "supress,interval,interval", "--reach", "3"]
     assert status(["compare", str(job), *arguments, "--quiet"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "error: --methods: 'supress' is no method. Did you mean 'suppress'?",
         "error: --methods: names 'interval' twice.",
-        "error: --at-most: is an option of none of these methods. It belongs to suppress, combined, perturb.",
+        "error: --reach: is an option of none of these methods. It belongs to mixed, perturb, random-round.",
     ]
 
 

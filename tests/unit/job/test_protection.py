@@ -196,14 +196,14 @@ def test_another_method_takes_its_own_section_or_every_option_of_the_job_s(job: 
     method = plan(job, {"method": {"name": "interval"}}).method
     said = method.model_dump()
     assert (said["name"], said["base"], said["cost"]) == ("interval", 10, None)
-    job.write_text(plain + "[method]\nat_most = 4\n")
+    job.write_text(plain + '[method]\nname = "perturb"\nreach = 4\n')
     with pytest.raises(SpecError) as caught:
         plan(job, {"method": {"name": "interval", "must_hide": "x.csv", "digits": 0}})
     assert [str(problem) for problem in caught.value.problems] == [
         "--must-hide: is no option of the method 'interval'. It belongs to 'suppress', 'mixed'.",
         "--digits: must be 1 or more, not 0.",
     ]
-    with pytest.raises(SpecError, match=r"^method\.at_most: stands in \[method\], and 'interval' has no such option"):
+    with pytest.raises(SpecError, match=r"^method\.reach: stands in \[method\], and 'interval' has no such option"):
         plan(job, {"method": {"name": "interval"}})
 
 

@@ -24,6 +24,7 @@ from celosia import (
     Pattern,
     Requirement,
     Risk,
+    SpecError,
     Suppress,
     audit,
     protect,
@@ -136,10 +137,17 @@ def test_all_cells_must_be_shown(grid: Risk) -> None:
 def test_a_forced_width_that_cannot_be_kept(grid: Risk) -> None:
     """A cell that must be hidden, and then keep a width, is in the way like a sensitive one."""
     values = grid.table.amounts.floats
-    known = replace(grid.attackers[0], upper=type(grid.levels.upper).of_floats(values + 50))
-    wide = Suppress(must_hide=[0], width_if_hidden={0: 1000.0})
+    near, exact = np.where(np.arange(len(grid)) == 0, 50.0, 15.0), type(grid.levels.upper).of_floats
+    known = replace(grid.attackers[0], lower=exact(np.maximum(values - near, 0.0)), upper=exact(values + near))
+    wide = Suppress(must_hide=[0], width_if_hidden={0: 65.0})
     with pytest.raises(InfeasibleError, match=r"even with everything hidden .*'cell 0'"):
         protect(replace(grid, attackers=(known,)), wide)
+
+
+def test_a_width_beyond_what_an_attacker_knows_is_refused(grid: Risk) -> None:
+    known = replace(grid.attackers[0], upper=type(grid.levels.upper).of_floats(grid.table.amounts.floats + 50))
+    with pytest.raises(SpecError, match=r"^width_if_hidden: is more than attackers' bounds leave open"):
+        protect(replace(grid, attackers=(known,)), Suppress(must_hide=[0], width_if_hidden={0: 1000.0}))
 
 
 def test_dozens_of_cells_none_of_which_could_stay_shown() -> None:

@@ -101,7 +101,7 @@ def kernel_of(kernel: np.ndarray, pattern: np.ndarray) -> np.ndarray:
         return kernel
     _, sizes, right = np.linalg.svd(shown)
     rank = int((sizes > 1e-9).sum())
-    return kernel @ right[rank:].T
+    return np.asarray(kernel @ right[rank:].T)
 
 
 def test_a_point_that_hides_everything_is_not_cut() -> None:

@@ -10,7 +10,7 @@ from benchmarks.attackers import draw_problem
 
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.cheapest_paths import construct_by_paths
-from celosia.protection.engine.parameters import EngineParameters
+from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.patterns.coalition import unite_attackers
 from celosia.protection.engine.patterns.waiting import choose_worst, find_hardest, has_alternatives
 from celosia.protection.engine.problem import problem_of
@@ -86,4 +86,4 @@ def test_without_cells_to_lead_through_there_is_no_path() -> None:
 @pytest.mark.parametrize("name", ["first_attackers", "more_attackers"])
 def test_at_least_one_attacker_is_asked(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be 1 or more"):
-        EngineParameters(**{name: 0})
+        replace(PARAMETERS, **{name: 0})  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ def test_nobody_contributes_an_unknown_zero_so_respondents_are_not_kept_from_zer
     assert cz.audit_respondents(cz.Pattern.hide(table, []), table, rule=PAPER).safe
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(-12, 12), min_size=1, max_size=6),
     st.sampled_from([cz.PPercent(10), cz.PPercent(50), cz.PriorPosterior(10, 20), cz.PriorPosterior(12.5, 50)]),
