@@ -113,5 +113,7 @@ def test_numbers_that_say_nothing_are_refused(number: float) -> None:
 def test_what_does_not_go_together_is_refused_by_name() -> None:
     with pytest.raises(SpecError, match="width_if_not_shown: and conceal=True do not go together"):
         Intervals(width_if_not_shown={3: 1}, conceal=True)
+    with pytest.raises(SpecError, match="least_width: and conceal=True do not go together"):
+        Intervals(least_width={3: 1}, conceal=True)
     with pytest.raises(SpecError, match="upper_if_not_shown: cannot be kept by the splitting method"):
         Combined(upper_if_not_shown={3: 1}, search="splitting")

@@ -132,9 +132,10 @@ class Intervals(Method):
         if counted and self.wants_splitting:
             remedy = "Leave search out, or say search='cuts'."
             found.add(counted[0], "cannot be kept by the splitting method.", remedy)
-        if any(getattr(self, name) for name in CONDITIONAL) and self.conceal:
+        widths = [name for name in (*CONDITIONAL, "least_width") if getattr(self, name)]
+        if widths and self.conceal:
             said = "and conceal=True do not go together: widths that are asked for would tell what conceals them."
-            found.add(next(name for name in CONDITIONAL if getattr(self, name)), said, "Leave one of them out.")
+            found.add(widths[0], said, "Leave one of them out.")
 
     def _check_rounding(self, found: Problems) -> None:
         """Note what is wrong with the rounding of ends."""
