@@ -7,7 +7,7 @@ and any multipliers :math:`y \ge 0` of the cuts :math:`A x \ge b` have the bound
 .. math:: b'y + \sum_j \min_{l_j \le x_j \le u_j} (c - A'y)_j x_j.
 
 Steps of the method multiply by A and by its transpose, and no more (Chambolle and Pock 2011). Diagonal step sizes
-(Pock and Chambolle 2011) and restarts from the mean of the last steps (Applegate et al. 2021) make some hundred of
+(Pock and Chambolle 2011) and restarts from the mean of the last steps (Applegate and others 2021) make some hundred of
 them enough for a bound within a thousandth of the best one, and each begins where the last master ended.
 """
 
