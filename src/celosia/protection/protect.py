@@ -38,7 +38,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.product import may_be_product, may_have_more_dimensions
+from celosia.table.product.structure import may_be_product, may_have_more_dimensions
 from celosia.table.table import Table, simplify_integer, whole_cells
 
 Engine = Callable[[Risk, Any, Run], Protection]
@@ -193,7 +193,7 @@ def _may_use_moves(table: Table) -> bool:
 
 
 def _may_move_jointly(table: Table) -> bool:
-    return not may_be_product(table) and len(table) >= JOINT.least_columns
+    return (not table.axes or table.links is not None) and len(table) >= JOINT.least_columns
 
 
 def _load_heuristics(table: Table) -> None:

@@ -254,6 +254,8 @@ class MoveParameters:
     cell_prices
         What hiding any cell costs beside its own cost, as parts of the median cost: one search for each, of which the
         cheapest pattern is kept. Some tables lose less where few cells are hidden than where cheap ones are.
+    most_priced_twice
+        Columns up to which there is time for more than the first of these searches.
     """
 
     least_columns: int = 300
@@ -275,6 +277,7 @@ class MoveParameters:
     share: float = 0.15
     hidden_price: float = 1e-6
     cell_prices: tuple[float, ...] = (0.0, 1.0)
+    most_priced_twice: int = 60_000
 
     def __post_init__(self) -> None:
         _check_shares(self, "share", "hidden_price")

@@ -28,7 +28,7 @@ from celosia.risk.attacker import Attacker
 from celosia.risk.cell_levels import CellLevels
 from celosia.risk.corner import Corner
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
-from celosia.table.product import ProductStructure, find_product_structure
+from celosia.table.product.structure import ProductStructure, find_product_structure
 from celosia.table.table import whole_cells
 from celosia.tolerance import ENDLESS
 
