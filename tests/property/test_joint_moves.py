@@ -103,7 +103,7 @@ def joint_search(
 
 
 SOME_COORDINATES = JointParameters(most_simplex=0)
-"""As if there were some hundred degrees of freedom: programs are solved by an interior-point method with a crossover."""
+"""As if there were some hundred degrees of freedom: an interior-point method with a crossover solves programs."""
 
 MANY_COORDINATES = JointParameters(most_simplex=0, most_crossed=0, least_common=1)
 """As if there were many degrees of freedom: few programs, solved by the interior-point method."""
