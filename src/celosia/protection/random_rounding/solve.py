@@ -14,7 +14,7 @@ from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, list_items
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, list_items, pluralise
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.integer import leaves_of
@@ -192,6 +192,8 @@ def _protection(
 
 def _unmet(checked: Audit) -> str:
     cells = sorted({verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET})
+    if not cells and checked.exposed:
+        return f"{pluralise(checked.exposed, 'contributor')} to linked tables"
     return _labels(checked.risk.table, np.array(cells, dtype=np.int64))
 
 
