@@ -122,7 +122,5 @@ class LinkedRecords:
         for side in publish(pattern).bounds():
             ends = [Fraction(int(count), 10**side.decimals) for count in side.counts]
             open_ = side.infinite.tolist()
-            sides.append(
-                [None if none else end - value for none, end, value in zip(open_, ends, truth, strict=True)]
-            )
+            sides.append([None if none else end - value for none, end, value in zip(open_, ends, truth, strict=True)])
         return sides[0], sides[1]

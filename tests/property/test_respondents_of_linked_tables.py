@@ -143,7 +143,9 @@ def test_a_certificate_of_linked_tables_holds_beside_its_problem_only_and_with_a
     other = cz.assess(table_of(linked_firms().assign(group="p"), LINKS[0]), cz.PPercent(20))
     assert not cz.verify(certificate, other, release).proved
     content = dict(certificate.content)
-    for part in ({"contributors": []}, {"joint": content["joint"] | {"cells": content["joint"]["cells"] + 1}}):
+    more = content["joint"] | {"cells": content["joint"]["cells"] + 1}
+    changes: list[dict[str, object]] = [{"contributors": []}, {"joint": more}]
+    for part in changes:
         forged = dict(content) | part
         forged["sha256"] = digests(forged)
         assert not cz.verify(Certificate(forged, certificate.counts), risk, release).proved

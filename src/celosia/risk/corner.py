@@ -8,8 +8,8 @@ set with the true one in it, so this is the same as to ask how far t can be rais
 
 and to require that it reaches 1.
 
-In linked tables y is about joint cells, which nobody publishes: the coalition knows each of them so well, and leaf cells
-as their sums (`celosia.risk.respondents.joint`). There one cell alone is a corner, too.
+In linked tables y is about joint cells, which nobody publishes: the coalition knows each of them so well, and leaf
+cells as their sums (`celosia.risk.respondents.joint`). There one cell alone is a corner, too.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Corner:
         return ends[0], ends[1]
 
     def reach(self, sign: int) -> NDArray[np.object_]:
-        """Return how far every leaf cell may be above (1) or below (-1) the truth, whatever t is, ``(k,)`` in counts."""
+        """Return how far leaf cells may be above (1) or below (-1) the truth, whatever t is, ``(k,)`` in counts."""
         needs = dict(self.needs)
         far = np.array([max(sign * needs.get(leaf, 0), 0) for leaf in range(len(self.leaves))], dtype=object)
         return np.asarray((self.up if sign > 0 else self.down) + far)

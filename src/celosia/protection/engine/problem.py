@@ -23,7 +23,7 @@ from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.levels import add_conditional_levels, find_decimals, round_up
-from celosia.protection.engine.local_columns import add_local_columns
+from celosia.protection.engine.local_columns.corners import add_local_columns
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_levels import CellLevels
 from celosia.risk.corner import Corner

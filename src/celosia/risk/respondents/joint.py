@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.contributions import leaf_sums
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import Contributions, JointContributions
-from celosia.table.table import Table
 
 if TYPE_CHECKING:
     from celosia.table.relations import Relations
+    from celosia.table.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, pluralise
-from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.contributions import numbers_of, single_contributions
 from celosia.risk.respondents.joint import add_joint_cells
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import (
     By,

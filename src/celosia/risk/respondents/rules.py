@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError
-from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.contributions import numbers_of, single_contributions
 from celosia.risk.respondents.joint import add_joint_cells
 from celosia.risk.respondents.knowledge import (
     FEWEST,
@@ -23,6 +23,7 @@ from celosia.risk.respondents.knowledge import (
     kind_of,
     respondents_of,
 )
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.table.statistics import Statistics

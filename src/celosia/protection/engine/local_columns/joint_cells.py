@@ -4,10 +4,10 @@ With :math:`z_j` for joint cells and :math:`y_l` for leaf cells there is a row f
 
 .. math:: \sum_{j \in l} z_j - y_l + s_l = 0.
 
-Coalitions know that leaf cells are such sums: for them :math:`s_l = 0`, and joint cells move as far as they may believe.
-All other attackers know nothing of joint cells: for them :math:`z = 0`, and :math:`s_l` moves as its leaf cell does, so
-that the row says nothing. Like all columns of requirements' own (`celosia.protection.engine.local_columns`) these are
-in no pattern and cost nothing.
+Coalitions know that leaf cells are such sums: for them :math:`s_l = 0`, and joint cells move as far as they may
+believe. All other attackers know nothing of joint cells: for them :math:`z = 0`, and :math:`s_l` moves as its leaf cell
+does, so that the row says nothing. Like all columns of requirements' own
+(`celosia.protection.engine.local_columns.corners`) these are in no pattern and cost nothing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,11 @@ def _rows(problem: ProtectionProblem, joint: JointCells, column: NDArray[np.int6
 
 
 def _bounds(
-    problem: ProtectionProblem, known: NDArray[np.int64], corners: Sequence[Corner], column: NDArray[np.int64], sign: int
+    problem: ProtectionProblem,
+    known: NDArray[np.int64],
+    corners: Sequence[Corner],
+    column: NDArray[np.int64],
+    sign: int,
 ) -> NDArray[np.int64]:
     """Return bounds of one side with those of joint cells, and of what leaf cells differ from their sums."""
     others = len(known) - len(corners)
@@ -86,4 +90,5 @@ def _bounds(
 
 def _counts(problem: ProtectionProblem, corner: Corner, counts: NDArray[np.object_]) -> NDArray[np.int64]:
     """Return counts of a corner in the decimal of the problem, which is as fine."""
-    return np.minimum(counts * 10 ** (problem.decimals - corner.decimals), ENDLESS).astype(np.int64)
+    scaled = counts * 10 ** (problem.decimals - corner.decimals)
+    return np.array([min(count, ENDLESS) for count in scaled.tolist()], dtype=np.int64)

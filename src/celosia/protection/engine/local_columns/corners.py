@@ -4,7 +4,7 @@ A corner asks that t reaches 1 in :math:`y_l = t\, c_l + s_l` (`celosia.risk.cor
 for every s, a row for every l, an attacker, and a requirement about the column of t, which counts up to the largest
 need. These columns are no cells: they are in no pattern, cost nothing and are always free to move, within the bounds
 of the corner's attacker. For all others t is zero; then s moves as its cell does, and has the bounds of that. In linked
-tables y stands for joint cells, which are columns, too (`celosia.protection.engine.joint_columns`).
+tables y stands for joint cells, which are columns, too (`celosia.protection.engine.local_columns.joint_cells`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.protection.engine.joint_columns import add_joint_columns
+from celosia.protection.engine.local_columns.joint_cells import add_joint_columns
 from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
