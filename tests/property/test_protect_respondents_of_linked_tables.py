@@ -30,7 +30,7 @@ AMOUNTS = [1, 2, 5, 10, 40, 60, 100, -20]
 def records_of(seed: int) -> pd.DataFrame:
     """Return records of firms, some with several, some of them losses; every third firm has the owner of another."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(6, 11))
+    n = int(rng.integers(6, 10))
     firm = rng.integers(0, n, n)
     return pd.DataFrame(
         {
@@ -89,7 +89,7 @@ def test_nobody_is_exposed_by_records_and_no_pattern_that_is_as_safe_costs_less_
 
 @pytest.mark.filterwarnings("ignore::celosia.MidpointWarning")
 @few_and_many(
-    3, 60, st.integers(0, 2**32), st.sampled_from(RULES), st.sampled_from(LINKS), st.sampled_from(["firm", "owner"])
+    1, 30, st.integers(0, 2**32), st.sampled_from(RULES), st.sampled_from(LINKS), st.sampled_from(["firm", "owner"])
 )
 @pytest.mark.parametrize("method", [cz.Intervals(), cz.Combined(), cz.Mixed()], ids=lambda one: one.name)
 def test_ranges_of_linked_tables_expose_nobody(
@@ -117,12 +117,13 @@ def test_amounts_of_a_trillion_with_cents_and_two_rules_are_judged_in_fractions(
     exact = pd.Series([Decimal(text) for text in frame["turnover"]], index=frame.index, dtype=object)
     frame["turnover"] = exact
     table, records = table_of(frame, LINKS[0], owner=owner)
-    rules: tuple[cz.PPercent | cz.PriorPosterior, ...] = (cz.PPercent(20), cz.PriorPosterior(5, 40))
-    risk = cz.assess(table, *rules, cost="unity")
+    first, second = cz.PPercent(20), cz.PriorPosterior(5, 40)
+    risk = cz.assess(table, first, second, cost="unity")
     assume(risk.sensitive.any())
     found = protected(risk, cz.Suppress())
     if found is not None:
-        assert all(records.exactly_exposed(found.pattern, rule) == set() for rule in rules)
+        assert records.exactly_exposed(found.pattern, first) == set()
+        assert records.exactly_exposed(found.pattern, second) == set()
 
 
 @few_and_many(3, 40, st.integers(0, 2**32), st.sampled_from([0.001, 0.2, 1.0]))
