@@ -23,7 +23,11 @@ from celosia.protection.method import Method
 
 DIMENSIONS = ("row", "column", "group")
 LINKS = [[["row", "column"], ["row", "group"]], [["row", "column"], ["group"]]]
-RULES = [cz.PPercent(20), cz.PriorPosterior(10, 50), cz.PPercent(15, coalition=2)]
+RULES: list[cz.PPercent | cz.PriorPosterior] = [
+    cz.PPercent(20),
+    cz.PriorPosterior(10, 50),
+    cz.PPercent(15, coalition=2),
+]
 AMOUNTS = [1, 2, 5, 10, 40, 60, 100, -20]
 
 
