@@ -74,6 +74,7 @@ def test_without_time_for_another_audit_the_note_says_that_nobody_asked() -> Non
     assert find_base_of_safe_draws(risk, run, 6, lambda base: Draws.of_every_cell(risk.table, base), 1.0) is None
 
 
+@pytest.mark.filterwarnings("ignore::celosia.MidpointWarning")
 @few_and_many(3, 40, st.integers(0, 2**32), st.sampled_from(RULES[:2]), st.sampled_from([5, 10, 20]))
 def test_rounding_in_a_mixed_release_is_searched_against_respondents(
     seed: int, rule: cz.PPercent | cz.MinFrequency, base: int
