@@ -12,7 +12,7 @@ from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.cheapest_paths import construct_by_paths
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.patterns.coalition import unite_attackers
-from celosia.protection.engine.patterns.waiting import choose_worst, find_hardest, has_alternatives
+from celosia.protection.engine.patterns.waiting import find_hardest, has_alternatives
 from celosia.protection.engine.problem import problem_of
 from celosia.protection.engine.subproblems.requirements import SideRequirements
 from celosia.solve.registry import backends

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.tolerance import HIDDEN_ZERO
+
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ColumnRequirements
 
@@ -135,6 +137,19 @@ def list_alternatives(sides: SideRequirements) -> list[NDArray[np.int64]]:
     order = np.lexsort(keys)
     other = np.logical_or.reduce([np.diff(key[order].astype(np.int64)) != 0 for key in keys])
     return [places for places in np.split(order, np.flatnonzero(other) + 1) if len(places) > 1]
+
+
+def choose_worst(sides: SideRequirements, shortfall: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Return the sides that are missed by most, at most so many of those that differ in the attacker alone, ``(s,)``.
+
+    Both sides of a sliding level, which miss the same, are chosen together.
+    """
+    missed = shortfall > HIDDEN_ZERO
+    chosen = missed.copy()
+    for places in list_alternatives(sides):
+        worst = places[np.argsort(-shortfall[places], kind="stable")]
+        chosen[worst[most:]] = False
+    return chosen
 
 
 class _NarrowerBounds:
