@@ -198,17 +198,13 @@ def _crossings(
                 inside[nodes[k]] = True
             # The cell leads into the source's side when it is pushed up, and it moves as all that leads out of it.
             outward = requirements.upward[requirement] == (number % 2 == 0)
-            # What crosses a side crosses the rest as well: that of the two with fewer arcs is gone through.
-            few = _is_small(nodes[begin:end], network)
-            for k in range(end - begin if few else len(inside)):
-                node = nodes[begin + k] if few else k
-                if inside[node] != few:
-                    continue
+            for node in _choose_smaller(nodes[begin:end], inside, network):
+                home = inside[node]
                 for place in range(network.starts[node], network.starts[node + 1]):
                     arc = network.arcs[place]
                     begins = network.tail[arc] == node
-                    if arc != cell and inside[network.head[arc] if begins else network.tail[arc]] != few:
-                        leaves = begins == few
+                    if arc != cell and inside[network.head[arc] if begins else network.tail[arc]] != home:
+                        leaves = begins == home
                         up = (leaves == outward) == requirements.upward[requirement]
                         capacity = capacities.up[who, arc] if up else capacities.down[who, arc]
                         if capacity > 0.0:
@@ -224,13 +220,13 @@ def _crossings(
     return starts, cells, values, upward
 
 
-@inner(inline=True)
-def _is_small(side: NDArray[np.int64], network: Network) -> bool:
-    """Return whether no more than half of the ends of arcs are at some nodes."""
+@inner()
+def _choose_smaller(side: NDArray[np.int64], inside: NDArray[np.bool_], network: Network) -> NDArray[np.int64]:
+    """Return a side, or the nodes outside of it where they have fewer arcs: the same cells cross both."""
     n_ends = 0
-    for k in range(len(side)):
-        n_ends += network.starts[side[k] + 1] - network.starts[side[k]]
-    return 2 * n_ends <= len(network.arcs)
+    for node in side:
+        n_ends += network.starts[node + 1] - network.starts[node]
+    return side if 2 * n_ends <= len(network.arcs) else np.flatnonzero(~inside)
 
 
 @inner()
