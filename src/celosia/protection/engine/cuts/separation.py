@@ -59,7 +59,8 @@ class Separator:
         How much effort separation is worth.
     sparing
         Minimum cuts of a network are looked for only where a flow through the support of the point, which is quick,
-        has shown that a level is missed. That pays where there are many requirements, of which few are missed.
+        has shown that a level is missed, and first for those that are missed by most. That pays where there are many
+        requirements, of which few are missed, or the same by many attackers.
     """
 
     subproblems: Subproblems
