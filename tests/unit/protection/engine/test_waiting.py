@@ -127,3 +127,18 @@ def test_where_those_who_miss_most_bring_no_cut_the_others_are_asked(monkeypatch
 def test_at_least_one_attacker_is_asked(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be 1 or more"):
         replace(PARAMETERS, **{name: 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_attackers_who_are_asked_as_one_first_reach_what_each_of_them_reaches_alone(seed: int) -> None:
+    everyone, chance = separator(6, seed), np.random.default_rng(seed)
+    subproblems, asked, met = everyone.subproblems, everyone.sides, 0
+    asked = replace(asked, levels=asked.levels * chance.choice([0.5, 1.0, 2.0], len(asked)))
+    for share in (0.1, 0.4, 0.8):
+        hidden = chance.random(len(everyone.problem)) < share
+        x = np.where(everyone.problem.forced, 1.0, hidden * chance.choice([0.3, 1.0], len(hidden)))
+        together = subproblems.measure(x, asked)
+        alone = [subproblems.measure(x, asked.take(np.array([place])))[0] for place in range(len(asked))]
+        np.testing.assert_allclose(together, alone, atol=1e-8)
+        met += int((together >= 1 - 1e-8).sum())
+    assert 0 < met < 3 * len(asked)
