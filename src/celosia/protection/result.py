@@ -199,7 +199,7 @@ class Protection:
         said = midpoints(self.pattern).warnings
         if self.method.conceals_levels:
             return said
-        remedy = hasattr(self.method, "conceal")
+        remedy = getattr(self.method, "conceal", None) is False
         return (*said, *describe_told_levels(self.pattern, self.risk, remedy=remedy))
 
     @property
