@@ -63,7 +63,7 @@ class Intervals(Method):
         ranges have the true value in their middle.
     conceal
         Publish for every sensitive cell the range of a class of values, drawn from the secret, whose width and ends
-        tell no contribution. By default wherever that can be, which notes of the result say; True refuses what stands
+        tell no contribution: by default wherever that can be, which notes of the result say. True refuses what stands
         in the way, False publishes narrower ranges, and warns of what readers read off their widths. Levels must be
         parts of contributions or of the value, as those of rules are. Ranges are 1.6 to 4.2 times as wide in all;
         *What can be guessed* in the documentation has what that promises.

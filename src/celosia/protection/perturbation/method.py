@@ -64,7 +64,7 @@ class Perturb(Method):
         Every attacker knows which cells are zero.
     conceal
         Move every sensitive cell to the end of a class of values, drawn from the secret, so that who undoes moves by
-        levels learns the class and no more. By default wherever that can be, which notes of the result say; True
+        levels learns the class and no more: by default wherever that can be, which notes of the result say. True
         refuses what stands in the way, False moves cells by their levels, and warns of what readers undo. Levels must
         be parts of contributions or of the value, as those of rules are. The reach must leave room for classes; *What
         can be guessed* in the documentation has what that promises.
