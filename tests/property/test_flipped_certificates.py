@@ -220,7 +220,7 @@ def _believes(
     """Return whether somebody must think a table possible in which the target is so wrong; one leaf scales it."""
     move = [*move, *([Fraction(0)] * (len(table) - len(move)))]
     values = [table.amounts.fraction(cell) for cell in range(len(table))]
-    if any(table.relations.matrix @ np.array(move, dtype=object)):
+    if any(table.relations.matrix.toarray().astype(object) @ np.array(move, dtype=object)):
         return False
     least, most = Fraction(0), Fraction(1)
     for cell in {cell for cell in range(len(table)) if not any(table.relations.matrix[:, [cell]].data < 0)}:

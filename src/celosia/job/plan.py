@@ -14,9 +14,9 @@ from celosia.files import check_writable
 from celosia.formats.release import ENDINGS
 from celosia.job.methods.choice import choose_method
 from celosia.job.methods.section import MethodPart
+from celosia.job.secret import ENDING
 from celosia.job.sections.limits import LimitsPart
 from celosia.job.sections.part import JobPart, faults_of, place_of
-from celosia.job.secret import ENDING
 from celosia.job.source import JobSource
 
 FILES: Mapping[str, tuple[str, ...]] = {

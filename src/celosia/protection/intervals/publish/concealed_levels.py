@@ -38,8 +38,12 @@ _TIED = (
     "tie them together."
 )
 _UNASKED = "What single respondents conclude from the classes by which levels are concealed is not asked."
-_NONE = "Levels are not concealed: they are no parts of contributions, or too large ones, or nothing leaves room for it."
-_FORBIDDEN = "Levels are not concealed, because {} asks for what would tell them: widths and moves may tell contributions."
+_NONE = (
+    "Levels are not concealed: they are no parts of contributions, or too large ones, or there is no room for it."
+)
+_FORBIDDEN = (
+    "Levels are not concealed, because {} asks for what would tell them: widths and moves may tell contributions."
+)
 _IMPOSSIBLE = (
     "Levels are not concealed, because no safe release was found that conceals them: widths and moves may tell "
     "contributions. Say conceal=true to learn what stands in the way."
