@@ -14,8 +14,8 @@ from celosia.files import check_writable
 from celosia.formats.release import ENDINGS
 from celosia.job.methods.choice import choose_method
 from celosia.job.methods.section import MethodPart
-from celosia.job.secret import ENDING
 from celosia.job.sections.limits import LimitsPart
+from celosia.job.sections.output import SECRET_ENDING
 from celosia.job.sections.part import JobPart, faults_of, place_of
 from celosia.job.source import JobSource
 
@@ -110,10 +110,10 @@ def make_plan(source: JobSource, options: Mapping[str, Mapping[str, Any]] | None
     with found.gather():
         output = _replace(output, given.get("output", {}))
     outputs = {name: Path(path) for name in FILES if write and (path := getattr(output, name)) is not None}
-    written = {str(path): FILES[name] for name, path in outputs.items()}
+    written: dict[str | Path, tuple[str, ...]] = {str(path): FILES[name] for name, path in outputs.items()}
     kept = getattr(method, "secret_file", None)
     if outputs and kept is not None and not Path(kept).exists():
-        written[kept] = (ENDING,)
+        written[kept] = (SECRET_ENDING,)
     with found.gather():
         check_writable(written, source.inputs)
     if method.kind.criterion == "distance" and "certificate" in outputs:

@@ -17,15 +17,12 @@ from typing import Any
 
 from celosia.errors import SpecError
 from celosia.files import read_bytes
-from celosia.protection.intervals.publish.concealed_levels import TWO_DRAWS
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
+from celosia.risk.concealment import TWO_DRAWS
 
 VARIABLE = "CELOSIA_SECRET"
 """The variable of the environment that holds the secret of jobs that name no file for it."""
-
-ENDING = ".secret"
-"""What a file with a secret is called: no output of a job has this ending."""
 
 _BITS = 128
 _LEAST_DIGITS, _MOST_DIGITS = 16, 1000

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import SpecError
 from celosia.job.methods.section import Keep, MethodPart
-from celosia.job.secret import ENDING as SECRET_ENDING
-from celosia.job.sections.output import OutputFile
+from celosia.job.sections.output import SECRET_ENDING, OutputFile
 from celosia.job.sections.part import Fault, describe_options
 from celosia.job.sections.selection import Bases, Bounds, Cells, Distances, Factors, RoundedValues, Widths
 from celosia.job.sections.values import CostText, Decimals

@@ -19,12 +19,11 @@ from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.protection.run import Run
-from celosia.risk.concealment import ConcealedRisk, conceal_levels
+from celosia.risk.concealment import TWO_DRAWS, ConcealedRisk, conceal_levels
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import SHOW, Levels, Risk
 
 _SECRET_BITS = 64
-TWO_DRAWS = "Two draws leave readers two thirds of a range on average, and next to nothing of some."
 _AFRESH = (
     "Levels are concealed by a secret that was drawn afresh: keep it, for the office only, and give it (`secret`, or "
     f"`secret_file` in a job) whenever this table is published again. {TWO_DRAWS}"
