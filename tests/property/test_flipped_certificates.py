@@ -23,6 +23,7 @@ from tests.property.test_concealed_levels import draw_firms
 import celosia as cz
 from celosia.certificate.canonical import digests
 from celosia.certificate.columns import column, read_column
+from celosia.protection.method import Method
 
 METHODS = {
     "suppress": cz.Suppress(),
@@ -33,7 +34,7 @@ METHODS = {
 Way = tuple[str | int, ...]
 
 
-def certify(seed: int, method: cz.Method, *, respondents: bool) -> tuple[cz.Risk, cz.Release, dict[str, Any]]:
+def certify(seed: int, method: Method, *, respondents: bool) -> tuple[cz.Risk, cz.Release, dict[str, Any]]:
     """Return a problem, a safe release, and its certificate."""
     table = cz.tabulate(draw_firms(seed, 1), by=["r", "c"], value="v", respondent="f", contributions=respondents)
     with warnings.catch_warnings():
@@ -150,14 +151,14 @@ def holds_against_everybody(content: dict[str, Any], rule: int, target: int, tab
 
     By p% with p = 10: others are known within what they contribute, and the target must be wrong by a tenth.
     """
-    part, at = _read_rule(content, rule), (lambda name, k: sum(_read_rule(content, rule)[name][:k]))
+    part = _read_rule(content, rule)
     size, many = part["sizes"][target], part["covers"][target]
-    cells = part["cells"][at("sizes", target) :][:size]
+    cells = part["cells"][sum(part["sizes"][:target]) :][:size]
     entry = sum(s * c for s, c in zip(part["sizes"][:target], part["covers"][:target], strict=True))
     covers = [
         (
             part["signs"][entry + k * size :][:size],
-            part["tables"][at("covers", target) + k],
+            part["tables"][sum(part["covers"][:target]) + k],
             part["steps"][entry + k * size :][:size],
         )
         for k in range(many)

@@ -118,16 +118,16 @@ def test_ranges_that_may_not_be_wide_are_not_concealed() -> None:
 def test_what_is_impossible_with_concealed_levels_is_done_without(tmp_path: Path) -> None:
     """And nothing that was learnt of the stricter problem counts for the other: cost and bound are those of its own."""
     risk, state = assess(), tmp_path / "state.bin"
-    plain = cz.protect(risk, cz.Intervals(at_most=8, conceal=False))
-    result = cz.protect(risk, cz.Intervals(at_most=8), state=state)
+    plain = cz.protect(risk, cz.Intervals(at_most=8, conceal=False, secret=1))
+    result = cz.protect(risk, cz.Intervals(at_most=8, secret=1), state=state)
     assert "no safe release was found that conceals them" in describe(result)
     assert "(conceal)" in describe(result)
     assert not result.method.conceals_levels
-    for other in (result, cz.protect(risk, cz.Intervals(at_most=8), resume=state)):
+    for other in (result, cz.protect(risk, cz.Intervals(at_most=8, secret=1), resume=state)):
         assert other.cost == pytest.approx(plain.cost)
         assert other.bound <= plain.cost * (1 + 1e-9)
     with pytest.raises(cz.InfeasibleError, match="impossible"):
-        cz.protect(risk, cz.Intervals(at_most=8, conceal=True))
+        cz.protect(risk, cz.Intervals(at_most=8, conceal=True, secret=1))
 
 
 def test_respondents_are_not_asked_about_classes_and_a_note_says_so() -> None:

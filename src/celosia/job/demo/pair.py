@@ -43,8 +43,9 @@ def describe_pair(pair: SideBySide) -> str:
     )
     wide, narrow = hidden.width or 0.0, ranges.width or 0.0
     less = f", {1 - narrow / wide:.0%} less" if wide > narrow else ""
+    head = "Ranges tell more than crosses" if less else "Ranges that conceal levels are as wide as what crosses leave"
     return (
-        f"Ranges tell more than crosses: of manufacturing by regions ({len(risk):,} cells,"
+        f"{head}: of manufacturing by regions ({len(risk):,} cells,"
         f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides"
         f" {hidden.hidden:,} cells, which readers can guess within {wide:,.0f} in all ({_gap(first)});"
         f" ranges for {ranges.hidden:,} cells are {narrow:,.0f} wide in all{less} ({_gap(second)})."

@@ -37,9 +37,7 @@ _TIED = (
     "tie them together."
 )
 _UNASKED = "What single respondents conclude from the classes by which levels are concealed is not asked."
-_NONE = (
-    "Levels are not concealed: they are no parts of contributions, or too large ones, or there is no room for it."
-)
+_NONE = "Levels are not concealed: they are no parts of contributions, or too large ones, or there is no room for it."
 _FORBIDDEN = (
     "Levels are not concealed, because {} asks for what would tell them: widths and moves may tell contributions."
 )
