@@ -240,14 +240,14 @@ def _believes(
 
 @pytest.mark.parametrize("respondents", [False, True], ids=["cells", "respondents"])
 @pytest.mark.parametrize("method", sorted(METHODS))
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3))])
 def test_what_is_proved_with_a_changed_sign_is_proved_without_it(
     seed: int, method: str, tmp_path: Path, *, respondents: bool
 ) -> None:
     """Or what was changed still protects, which plain arithmetic finds, too."""
     risk, release, content = certify(seed, METHODS[method], respondents=respondents)
     assert is_proved(content, risk, release, tmp_path)
-    for way, place, altered in flip(content, step=1 if seed else 7):
+    for way, place, altered in flip(content, step=1 if seed else 29):
         if is_proved(altered, risk, release, tmp_path):
             assert respondents, f"{way} {place}: what protects cells is needed to the last sign"
             less = leave_out(content, way, place)

@@ -59,8 +59,8 @@ class Intervals(Method):
         upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it. An audit of a job
         with sliding levels asks for the same.
     shift
-        Place ranges at random around the true values, at the same cost, where all levels are sliding. Otherwise many
-        ranges have the true value in their middle.
+        Place ranges at random around the true values, at the same cost, where all levels are sliding and none is
+        concealed. Otherwise many ranges have the true value in their middle.
     conceal
         Publish for every sensitive cell the range of a class of values, drawn from the secret, whose width and ends
         tell no contribution: by default wherever that can be, which notes of the result say. True refuses what stands
