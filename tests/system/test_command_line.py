@@ -410,7 +410,7 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path, say: Say) ->
             "Hiding is not protecting",
             "more cells make it safe",
             "Holdings matter",
-            "of manufacturing by regions",
+            "Ranges tell more",
         )
     )
     folder = tmp_path / "celosia-demo"
