@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.arguments import kind_error, takes
 from celosia.attack.subproblems.dispatch import list_unused_kernels
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError
+from celosia.errors import InfeasibleError, OutOfTimeError, SolverError, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answer_presses
@@ -237,7 +237,7 @@ def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> 
     run = replace(run, keeper=session.keeper)
     try:
         found = _search(aim, run, engine, session)
-    except InfeasibleError:
+    except (InfeasibleError, SolverError, SpecError):  # wider ranges may go beyond what options allow
         if not aim.may_do_without:
             raise
         aim = aim.without()

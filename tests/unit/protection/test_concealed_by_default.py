@@ -151,3 +151,21 @@ def test_a_state_is_resumed_with_its_secret(tmp_path: Path) -> None:
 def test_releases_of_a_curve_are_drawn_by_one_secret() -> None:
     curve = cz.trade_off(assess(), points=2, time_limit=10)
     assert curve.points[0].cells <= curve.points[-1].cells
+
+
+def test_why_speaks_of_those_who_guess_classes_and_weighs_only_what_conceals_levels() -> None:
+    result = cz.protect(assess(), cz.Intervals(secret=1), time_limit=20)
+    said = [cz.why(result, cell, time_limit=5) for cell in result.secondary[:3].tolist()]
+    assert not any("could be shown alone" in str(one) for one in said)
+    for one in said:
+        assert one.cost is None or one.cost >= result.bound * (1 - 1e-6)
+
+
+def test_ends_that_are_rounded_beyond_what_attackers_know_are_done_without_it() -> None:
+    table = assess().table
+    risk = cz.assess(table, cz.PPercent(10), cost="unity", attackers=[cz.Attacker.percentage(table, 60)])
+    result = cz.protect(risk, cz.Intervals(base=1000))
+    assert result.safe
+    assert "no safe release was found that conceals them" in describe(result)
+    with pytest.raises(cz.SpecError, match="base"):
+        cz.protect(risk, cz.Intervals(base=1000, conceal=True, secret=1))
