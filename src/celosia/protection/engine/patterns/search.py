@@ -118,8 +118,9 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         quick: QuickParameters = QUICK,
     ) -> None:
         self._parameters, self._quick, self._seed = parameters, quick, seed
-        found = PatternIncumbent(problem, rows, listen)
+        found = PatternIncumbent(problem, rows, lambda: self._hear(listen))
         stop = Stop(found, clock, audit_if_due, parameters.grace)
+        self._turns = Turns(stop, parameters.turn_share, parameters.least_turns, parameters.turn_memory)
         relaxation = open_relaxation(found, stop, backend, parameters)
         super().__init__(found, stop, relaxation)
         self.incumbent: PatternIncumbent = found
@@ -136,9 +137,22 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         )
         self._tree = TreeSearch(found, stop, relaxation, tree)
         self._integer = IntegerPatterns(cutting, lazy, heuristics, tree)
+        self._cutting_turns = Effort(
+            lambda seconds: cutting.run(deep=True, zero_half=True, seconds=seconds),
+            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
+        )
+        self._moving_turns = Effort(lambda _: heuristics.repair(relaxation.point.x), self._measure_gap)
         self.witnesses: ProposedWitnesses | None = None
         self._moved: MoveSearch | None = None
         self._begun = False
+
+    def _hear(self, listen: Callable[[], None]) -> None:
+        """Tell of a better pattern or bound."""
+        self._turns.note()
+        listen()
+
+    def _measure_gap(self) -> float:
+        return self.cost - self.bound
 
     def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
         """Return whether one joint move can serve the requirements: there are few of them for the freedom there is.
@@ -207,7 +221,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         self.relaxation.master.add(initial_cuts(self.separator))
         if self.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
-        self._heuristics.move_jointly()
+        with self._turns.count(self._moving_turns):
+            self._heuristics.move_jointly()
         if self._constructs_in_kernel and not self._has_many_subproblems:
             self._round_point(early=True)
         self._branch_while_quick()
@@ -237,7 +252,7 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:
-        self.cutting.run(deep=False)
+        self.cutting.run(deep=False)  # what deep cuts bring is another matter: their first turn will tell
         return True
 
     @property
@@ -251,7 +266,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
 
     def _round_point(self, *, early: bool = False) -> None:
         if self._parameters.round_points:
-            self._heuristics.round_point(early=early)
+            with self._turns.count(self._moving_turns):
+                self._heuristics.round_point(early=early)
 
     def _strengthen(self) -> None:
         if self._heuristics.moves_jointly:  # cutting and branching take turns
@@ -273,20 +289,10 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
 
     def _take_turns(self) -> None:
         """Let cutting planes, integer masters and joint moves take turns until the gap is closed, or time is up."""
-        found, relaxation, p = self.incumbent, self.relaxation, self._parameters
-
-        def measure_gap() -> float:
-            return found.cost - found.bound
-
         timed = TimedBranching(self._integer)
-        branching = Effort(lambda seconds: self._tree.run(timed.begin_turn(seconds)), measure_gap)
-        cutting = Effort(
-            lambda seconds: self.cutting.run(deep=True, zero_half=True, seconds=seconds),
-            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
-        )
-        moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)
-        efforts = [branching, cutting, moving] if p.round_points else [branching, cutting]
-        Turns(self._stop, efforts, p.turn_share, p.least_turns, p.turn_memory).run()
+        branching = Effort(lambda seconds: self._tree.run(timed.begin_turn(seconds)), self._measure_gap)
+        moving = [self._moving_turns] if self._parameters.round_points else []
+        self._turns.run([branching, self._cutting_turns, *moving])
 
     def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None, new: NDArray[np.int64]) -> None:
         """Begin with valid cuts and a pattern, which is extended where it misses one of the new requirements.
