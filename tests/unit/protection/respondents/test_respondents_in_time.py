@@ -136,7 +136,7 @@ class _Over(Clock):
 
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-@pytest.mark.parametrize("method", [Intervals(secret=1), Suppress()])
+@pytest.mark.parametrize("method", [Intervals(secret=1, conceal=False), Suppress()])
 def test_those_whom_an_attack_on_the_last_pattern_left_are_judged_a_little_later(
     monkeypatch: pytest.MonkeyPatch, method: Intervals | Suppress
 ) -> None:
