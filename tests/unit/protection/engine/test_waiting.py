@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from benchmarks.attackers import draw_problem
 
-from celosia.protection.engine.cuts.separation import Separator
+from celosia.protection.engine.cuts.separation import Separator, ViolatedCuts
 from celosia.protection.engine.heuristics.cheapest_paths import construct_by_paths
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.engine.patterns.coalition import unite_attackers
-from celosia.protection.engine.patterns.waiting import choose_worst, find_hardest, has_alternatives
+from celosia.protection.engine.patterns.waiting import find_hardest, has_alternatives
 from celosia.protection.engine.problem import problem_of
-from celosia.protection.engine.subproblems.requirements import SideRequirements
+from celosia.protection.engine.subproblems.requirements import SideRequirements, choose_worst
 from celosia.solve.registry import backends
 
 
@@ -83,7 +83,62 @@ def test_without_cells_to_lead_through_there_is_no_path() -> None:
     assert construct_by_paths(everyone, none, forced, forced, everyone.problem.cost) is forced
 
 
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_cuts_from_those_who_miss_most_are_some_of_all_and_there_are_none_only_where_all_are_met(
+    seed: int, *, integer: bool
+) -> None:
+    everyone = separator(seed=seed)
+    sparing, chance = replace(everyone, sparing=True), np.random.default_rng(seed)
+    forced, n_missed = everyone.problem.forced, 0
+    for share in np.linspace(0.0, 1.0, 9):
+        hidden = chance.random(len(forced)) < share
+        x = np.where(forced, 1.0, hidden if integer else hidden * chance.random(len(forced)))
+        worst, every = (one.separate(x, integer=integer) for one in (sparing, everyone))
+        assert bool(worst.cuts) == bool(every.cuts)
+        assert {cut.key for cut in worst.cuts} <= {cut.key for cut in every.cuts}
+        assert all(cut.violation(x) > 0 for cut in worst.cuts)
+        assert set(worst.missed.tolist()) <= set(every.missed.tolist())
+        assert bool(len(worst.missed)) == bool(len(every.missed))
+        n_missed += bool(every.cuts)
+    assert 0 < n_missed < 9
+
+
+def test_where_those_who_miss_most_bring_no_cut_the_others_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    everyone = separator()
+    x = everyone.problem.forced.astype(float)
+    worst = replace(everyone, sparing=True).separate(x)
+    asked: list[int] = []
+    solve = Separator._separate_by_networks
+
+    def separate_second(one: Separator, x: np.ndarray, sides: SideRequirements, *, integer: bool) -> ViolatedCuts:
+        asked.append(len(sides))
+        found = solve(one, x, sides, integer=integer)
+        return replace(found, cuts=[]) if len(asked) == 1 else found
+
+    monkeypatch.setattr(Separator, "_separate_by_networks", separate_second)
+    second = replace(everyone, sparing=True).separate(x)
+    assert second.cuts
+    assert sum(asked) == int((everyone.measure_shortfall(x) > 0).sum())
+    assert set(worst.missed.tolist()) < set(second.missed.tolist())
+
+
 @pytest.mark.parametrize("name", ["first_attackers", "more_attackers"])
 def test_at_least_one_attacker_is_asked(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be 1 or more"):
         replace(PARAMETERS, **{name: 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_attackers_who_are_asked_as_one_first_reach_what_each_of_them_reaches_alone(seed: int) -> None:
+    everyone, chance = separator(6, seed), np.random.default_rng(seed)
+    subproblems, asked, met = everyone.subproblems, everyone.sides, 0
+    asked = replace(asked, levels=asked.levels * chance.choice([0.5, 1.0, 2.0], len(asked)))
+    for share in (0.1, 0.4, 0.8):
+        hidden = chance.random(len(everyone.problem)) < share
+        x = np.where(everyone.problem.forced, 1.0, hidden * chance.choice([0.3, 1.0], len(hidden)))
+        together = subproblems.measure(x, asked)
+        alone = [subproblems.measure(x, asked.take(np.array([place])))[0] for place in range(len(asked))]
+        np.testing.assert_allclose(together, alone, atol=1e-8)
+        met += int((together >= 1 - 1e-8).sum())
+    assert 0 < met < 3 * len(asked)

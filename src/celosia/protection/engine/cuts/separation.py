@@ -13,7 +13,12 @@ from celosia.protection.engine.capacity import Cut, CutBuilder, Reach, build_cov
 from celosia.protection.engine.cuts.capacity_kernel import Reaches, build_cuts
 from celosia.protection.engine.parameters import PARAMETERS, CutParameters
 from celosia.protection.engine.subproblems.flow import Capacities, FlowRequirements, find_crossings, find_minimum_cuts
-from celosia.protection.engine.subproblems.requirements import SideRequirements, drop_implied_sides, split_sides
+from celosia.protection.engine.subproblems.requirements import (
+    SideRequirements,
+    choose_worst,
+    drop_implied_sides,
+    split_sides,
+)
 from celosia.protection.engine.subproblems.solve import Solutions, Subproblems
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
@@ -54,7 +59,8 @@ class Separator:
         How much effort separation is worth.
     sparing
         Minimum cuts of a network are looked for only where a flow through the support of the point, which is quick,
-        has shown that a level is missed. That pays where there are many requirements, of which few are missed.
+        has shown that a level is missed, and first for those that are missed by most. That pays where there are many
+        requirements, of which few are missed, or the same by many attackers.
     """
 
     subproblems: Subproblems
@@ -129,7 +135,7 @@ class Separator:
         """
         sides, x = self.sides, self.builder.padded_with_forced(x)
         if self.sparing and self.is_network:
-            sides = sides.take(self.measure_shortfall(x) > HIDDEN_ZERO)
+            return self._separate_by_worst(x, integer=integer)
         found = self._separate_by_networks(x, sides, integer=integer)
         enough = 1 if integer else self.parameters.enough_cuts
         if self.is_network or not deep or (len(found.cuts) >= enough and not thorough):
@@ -138,6 +144,20 @@ class Separator:
         deeper = self._collect(x, sides, solutions, CUT_SATISFIED if integer else CUT_VIOLATED)
         cuts = {cut.key: cut for cut in (*found.cuts, *deeper.cuts)}
         return ViolatedCuts(list(cuts.values()), deeper.missed)
+
+    def _separate_by_worst(self, x: NDArray[np.float64], *, integer: bool) -> ViolatedCuts:
+        """Return cuts from what attackers miss most at every side of a cell, from all that they miss if there are none.
+
+        Attackers who miss the same side of a cell mostly do so at the same minimum cut.
+        """
+        shortfall = self.measure_shortfall(x)
+        worst = choose_worst(self.sides, shortfall, 1)
+        found = self._separate_by_networks(x, self.sides.take(worst), integer=integer)
+        others = (shortfall > HIDDEN_ZERO) & ~worst
+        if found.cuts or not bool(others.any()):
+            return found
+        more = self._separate_by_networks(x, self.sides.take(others), integer=integer)
+        return ViolatedCuts(more.cuts, np.union1d(found.missed, more.missed))
 
     def _separate_by_networks(self, x: NDArray[np.float64], sides: SideRequirements, *, integer: bool) -> ViolatedCuts:
         """Return cuts from minimum cuts in the networks of the problem; exact where the problem is one."""

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.protection.engine.subproblems.requirements import list_alternatives
-from celosia.tolerance import HIDDEN_ZERO
+from celosia.protection.engine.subproblems.requirements import choose_worst, list_alternatives
 
 if TYPE_CHECKING:
     from celosia.protection.engine.cuts.separation import Separator
@@ -97,17 +96,4 @@ def find_hardest(separator: Separator, most: int) -> NDArray[np.bool_]:
         room = sum(np.minimum(bound[np.ix_(who, near)] / levels[:, None], 1.0) for bound in (builder.up, builder.down))
         ease = np.asarray(room).sum(axis=1)
         chosen[places[np.argsort(ease, kind="stable")[most:]]] = False
-    return chosen
-
-
-def choose_worst(sides: SideRequirements, shortfall: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
-    """Return the sides that are missed by most, at most so many of those that differ in the attacker alone, ``(s,)``.
-
-    Both sides of a sliding level, which miss the same, are chosen together.
-    """
-    missed = shortfall > HIDDEN_ZERO
-    chosen = missed.copy()
-    for places in list_alternatives(sides):
-        worst = places[np.argsort(-shortfall[places], kind="stable")]
-        chosen[worst[most:]] = False
     return chosen

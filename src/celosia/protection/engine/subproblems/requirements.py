@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.tolerance import HIDDEN_ZERO
+
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ColumnRequirements
 
@@ -116,15 +118,25 @@ def drop_implied_sides(sides: SideRequirements, up: NDArray[np.int64], down: NDA
     """
     narrower = _NarrowerBounds(up, down, np.unique(sides.attackers))
     kept = np.ones(len(sides), dtype=bool)
+    known: dict[tuple[bytes, bytes], NDArray[np.bool_]] = {}  # most cells have the same attackers, and one level
     for places in list_alternatives(sides):
         who, levels = sides.attackers[places], sides.levels[places]
-        if bool((who == who[0]).all()):
-            continue
-        implies = (levels[:, None] >= levels) & (who[:, None] != who) & narrower.among(who)
-        both = implies & implies.T  # of two that imply each other the earlier does
-        implies &= ~both | np.triu(np.ones_like(both))
-        kept[places] = ~implies.any(axis=0)
+        as_high = levels[:, None] >= levels
+        key = who.tobytes(), as_high.tobytes()
+        if key not in known:
+            known[key] = _find_kept(who, as_high, narrower)
+        kept[places] = known[key]
     return sides if bool(kept.all()) else sides.take(kept)
+
+
+def _find_kept(who: NDArray[np.int64], as_high: NDArray[np.bool_], narrower: _NarrowerBounds) -> NDArray[np.bool_]:
+    """Return which sides of one cell no other one implies, by attackers and whether one level is as high as another."""
+    if bool((who == who[0]).all()):
+        return np.ones(len(who), dtype=bool)
+    implies = as_high & (who[:, None] != who) & narrower.among(who)
+    both = implies & implies.T  # of two that imply each other the earlier does
+    implies &= ~both | np.triu(np.ones_like(both))
+    return np.asarray(~implies.any(axis=0))
 
 
 def list_alternatives(sides: SideRequirements) -> list[NDArray[np.int64]]:
@@ -135,6 +147,19 @@ def list_alternatives(sides: SideRequirements) -> list[NDArray[np.int64]]:
     order = np.lexsort(keys)
     other = np.logical_or.reduce([np.diff(key[order].astype(np.int64)) != 0 for key in keys])
     return [places for places in np.split(order, np.flatnonzero(other) + 1) if len(places) > 1]
+
+
+def choose_worst(sides: SideRequirements, shortfall: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Return the sides that are missed by most, at most so many of those that differ in the attacker alone, ``(s,)``.
+
+    Both sides of a sliding level, which miss the same, are chosen together.
+    """
+    missed = shortfall > HIDDEN_ZERO
+    chosen = missed.copy()
+    for places in list_alternatives(sides):
+        worst = places[np.argsort(-shortfall[places], kind="stable")]
+        chosen[worst[most:]] = False
+    return chosen
 
 
 class _NarrowerBounds:

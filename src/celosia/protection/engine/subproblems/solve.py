@@ -19,12 +19,17 @@ from celosia.protection.engine.subproblems.lp import AttackerProgram
 from celosia.protection.engine.subproblems.support import SupportGraph
 from celosia.solve import deadline
 from celosia.solve.backend import Backend
-from celosia.tolerance import HIDDEN_ZERO
+from celosia.tolerance import FLOW_ZERO, HIDDEN_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.capacity import Cut, CutBuilder, Reach
     from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.protection.engine.subproblems.flow import Network
     from celosia.protection.engine.subproblems.requirements import SideRequirements
+
+
+_MANY_A_SIDE = 3
+"""So many attackers for each side of a cell, on average, are asked as one first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,9 +124,32 @@ class Subproblems:
         inside = np.flatnonzero(network.tail[sides.columns] >= 0)
         some = sides.take(inside)
         reached = np.zeros(len(sides))
-        requirements = FlowRequirements(some.columns, some.attackers, some.upward, some.levels)
-        reached[inside] = measure_flows(requirements, Capacities(self.builder.up, self.builder.down, x), network)
+        reached[inside] = self._measure_flows(x, some, network)
         return reached
+
+    def _measure_flows(self, x: NDArray[np.float64], sides: SideRequirements, network: Network) -> NDArray[np.float64]:
+        r"""Return how far cells of a network move, as a part of their level.
+
+        Where many attackers are asked about the same cells, one comes first who knows what each of them knows, with
+        :math:`U_i = \min_k U_i^k` and :math:`L_i = \min_k L_i^k`: a move that he cannot exclude nobody can.
+        """
+        capacities = Capacities(self.builder.up, self.builder.down, x)
+        requirements = FlowRequirements(sides.columns, sides.attackers, sides.upward, sides.levels)
+        cells, place = np.unique(2 * sides.columns + sides.upward, return_inverse=True)
+        if len(sides) < _MANY_A_SIDE * len(cells) or not len(sides):
+            return measure_flows(requirements, capacities, network)
+        highest = np.zeros(len(cells))
+        np.maximum.at(highest, place, sides.levels)
+        together = FlowRequirements(cells // 2, np.zeros_like(cells), cells % 2 == 1, highest)
+        reached = measure_flows(together, Capacities(*self._united, x), network)[place]
+        rest = np.flatnonzero(reached < 1.0 - FLOW_ZERO)
+        reached[rest] = measure_flows(requirements.take(rest), capacities, network)
+        return reached
+
+    @cached_property
+    def _united(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds, up and down, of an attacker who knows what each of them knows, ``(1, n)`` each."""
+        return self.builder.up.min(axis=0, keepdims=True), self.builder.down.min(axis=0, keepdims=True)
 
     def cap_at_own_bounds(self, sides: SideRequirements, reached: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how far cells move, as a part of their level, no further than the attacker's bounds on them."""
