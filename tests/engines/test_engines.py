@@ -1,0 +1,120 @@
+"""PostgreSQL and Spark make the tables that celosia makes itself, to the last unit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.oracles.drawn import Draw, draws
+from tests.oracles.engine_tables import Store, check_draw, check_same, contributions_by_owner
+from tests.oracles.examples import few_and_many
+
+import celosia as cz
+
+pytestmark = pytest.mark.engines
+
+EVERYTHING = {
+    "respondent": "firm",
+    "holding": "group",
+    "weight": "weight",
+    "request": "asks",
+    "waiver": "waives",
+}
+"""All that may be known about records at once."""
+
+
+def register(rows: int, seed: int) -> pa.Table:
+    """Return records of every type of column: holdings of many units, halves to round, numbers that cancel."""
+    rng = np.random.default_rng(seed)
+    firm = rng.integers(0, rows // 2, rows)
+    group = rng.integers(0, rows // 10, rows)
+    cents = rng.integers(-10_000, 10**12, rows)
+    return pa.table(
+        {
+            "industry": pa.array([f"{code:02d}" for code in rng.integers(10, 40, rows)]),
+            "region": pa.array(rng.integers(1, 6, rows)),
+            "firm": pa.array([f"Müller & Söhne '{number}'" for number in firm]),
+            "group": pa.array([f"G{number}" if number % 3 else None for number in group]),
+            "turnover": pa.array([Decimal(int(value)).scaleb(-2) for value in cents], pa.decimal128(18, 2)),
+            "halves": pa.array(rng.integers(-9, 9, rows) / 2),
+            "employees": pa.array(rng.integers(0, 50, rows)),
+            "weight": pa.array(rng.integers(10, 40, rows) / 10),
+            "asks": pa.array(rng.random(rows) < 0.1),
+            "waives": pa.array([bool(yes) or None for yes in rng.random(rows) < 0.2]),
+        }
+    )
+
+
+def check_register(store: Store, by: Any, records: pa.Table, **options: Any) -> None:  # noqa: ANN401
+    stored = store(records)
+    options |= {"by": by, "hierarchies": {"industry": cz.Digits((1, 1))}}
+    check_same(cz.tabulate(stored, **options), cz.tabulate(records, **options, contributions=False))
+
+
+@few_and_many(8, 80, draws(most_dimensions=3))
+def test_postgresql_says_the_same_of_every_cell(store_in_postgres: Store, draw: Draw) -> None:
+    check_draw(draw, store_in_postgres)
+
+
+@few_and_many(1, 15, draws())
+def test_spark_says_the_same_of_every_cell(store_in_spark: Store, draw: Draw) -> None:
+    check_draw(draw, store_in_spark)
+
+
+@pytest.mark.parametrize("engine", ["store_in_postgres", "store_in_spark"])
+def test_a_register_with_everything_in_it_is_the_same(engine: str, request: pytest.FixtureRequest) -> None:
+    store: Store = request.getfixturevalue(engine)
+    records = register(600, 0)
+    check_register(store, ["industry", "region"], records, value="halves", decimals=0, **EVERYTHING)
+    check_register(store, ["industry", "region"], records, value="turnover", respondent="firm", holding="group")
+
+
+@pytest.mark.parametrize("engine", ["store_in_postgres", "store_in_spark"])
+def test_contributions_come_back_on_request_only(engine: str, request: pytest.FixtureRequest) -> None:
+    store: Store = request.getfixturevalue(engine)
+    records = register(200, 1)
+    options: dict[str, Any] = {"by": ["industry"], "value": "turnover", "respondent": "firm", "holding": "group"}
+    stored = store(records)
+    assert cz.tabulate(stored, **options).contributions is None
+    asked = cz.tabulate(stored, **options, contributions=True).contributions
+    read = cz.tabulate(records, **options).contributions
+    assert asked is not None
+    assert read is not None
+    assert contributions_by_owner(asked) == contributions_by_owner(read)
+
+
+def test_an_address_with_a_schema_names_a_table(postgres: str) -> None:
+    records = register(100, 2)
+    engine = ibis.connect(postgres)
+    engine.raw_sql("CREATE SCHEMA IF NOT EXISTS business").close()
+    engine.create_table("firms", records, database="business", overwrite=True)
+    engine.disconnect()
+    options: dict[str, Any] = {"by": ["region"], "value": "employees", "respondent": "firm"}
+    table = cz.tabulate(f"{postgres}#business.firms", **options)
+    check_same(table, cz.tabulate(records, **options, contributions=False))
+
+
+def test_a_table_that_is_not_there_and_a_wrong_query_are_said(postgres: str) -> None:
+    with pytest.raises(cz.CelosiaError, match=r"has no table 'nothing', or does not show it"):
+        cz.tabulate(f"{postgres}#nothing", by=["region"])
+
+
+def test_a_table_that_goes_between_two_questions_is_said(postgres: str) -> None:
+    engine = ibis.connect(postgres)
+    stored = engine.create_table("gone", register(50, 3), overwrite=True)
+    engine.drop_table("gone")
+    with pytest.raises(cz.CelosiaError, match="was there when the reading began, and does not answer any more"):
+        cz.tabulate(stored, by=["region"])
+    engine.disconnect()
+
+
+def test_a_wrong_password_is_said_without_it(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", "hush")
+    with pytest.raises(cz.CelosiaError, match="refuses the connection") as caught:
+        cz.tabulate(postgres.replace("celosia@", "nobody@") + "#firms", by=["region"])
+    assert "hush" not in str(caught.value)
+    assert "nobody" not in str(caught.value)
