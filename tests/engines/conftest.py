@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -33,18 +34,17 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """Return the address of a PostgreSQL server that runs as long as the tests do."""
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     programs = find_server_programs()
     if programs is None:
         pytest.skip("PostgreSQL is not installed")
-    folder, port = tmp_path_factory.mktemp("postgres"), free_port()
+    # not among pytest's own folders, which are its user's alone
+    folder, port = Path(tempfile.mkdtemp(prefix="celosia-postgres-")), free_port()
     as_server: list[str] = []
     if os.getuid() == 0:  # the server refuses to run as root
         shutil.chown(folder, "postgres")
-        for parent in folder.parents[:3]:
-            parent.chmod(parent.stat().st_mode | 0o055)
         as_server = ["runuser", "-u", "postgres", "--"]
     data = folder / "data"
     settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off -c jit=off"
@@ -57,6 +57,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"postgresql://celosia@127.0.0.1:{port}/postgres"
     finally:
         subprocess.run([*run, "-m", "fast", "-w", "stop"], check=True, capture_output=True, cwd=folder)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
@@ -88,9 +89,12 @@ def store_in_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
     folder, number = tmp_path_factory.mktemp("spark"), count()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    settings = {
+    settings: dict[str, bool | float | int | str | None] = {
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
+        # a query of a hundred rows is sooner done than compiled or thought over
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",

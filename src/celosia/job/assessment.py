@@ -184,22 +184,28 @@ def _tabulate_microdata(
     options = part.model_dump(exclude={"file", "database", "address", "query", "table"}, exclude_none=True)
     relations = job.links.relations if job.links else []
     tables = []
-    for values, group in groups.items():
-        used = dict.fromkeys(name for table in group for name in table.by)
-        tables.append(
-            tabulate(
-                source,
-                by=[table.by for table in group],
-                value=list(values) or None,
-                largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
-                contributions=_keeps_contributions(job),
-                hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
-                columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
-                relations=relations if len(groups) == 1 else (),
-                progress=progress,
-                **options,
+    try:
+        for values, group in groups.items():
+            used = dict.fromkeys(name for table in group for name in table.by)
+            tables.append(
+                tabulate(
+                    source,
+                    by=[table.by for table in group],
+                    value=list(values) or None,
+                    largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
+                    contributions=_keeps_contributions(job),
+                    hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
+                    columns={
+                        name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used
+                    },
+                    relations=relations if len(groups) == 1 else (),
+                    progress=progress,
+                    **options,
+                )
             )
-        )
+    finally:
+        if isinstance(source, EngineRows):
+            source.close()
     return tables[0] if len(tables) == 1 else link(tables, relations=relations)
 
 

@@ -126,24 +126,30 @@ def tabulate(
     request_ = Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
     source = _open(data)
+    if isinstance(source, EngineRows):
+        try:
+            request_.check_columns(source, roles.given_roles(), shadow)
+            check_hierarchies(hierarchies or {}, request_)
+            return engines.tabulate_rows(
+                source,
+                request_,
+                roles,
+                shadow=shadow,
+                largest=largest,
+                contributions=bool(contributions),
+                hierarchies=hierarchies or {},
+                missing=missing,
+                total_codes=total_codes,
+                decimals=decimals,
+                relations=relations,
+                count_name=count_name,
+                progress=progress,
+            )
+        finally:
+            if source is not data:
+                source.close()
     request_.check_columns(source, roles.given_roles(), shadow)
     check_hierarchies(hierarchies or {}, request_)
-    if isinstance(source, EngineRows):
-        return engines.tabulate_rows(
-            source,
-            request_,
-            roles,
-            shadow=shadow,
-            largest=largest,
-            contributions=bool(contributions),
-            hierarchies=hierarchies or {},
-            missing=missing,
-            total_codes=total_codes,
-            decimals=decimals,
-            relations=relations,
-            count_name=count_name,
-            progress=progress,
-        )
     dimensions = {
         name: (_dimension(source, name, names, (hierarchies or {}).get(name), missing), names)
         for name, names in request_.columns.items()

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from celosia.errors import DataError, SpecError
 from celosia.library import OnFirstUse
-from celosia.source.engines.rows import EngineRows, without_warnings
+from celosia.source.engines.rows import EngineRows, close_connection, without_warnings
 from celosia.source.places import holds_password
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ def _open(backend: Any, place: str, table: str | None, query: str | None) -> Eng
     try:
         with without_warnings():
             if query is not None:
-                return EngineRows(backend.sql(query, schema=_schema(backend, query)), f"{place}, query")
+                return EngineRows(backend.sql(query, schema=_schema(backend, query)), f"{place}, query", backend)
             schema, _, name = (table or "").rpartition(".")
-            return EngineRows(backend.table(name, database=schema or None), f"{place}#{table}")
+            return EngineRows(backend.table(name, database=schema or None), f"{place}#{table}", backend)
     except Exception as error:  # noqa: BLE001
+        close_connection(backend)
         if query is not None:
             message = f"does not answer the query ({type(error).__name__})."
             raise DataError.one(place, message, "Does the engine understand it when you ask it yourself?") from None

@@ -38,10 +38,13 @@ class EngineRows:
         The rows, as ibis has them.
     place
         How messages call them.
+    backend
+        The connection, where it is ours to close.
     """
 
-    def __init__(self, table: Any, place: str = "data") -> None:  # noqa: ANN401  (ibis)
+    def __init__(self, table: Any, place: str = "data", backend: Any = None) -> None:  # noqa: ANN401  (ibis)
         self.table = table
+        self.backend = backend
         self.place = place
         self.types: dict[str, Any] = dict(table.schema().items())
 
@@ -66,6 +69,11 @@ class EngineRows:
         row = self.fetch(query).to_pylist()[0]
         return {name: 0 if value is None else value for name, value in row.items()}
 
+    def close(self) -> None:
+        """Close the connection if it is ours."""
+        if self.backend is not None:
+            close_connection(self.backend)
+
     def explain_missing(self, column: str, role: str) -> str | None:
         """Return what is wrong when a column is not there."""
         if column in self.types:
@@ -85,6 +93,12 @@ class EngineRows:
                 return DataError.one(self.place, message, "Has the table been replaced meanwhile? Then start again.")
         said = f"the engine reports a {type(error).__name__}, whose text may quote a record and is not shown."
         return DataError.one(self.place, said, "Do all columns have the types that their names promise?")
+
+
+def close_connection(backend: Any) -> None:  # noqa: ANN401  (ibis)
+    """Close a connection that we opened; a session of Spark belongs to the whole process."""
+    if backend.name != "pyspark":
+        backend.disconnect()
 
 
 def numbers_of(answer: Any, names: Mapping[str, int] | list[str]) -> dict[str, NDArray[np.int64]]:  # noqa: ANN401
