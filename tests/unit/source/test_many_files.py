@@ -14,7 +14,7 @@ from celosia.cli.main import status
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     rows = "SELECT (i % 3)::VARCHAR AS industry, i AS turnover, 2020 + i % 2 AS year FROM range(12) t(i)"
-    duckdb.sql(rows).write_parquet(str(tmp_path / "firms"), partition_by=["year"])
+    duckdb.execute(f"COPY ({rows}) TO '{tmp_path / 'firms'}' (FORMAT parquet, PARTITION_BY (year))")
     return tmp_path / "firms"
 
 
