@@ -31,7 +31,7 @@ def anonymous_numbers(groups: Groups, mark: NDArray[np.uint64]) -> NDArray[np.in
     """
     sums = _sum_groups(mark, groups.order, groups.starts)
     _, by_sum = sort_stably(sums)
-    return _number_members(by_sum, groups.order, groups.starts)
+    return _number_members(by_sum, groups.order, groups.starts).astype(np.int64)
 
 
 def record_marks(columns: Iterable[NDArray[np.integer[Any]]], n_records: int) -> NDArray[np.uint64]:
@@ -63,12 +63,12 @@ def _sum_groups(mark: NDArray[np.uint64], order: NDArray[np.int32], starts: NDAr
 @kernel()
 def _number_members(
     groups: NDArray[np.int32], order: NDArray[np.int32], starts: NDArray[np.int32]
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Return for every record the place of its group among some groups in a new order."""
     number = np.empty(len(groups), dtype=np.int32)
     for place in range(len(groups)):
         number[groups[place]] = place
-    members = np.empty(len(order), dtype=np.int64)
+    members = np.empty(len(order), dtype=np.int32)
     for group in range(len(groups)):
         for place in range(starts[group], starts[group + 1]):
             members[order[place]] = number[group]
@@ -96,21 +96,22 @@ def leaf_contributions(
     waived
         Which records are about somebody who waived his protection; None where nobody could.
     """
-    many = int(respondent.max(initial=0)) + 1
-    if (int(cell.max(initial=0)) + 1) * many < LARGEST_COUNT:
-        keys, order = sort_stably((cell * many + respondent).view(np.uint64))
+    bits = int(respondent.max(initial=0)).bit_length()
+    if (int(cell.max(initial=0)) + 1) << bits < LARGEST_COUNT:
+        keys, order = sort_stably(((cell << bits) | respondent).view(np.uint64))
         first = _firsts(keys[1:] != keys[:-1])
-        cells, respondents = np.divmod(keys.view(np.int64)[first], many)
+        own = keys.view(np.int64) if len(first) == len(keys) else keys.view(np.int64)[first]
+        cells, respondents = own >> bits, own & ((1 << bits) - 1)
     else:
-        by_both = np.lexsort((respondent, cell))
-        order = by_both.astype(np.int32)
+        order = np.lexsort((respondent, cell)).astype(np.int32)
         first = _firsts((np.diff(cell[order]) != 0) | (np.diff(respondent[order]) != 0))
         cells, respondents = cell[order[first]], respondent[order[first]]
+    rows = order if len(first) == len(order) else order[first]
     sums = amount[order]
     if len(first) < len(order):
         sums = np.add.reduceat(sums, first)
     free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
-    return Contributions(cells, respondents, holding[order[first]], sums, origin, free)
+    return Contributions(cells, respondents, holding[rows], sums, origin, free)
 
 
 def _firsts(changes: NDArray[np.bool_]) -> NDArray[np.int64]:
