@@ -23,6 +23,7 @@ import benchmarks.papers
 import benchmarks.real
 import benchmarks.respondents
 import benchmarks.rounding
+import benchmarks.scale
 import benchmarks.start
 import benchmarks.suppression
 import benchmarks.tabulation  # noqa: F401  (importing registers)

@@ -158,7 +158,8 @@ def _rows(name: str, target: Target, part: Part) -> Iterable[Row]:
         yield from _first_rows(name, seed, target, found, safe=_safe(verdict))
         for wanted in (target.last, target.aim):
             if wanted is not None:
-                yield _last_row(f"{name}, seed {seed}", wanted, problem, found, verdict, aim=wanted is target.aim)
+                row = _last_row(f"{name}, seed {seed}", wanted, problem, found, verdict, aim=wanted is target.aim)
+                yield replace(row, measured=row.measured + target.impossible(wanted))
     if target.process is not None:
         yield _process_row(path, target.process)
     for variant in ("unity", "half") if part.variants else ():

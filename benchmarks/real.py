@@ -78,11 +78,6 @@ class Found:
         """How much dearer it is than the bound, as a share of the bound."""
         return self.gap / (1 - self.gap) if self.gap < 1 else np.inf
 
-    @property
-    def touched(self) -> int:
-        """Cells of which less than the value is published."""
-        return self.hidden + self.ranges
-
     def __str__(self) -> str:
         if self.cost is None:
             return f"none in {self.seconds:.0f} s: {self.why}"
@@ -158,7 +153,10 @@ def _share(case: Case, most: float, aim: float | None = None) -> Iterator[Row]:
 
 
 def _insee(table: str) -> Iterator[Row]:
-    """Yield gaps of ranges, and their number beside that of the cells that suppression hides."""
+    """Yield gaps of ranges, and their number beside that of the cells that suppression hides.
+
+    Mixed publication hides cells as well: how many is said beside the ranges.
+    """
     if not is_there(table):
         return
     hidden = _run(Case(table, "suppress", 10)).hidden
@@ -170,10 +168,11 @@ def _insee(table: str) -> Iterator[Row]:
         if method != "interval":  # the least cost does not count ranges; what the target allows is spent on fewer
             case = replace(case, gap=0.0196)  # of the cost, which is 2 % of the bound
             found = _run(case)
-        said = f"{found.touched:,} against {hidden:,}, {found.above:.2%} above the bound"
-        few = found.touched <= times * hidden and found.above <= 0.02
+        beside = f" and {found.hidden:,} hidden cells" if found.hidden else ""
+        said = f"{found.ranges:,} ranges{beside} against {hidden:,}, {found.above:.2%} above the bound"
+        few = found.ranges <= times * hidden and found.above <= 0.02
         met = found.safe and (few or (method == "interval" and found.gap <= _PROVED))
-        target = f"{'proved, or ' if method == 'interval' else ''}at most {times:g} times the cells of suppression"
+        target = f"{'proved, or ' if method == 'interval' else ''}ranges at most {times:g} times what suppression hides"
         yield Row(f"{case}: ranges", target, said, met)
 
 

@@ -93,7 +93,7 @@ def kernel(*, fastmath: bool = False) -> Callable[[FunctionT], FunctionT]:
     return decorate
 
 
-def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[FunctionT], FunctionT]:
+def inner(*, fastmath: bool = False, inline: bool = False, merged: bool = False) -> Callable[[FunctionT], FunctionT]:
     """Return a decorator that compiles a function for kernels. Python cannot call it: it has no door to there.
 
     Parameters
@@ -102,8 +102,11 @@ def inner(*, fastmath: bool = False, inline: bool = False) -> Callable[[Function
         As in `kernel`.
     inline
         Its code becomes part of whoever calls it, before that is typed.
+    merged
+        The same after it is typed: calls that take longer than what they do, as they count references to every array.
     """
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "inline": "always" if inline else "never"}
+    options["forceinline"] = merged
 
     def decorate(function: FunctionT) -> FunctionT:
         return njit(nogil=True, fastmath=fastmath, pipeline_class=Pipeline, **options)(function)  # type: ignore[no-any-return]

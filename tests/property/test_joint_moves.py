@@ -102,11 +102,14 @@ def joint_search(
     )
 
 
-MANY_COORDINATES = JointParameters(most_simplex=0, least_common=1)
+SOME_COORDINATES = JointParameters(most_simplex=0)
+"""As if there were some hundred degrees of freedom: an interior-point method with a crossover solves programs."""
+
+MANY_COORDINATES = JointParameters(most_simplex=0, most_crossed=0, least_common=1)
 """As if there were many degrees of freedom: few programs, solved by the interior-point method."""
 
 
-@pytest.mark.parametrize("parameters", [PARAMETERS, MANY_COORDINATES], ids=["few", "many"])
+@pytest.mark.parametrize("parameters", [PARAMETERS, SOME_COORDINATES, MANY_COORDINATES], ids=["few", "some", "many"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joint_patterns_are_safe(seed: int, parameters: JointParameters) -> None:
     problem = problem_without_product(drawn(seed))

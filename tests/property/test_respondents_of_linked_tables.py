@@ -12,6 +12,9 @@ from tests.oracles.respondent_oracle import exposed
 from tests.property.test_respondents_of_sums import sums_of
 
 import celosia as cz
+from celosia.certificate.canonical import digests
+from celosia.certificate.certificate import Certificate
+from celosia.protection.method import Method
 
 RULES = [cz.PPercent(20), cz.PriorPosterior(10, 50)]
 LINKS = [[["row", "column"], ["row", "group"]], [["row", "column"], ["group"]], [["row", "column"], ["row"]]]
@@ -99,12 +102,56 @@ def test_one_contribution_in_two_hidden_cells_is_not_counted_twice() -> None:
     assert cz.audit_respondents(cz.Pattern.hide(table, range(len(table))), table, rule=cz.PPercent(20)).safe
 
 
-def test_a_search_does_not_ask_them_and_says_that_the_audit_does() -> None:
-    risk = cz.assess(table_of(linked_firms(), LINKS[0]), cz.PPercent(20))
+def test_where_one_contribution_is_in_several_cells_and_not_known_in_which_nobody_is_asked_and_a_note_says_so() -> None:
+    parts = [cz.tabulate(linked_firms(), by=by, value="turnover", respondent="firm") for by in LINKS[0]]
+    risk = cz.assess(cz.link(parts), cz.PPercent(20))
     assert risk.respondents == ()
-    assert "celosia.audit_respondents says what they find" in risk.unasked
-    with pytest.raises(cz.DataError, match="stand in several leaf cells each"):
-        cz.assess(risk.table, cz.PPercent(20), respondents=cz.PPercent(20))
+    assert "Respondents were not asked" in (risk.unasked_note or "")
+
+
+@pytest.mark.filterwarnings("ignore::celosia.MidpointWarning")
+@pytest.mark.parametrize("method", [cz.Round(100), cz.Perturb(200), cz.Intervals(at_most=20)], ids=lambda one: one.name)
+def test_searches_that_cannot_ask_them_say_so_and_refuse_to_where_it_is_demanded(method: Method) -> None:
+    table = table_of(linked_firms(), LINKS[0])
+    risk = cz.assess(table, cz.PPercent(20))
+    assert risk.respondents == (cz.PPercent(20),)
+    found = cz.protect(risk, method, time_limit=20)
+    assert any("several leaf cells of linked tables" in note for note in found.notes)
+    assert found.risk.respondents == ()
+    alone = cz.assess(table, cz.PPercent(20), attackers=[cz.Attacker.external(table)])
+    with pytest.raises(cz.SpecError, match="several leaf cells of linked tables"):
+        cz.protect(alone, method, respondents=cz.PPercent(20))
+
+
+def test_an_audit_of_cells_counts_who_is_exposed_in_joint_cells() -> None:
+    table = table_of(linked_firms(), LINKS[0])
+    risk = cz.assess(table, cz.PPercent(20))
+    cells = [table.find(row="A", column="I"), table.find(row="A", group="p")]
+    found = cz.audit(cz.Pattern.hide(table, cells), risk)
+    assert not found.safe
+    assert found.exposed == len(cz.audit_respondents(cz.Pattern.hide(table, cells), risk).parts[0].exposed) > 0
+    assert "exposed" in repr(found)
+    assert not cz.certify(found).safe
+
+
+def test_a_certificate_of_linked_tables_holds_beside_its_problem_only_and_with_all_its_tables() -> None:
+    table = table_of(linked_firms(), LINKS[0])
+    risk = cz.assess(table, cz.PPercent(20))
+    found = cz.protect(risk)
+    certificate, release = cz.certify(found), cz.publish(found)
+    assert cz.verify(certificate, risk, release).proved
+    other = cz.assess(table_of(linked_firms().assign(group="p"), LINKS[0]), cz.PPercent(20))
+    assert not cz.verify(certificate, other, release).proved
+    content = dict(certificate.content)
+    more = content["joint"] | {"cells": content["joint"]["cells"] + 1}
+    changes: list[dict[str, object]] = [{"contributors": []}, {"joint": more}]
+    for part in changes:
+        forged = dict(content) | part
+        forged["sha256"] = digests(forged)
+        assert not cz.verify(Certificate(forged, certificate.counts), risk, release).proved
+    without = {name: part for name, part in content.items() if name != "joint"} | {"contributors": []}
+    without["sha256"] = digests(without)
+    assert not cz.verify(Certificate(without, certificate.counts), risk, release).proved
 
 
 def test_whoever_waived_his_protection_is_no_target_in_joint_cells() -> None:

@@ -112,7 +112,7 @@ def audit(
         "celosia.attack",
         spare=lambda: list_unused_kernels(table, whole, respondents=respondents, progress=progress),
     )
-    risk, unjudged = _choose_attackers(release, risk, attackers, solver, progress)
+    risk, unjudged, exposed = _choose_attackers(release, risk, attackers, solver, progress)
     _check(risk, whole)
     backend = backend_named(solver) if solver else backends()[0]
     wanted, hidden = risk.requirements, np.flatnonzero(release.status != SHOWN)
@@ -132,28 +132,31 @@ def audit(
     verdicts = Verdicts(wanted, found, judge_requirements(wanted, found, by_distance=release.criterion == "distance"))
     ranges = _keep_answered(Conclusions.join(seen)) if seen else found.take(np.zeros(0, dtype=np.int64))
     name, known = f"{backend.name} {backend.version}", simplify_integer(risk.table, integer)
-    return Audit(risk, release, verdicts, ranges, tuple(systems), known, name, unjudged)
+    return Audit(risk, release, verdicts, ranges, tuple(systems), known, name, unjudged, exposed)
 
 
 def _choose_attackers(
     release: Release, risk: Risk, attackers: Sequence[Attacker] | None, solver: str | None, progress: Progress
-) -> tuple[Risk, int]:
+) -> tuple[Risk, int, int]:
     """Return the risk with those who attack, contributors who come too close among them, and how many were not judged.
 
-    Attackers that are named one by one attack alone.
+    Attackers that are named one by one attack alone. In linked tables contributors know joint cells, and no requirement
+    on a cell says what they must not know: how many they come too close to is returned last.
     """
     if not (risk.attackers if attackers is None else attackers):
         raise SpecError.one("attackers", "are missing.")
     if attackers is not None:
         own = risk.with_attackers(attackers)
-        return replace(own, further=None, respondents=(), unasked=NAMED_WITHOUT), 0
+        return replace(own, further=None, respondents=(), unasked=NAMED_WITHOUT), 0, 0
     if not risk.respondents or release.criterion == "distance":
-        return risk, 0
+        return risk, 0, 0
     from celosia.attack.respondents.audit import audit_respondents  # noqa: PLC0415 - most audits need none of it
     from celosia.attack.respondents.requirements import add_requirements  # noqa: PLC0415
 
     contributors = audit_respondents(release, risk, solver=solver, progress=progress)
-    return add_requirements(risk, contributors), contributors.unjudged
+    if len(contributors.table) > len(risk.table):
+        return risk, contributors.unjudged, sum(len(part.exposed) for part in contributors.parts)
+    return add_requirements(risk, contributors), contributors.unjudged, 0
 
 
 def _attacker_systems(release: Release, risk: Risk, whole: NDArray[np.bool_]) -> Iterator[tuple[System, Parts | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from celosia.table.fixed import Fixed
 from celosia.tolerance import ENDLESS
 
 MET, MISSED, OPEN = "met", "missed", "not shown safe"
+_PRODUCT = 2.0**62  # products below this fit 64 bits, whatever doubles round
 _FLOAT_WHOLE = 2**53  # whole numbers below this are doubles
 _FLOAT_DECIMALS = 22  # powers of ten up to this are doubles
 
@@ -230,16 +231,35 @@ def judge_requirements(requirements: Requirements, found: Conclusions, *, by_dis
 
 
 def _compare_in_counts(levels: tuple[Fixed, ...], found: Conclusions) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which requirements are met, and for which of them counts of 64 bits can say so."""
-    down, up = found.down.reach, found.up.reach
-    plain = np.asarray((found.down.denominator == 1) & (found.up.denominator == 1), dtype=bool)
+    """Return which requirements are met, and for which of them products of 62 bits can say so."""
+    down, up = found.down, found.up
+    ends = [(down.reach, down.denominator, down.endless), (up.reach, up.denominator, up.endless)]
+    both = down.endless | up.endless
+    parts = [np.where(both, 0, down.reach), np.where(both, 0, up.reach), up.denominator, down.denominator]
+    sizes = [part.astype(np.float64) for part in parts]
+    plain = np.asarray((sizes[0] * sizes[2] + sizes[1] * sizes[3] < _PRODUCT) & (sizes[2] * sizes[3] < _PRODUCT))
+    down_reach, up_reach, up_unit, down_unit = (np.where(plain, part, 1).astype(np.int64) for part in parts)
+    ends.append((down_reach * up_unit + up_reach * down_unit, down_unit * up_unit, both))
     met = np.ones(len(found), dtype=bool)
-    both = np.where(found.down.endless | found.up.endless, ENDLESS, down + up)
-    for level, reach in zip(levels, (down, up, both), strict=True):
-        needed = levels_in_counts(level, found.decimals)
-        plain &= np.asarray(needed < ENDLESS, dtype=bool)
-        met &= np.asarray(reach >= needed, dtype=bool)
+    for level, (reach, unit, endless) in zip(levels, ends, strict=True):
+        enough, small = _compare(level, np.where(endless, 0, reach), unit, found.decimals)
+        met &= endless | enough
+        plain &= endless | small
     return met, plain
+
+
+def _compare(
+    level: Fixed, reach: NDArray[Any], unit: NDArray[Any], decimals: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether reach / unit, counted in some decimals, is at least a level, and where the products are small."""
+    finer = level.decimals - decimals
+    left, right = 10.0 ** np.maximum(finer, 0), 10.0 ** np.maximum(-finer, 0)
+    counts = level.counts
+    large = np.maximum(reach.astype(np.float64) * left, counts.astype(np.float64) * unit.astype(np.float64) * right)
+    small = np.asarray((large < _PRODUCT) & (np.maximum(left, right) < _FLOAT_WHOLE), dtype=bool)
+    factors = (reach, left, counts, unit, right)
+    reach, more, counts, unit, less = (np.where(small, factor, 1).astype(np.int64) for factor in factors)
+    return np.asarray(reach * more >= counts * unit * less, dtype=bool), small
 
 
 def levels_in_counts(level: Fixed, decimals: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -44,6 +44,9 @@ class Audit:
         What solved, by name and version.
     unjudged
         How many contributors there was no time to attack: then the release is not shown to be safe.
+    exposed
+        How many contributors to linked tables others come too close to, rule by rule: then the release is not safe.
+        Elsewhere they are attackers with a requirement each.
     """
 
     risk: Risk
@@ -54,6 +57,7 @@ class Audit:
     integer: bool | None
     solver: str
     unjudged: int = 0
+    exposed: int = 0
 
     @property
     def whole(self) -> NDArray[np.bool_]:
@@ -62,8 +66,8 @@ class Audit:
 
     @property
     def safe(self) -> bool:
-        """Every requirement is met, and all contributors were attacked that had to be."""
-        return self.count(MET) == len(self.verdicts) and not self.unjudged
+        """Every requirement is met, and all contributors were attacked that had to be, without success."""
+        return self.count(MET) == len(self.verdicts) and not self.unjudged and not self.exposed
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -113,7 +117,8 @@ class Audit:
 
     def __repr__(self) -> str:
         said = "safe" if self.safe else "not safe"
-        left = f", {pluralise(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
+        left = f", {pluralise(self.exposed, 'contributor')} exposed" if self.exposed else ""
+        left += f", {pluralise(self.unjudged, 'contributor')} not attacked in time" if self.unjudged else ""
         return (
             f"Audit({said}: {self.count(MET):,} of {len(self.verdicts):,} requirements met, "
             f"{self.count(MISSED):,} missed, {self.count(OPEN):,} not shown safe{left})"

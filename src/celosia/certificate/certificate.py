@@ -50,6 +50,7 @@ from celosia.errors import DataError, SpecError
 from celosia.files import all_or_nothing
 from celosia.pattern.entries import ADJUSTED
 from celosia.progress import SILENT, Progress
+from celosia.risk.respondents.joint import joint_cells_of
 from celosia.table.table import find_broken_cells
 from celosia.version import __version__
 
@@ -148,7 +149,9 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
     witnesses = WitnessCollector()
     proofs = _proofs(audit, witnesses)
     ranges = ranges_of(audit, witnesses, time_limit, progress)
-    every = witnesses.copy()
+    joint = joint_cells_of(audit.risk.table) if audit.risk.respondents else None
+    proved = witnesses if joint is None else WitnessCollector()  # tables in which joint cells move are apart
+    every = proved.copy()
     contributors = _contributors(audit, every, progress)
     content: dict[str, Any] = {
         "confidential": True,
@@ -166,7 +169,8 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
         "proofs": _columns(*proofs),
         "ranges": _write_ranges(ranges),
         "contributors": write_tables(contributors),
-        "witnesses": every.content(),
+        "witnesses": (every if joint is None else witnesses).content(),
+        **({} if joint is None else {"joint": {"cells": joint.n_joint, "witnesses": every.content()}}),
     }
     # Nothing is claimed that the judge would not grant.
     claim = claim_of(content)
@@ -178,10 +182,13 @@ def certify(audited: Audit | Audited, *, time_limit: float | None = None, progre
     content["ranges"] = _write_ranges(ranges.without(tables.unreached_ranges()))
     used = [found.used for found in judged]
     kept = keep_used(contributors, lambda rule, target: used[rule].get(target, frozenset()))
-    content["contributors"] = write_tables(_renumber(kept, every, witnesses))
+    content["contributors"] = write_tables(_renumber(kept, every, proved))
     content["witnesses"] = witnesses.content()
+    if joint is not None:
+        content["joint"]["witnesses"] = proved.content()
     content["sha256"] = digests(content)
-    counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": len(witnesses)}
+    many = len(witnesses) + (0 if joint is None else len(proved))
+    counts = {"requirements": len(unproved), "requirements_proved": int((~unproved).sum()), "tables": many}
     return Certificate(MappingProxyType(content), MappingProxyType(counts))
 
 

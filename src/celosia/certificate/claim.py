@@ -87,6 +87,23 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class JointTables:
+    """Tables that protect respondents of linked tables from each other: joint cells move, too.
+
+    Parameters
+    ----------
+    n_joint
+        How many joint cells there are; their numbers follow those of cells.
+    denominators, moves
+        As in `Claim`.
+    """
+
+    n_joint: int
+    denominators: Whole
+    moves: Terms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Claim:
     """What a certificate says, in exact numbers.
 
@@ -116,6 +133,8 @@ class Claim:
         The tables that protect respondents from each other, rule by rule.
     denominators, moves
         The tables: moves away from the true values, and what those of each are divided by.
+    joint
+        Of linked tables, those to which `contributors` refers; None elsewhere, where these are among the others.
     """
 
     content: Mapping[str, Any]
@@ -137,6 +156,7 @@ class Claim:
     contributors: tuple[tuple[TargetTables, ...], ...]
     denominators: Whole
     moves: Terms
+    joint: JointTables | None = None
 
     def label(self, cell: int) -> str:
         """Return how people call a cell."""

@@ -19,7 +19,7 @@ from celosia.certificate.canonical import (
     SAFE,
     SOME_REACHED,
 )
-from celosia.certificate.claim import Claim, Pairs, RangeEnds, Required, Terms, cells_of
+from celosia.certificate.claim import Claim, JointTables, Pairs, RangeEnds, Required, Terms, cells_of
 from celosia.certificate.columns import (
     MOST_ENTRIES,
     UnreadableError,
@@ -30,7 +30,7 @@ from celosia.certificate.columns import (
     read_places,
 )
 from celosia.certificate.respondents.tables import read_tables
-from celosia.certificate.whole import LARGEST, starts_of, times
+from celosia.certificate.whole import LARGEST, Whole, starts_of, times
 from celosia.errors import DataError
 from celosia.files import read_bytes
 from celosia.pattern.entries import STATUSES
@@ -83,7 +83,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def claim_of(content: object) -> Claim:
     """Return what a certificate says, or refuse it for the first thing that is not where it belongs."""
-    top = check_keys(content, "", _KEYS)
+    linked = isinstance(content, dict) and "joint" in content
+    top = check_keys(content, "", (*_KEYS, "joint") if linked else _KEYS)
     _check_head(top)
     table = check_keys(top["table"], "table", _TABLE)
     requirements = check_keys(top["requirements"], "requirements", _REQUIREMENTS)
@@ -110,10 +111,9 @@ def claim_of(content: object) -> Claim:
         partial += [read_partial(part[side], f"{place}.{side}", n) for side in ("lower", "upper")]
     decimals = max([values[1], right[1], *(own for _, _, own in partial)])
     ends = [RangeEnds(given, times(counts, 10 ** (decimals - own))) for given, counts, own in partial]
-    witnesses = check_keys(top["witnesses"], "witnesses", ("denominators", "sizes", "cells", "moves"))
-    denominators = read_column(witnesses["denominators"], "witnesses.denominators")
-    _check(not len(denominators) or int(denominators.min()) > 0, "witnesses.denominators")
-    tables = _terms(witnesses, "witnesses", "moves", n, len(denominators))
+    denominators, tables = _read_tables(top["witnesses"], "witnesses", n)
+    joint = _read_joint(top["joint"], n) if linked else None
+    own = (n, len(tables)) if joint is None else (n + joint.n_joint, len(joint.moves))
     required = _read_requirements(requirements, n, len(attackers))
     range_cells, ranges = _ranges(top["ranges"], n, len(tables))
     return Claim(
@@ -133,9 +133,10 @@ def claim_of(content: object) -> Claim:
         proofs=_pairs(check_keys(top["proofs"], "proofs", ("down", "up")), "proofs", len(required), len(tables)),
         range_cells=range_cells,
         ranges=ranges,
-        contributors=read_tables(top["contributors"], n, len(tables)),
+        contributors=read_tables(top["contributors"], *own),
         denominators=denominators,
         moves=tables,
+        joint=joint,
     )
 
 
@@ -214,6 +215,22 @@ def _terms(entries: dict[str, Any], place: str, numbers: str, n: int, parts: int
     _check(max(1, n) * max(1, len(sizes)) < LARGEST, place)  # so that a part and a cell make one number
     _check(bool(((part[1:] != part[:-1]) | (cells[1:] > cells[:-1])).all()), place)
     return Terms(starts, cells, read_column(entries[numbers], f"{place}.{numbers}", len(cells)))
+
+
+def _read_tables(part: object, place: str, n: int) -> tuple[Whole, Terms]:
+    """Return what the moves of tables are divided by, and the moves."""
+    entries = check_keys(part, place, ("denominators", "sizes", "cells", "moves"))
+    denominators = read_column(entries["denominators"], f"{place}.denominators")
+    _check(not len(denominators) or int(denominators.min()) > 0, f"{place}.denominators")
+    return denominators, _terms(entries, place, "moves", n, len(denominators))
+
+
+def _read_joint(part: object, n: int) -> JointTables:
+    """Return the tables for respondents of linked tables."""
+    entries = check_keys(part, "joint", ("cells", "witnesses"))
+    many = entries["cells"]
+    _check(type(many) is int and 0 <= many <= MOST_ENTRIES, "joint.cells")
+    return JointTables(many, *_read_tables(entries["witnesses"], "joint.witnesses", n + many))
 
 
 def _read_requirements(part: dict[str, Any], n: int, attackers: int) -> Required:

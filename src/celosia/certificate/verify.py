@@ -223,7 +223,7 @@ def _counts(claim: Claim, proved: int) -> dict[str, int]:
         "attackers": len(claim.attackers),
         "requirements": len(claim.required),
         "requirements_proved": proved,
-        "tables": len(claim.moves),
+        "tables": len(claim.moves) + (0 if claim.joint is None else len(claim.joint.moves)),
         "ranges": int(claim.of_status(INTERVAL).sum()),
         "ranges_reached": len(claim.range_cells),
     }

@@ -123,7 +123,7 @@ def _conflict_of_corners(risk: Risk, now: NDArray[np.int64], must: NDArray[np.in
     few = must[:0] if pattern is None else must[pattern[must]]
     if pattern is not None and not len(few):
         return Conflict(few, now)
-    return Conflict(few, np.unique(np.concatenate([now, *(one.cells for one in risk.corners)])), least=False)
+    return Conflict(few, np.unique(np.concatenate([now, *(one.published_cells for one in risk.corners)])), least=False)
 
 
 def support_of(checked: Audit) -> NDArray[np.bool_]:

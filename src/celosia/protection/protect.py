@@ -30,6 +30,7 @@ from celosia.protection.result import Protection
 from celosia.protection.resume import Session
 from celosia.protection.run import Run
 from celosia.protection.suppression.method import Suppress
+from celosia.risk.respondents.joint import joint_cells_of
 from celosia.risk.respondents.rules import as_rules
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -38,7 +39,7 @@ from celosia.solve.backend import Backend, Capability
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backend as backend_named
 from celosia.solve.registry import backends
-from celosia.table.product import may_be_product, may_have_more_dimensions
+from celosia.table.product.structure import may_be_product, may_have_more_dimensions
 from celosia.table.table import Table, simplify_integer, whole_cells
 
 Engine = Callable[[Risk, Any, Run], Protection]
@@ -134,6 +135,12 @@ def protect(
     how = resolve_names(how, risk.table)
     whole = simplify_integer(risk.table, integer)
     rules = tuple(dict.fromkeys((*risk.respondents, *as_rules(respondents))))
+    unasked = _find_obstacle(risk, how) if rules else ""
+    if unasked:
+        if respondents is not None:
+            remedy = "Hide cells, or publish ranges."
+            raise SpecError.one("respondents", f"cannot be protected by {how.name!r}: {unasked}.", remedy)
+        rules, risk = (), replace(risk, unasked=unasked)
     # Of a method that takes no requirements the audit asks respondents: what they come too close to is refused.
     if rules and how.takes_requirements:
         engine = _against_respondents(engine)
@@ -193,7 +200,7 @@ def _may_use_moves(table: Table) -> bool:
 
 
 def _may_move_jointly(table: Table) -> bool:
-    return not may_be_product(table) and len(table) >= JOINT.least_columns
+    return (not table.axes or table.links is not None) and len(table) >= JOINT.least_columns
 
 
 def _load_heuristics(table: Table) -> None:
@@ -220,6 +227,18 @@ def load_engines() -> None:
         import_module(name)
     for kind in METHODS.values():
         _against_respondents(engine_of(kind.__module__.rpartition(".")[0]))
+
+
+def _find_obstacle(risk: Risk, method: Method) -> str:
+    """Return why the search of a method cannot ask respondents, a clause; empty where it can.
+
+    In linked tables they know joint cells: what they ask for is about cells that move together, which not all searches
+    can take.
+    """
+    if not method.takes_requirements or method.takes_corners or joint_cells_of(risk.table) is None:
+        return ""
+    said = "a contribution stands in several leaf cells of linked tables, which"
+    return f"{said} {method.name!r} does not know with these options; celosia.audit_respondents says what they find"
 
 
 def _against_respondents(engine: Engine) -> Engine:

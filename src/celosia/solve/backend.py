@@ -26,7 +26,7 @@ Afresh is the dual one from the basis of slacks, without presolving: the best st
 all over, and nothing costs less than nothing.
 
 The interior-point method returns no vertex and leaves no basis behind; barrier is the same with a crossover, which ends
-at a vertex. A back end without one takes another.
+at a vertex, whatever basis there was. A back end without one takes another.
 """
 
 

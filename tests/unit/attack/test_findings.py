@@ -85,3 +85,25 @@ def test_verdicts_are_a_sequence() -> None:
     assert [verdict.result for verdict in verdicts] == ["missed", "met"]
     assert [verdict.finding.cell for verdict in verdicts.of_result("met")] == [1]
     assert verdicts[-1:][0].requirement.cell == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_verdicts_in_whole_numbers_are_those_in_fractions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reaches in fractions of counts, levels in finer and coarser decimals, sizes at which products leave 64 bits."""
+    random, n = np.random.default_rng(seed), 60
+    largest = int(random.choice([10, 10**6, 10**15, 10**17]))
+
+    def draw() -> Answers:
+        reach = np.where(random.random(n) < 0.1, ENDLESS, random.integers(0, largest, n))
+        units = random.choice([1, 1, 2, 3, 7, 1000, 10**9], n).astype(np.int64)
+        every = np.ones(n, dtype=bool)
+        return Answers(reach, units, every, np.full(n, -1), np.zeros(1, dtype=np.int64), NOTHING, NOTHING)
+
+    who, decimals = np.zeros(n, dtype=np.int32), random.integers(0, 3, n)
+    found = Conclusions(np.arange(n), who, Fixed(random.integers(0, 10**6, n), 2), decimals, draw(), draw())
+    near = np.where(found.up.endless, 5, found.up.reach) // found.up.denominator
+    sides = (Fixed(near * random.integers(0, 3) + random.integers(0, 3, n), int(random.integers(0, 4))) for _ in "abc")
+    asked = Requirements(np.arange(n), who, *sides)
+    quick = judge_requirements(asked, found, by_distance=False)
+    monkeypatch.setattr("celosia.attack.findings._PRODUCT", 0.0)
+    assert np.array_equal(quick, judge_requirements(asked, found, by_distance=False))

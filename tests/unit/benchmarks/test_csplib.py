@@ -83,6 +83,14 @@ def test_every_target_says_what_it_wants() -> None:
     assert said["cbs"] == "proved in 60 s"
 
 
+def test_a_target_below_a_proved_bound_says_that_it_cannot_be_met() -> None:
+    target = TARGETS["hier13x7x7d"]
+    assert "every pattern costs 567,805 or more" in target.impossible(target.last)
+    assert target.aim is not None
+    assert target.impossible(target.aim) == ""
+    assert all(other.impossible(other.last) == "" for name, other in TARGETS.items() if name != "hier13x7x7d")
+
+
 def test_a_part_of_a_benchmark_replaces_its_own_rows() -> None:
     old = [Row("a, seed 0", "x", "1", met=True), Row("b, seed 0", "y", "2", met=False), Row("a, unit", "", "3")]
     text = page("", {"csplib": table(old), "other": "text"}, ["csplib", "other"])

@@ -16,7 +16,7 @@ from celosia.attack.respondents.coalitions import CoalitionSearch
 from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import RespondentProblem, respondent_problem
 from celosia.attack.respondents.targets import find_targets
-from celosia.errors import OutOfTimeError, SolverError, SpecError, pluralise
+from celosia.errors import DataError, OutOfTimeError, SolverError, SpecError, pluralise
 from celosia.kernels import compile_kernels
 from celosia.pattern.entries import HIDDEN, SHOWN
 from celosia.pattern.pattern import Pattern
@@ -136,6 +136,9 @@ def _check_respondents(table: Table, release: Release, knowledge: Knowledge) -> 
     if not set(np.unique(release.status).tolist()) <= {SHOWN, HIDDEN}:
         raise SpecError.one("release", "is no suppression pattern.", _FAST)
     respondents = respondents_of(table, knowledge.by)
+    if respondents.leaves.max() >= len(table):
+        message = "stand in several leaf cells each, of linked tables, whose aggregations are not searched."
+        raise DataError.one("contributions", message, _FAST)
     if respondents.protected.nnz < respondents.sizes.nnz:
         raise SpecError.one("contributions", "are waived in part, which aggregations do not know.", _FAST)
     return respondents

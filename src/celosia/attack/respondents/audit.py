@@ -27,7 +27,7 @@ from celosia.attack.respondents.findings import RuleAudit, TargetProof
 from celosia.attack.respondents.linked import open_joint_cells
 from celosia.attack.respondents.pairs import Numbers, Pairs
 from celosia.attack.respondents.problem import respondent_problem
-from celosia.attack.respondents.targets import find_targets
+from celosia.attack.respondents.targets import Target, find_targets
 from celosia.errors import SpecError
 from celosia.pattern.pattern import Pattern
 from celosia.pattern.release import Release
@@ -93,7 +93,8 @@ def audit_respondents(
         no rule it is, as in the paper. Then contributions must be further off than p by a ten-thousandth of its last
         decimal.
     again
-        An audit by the same rules that found exposed respondents: only those are attacked again. By default all.
+        An audit by the same rules: only those whom it found exposed, or did not judge, are attacked again. By default
+        all.
     most
         Stop the search for a target when this number of coalitions come too close to it.
     attacker, target
@@ -126,9 +127,9 @@ def audit_respondents(
     when = clock or Clock(None)
     parts = []
     for place, one in enumerate(criteria):
-        exposed = None if again is None else again.parts[place].exposed
+        suspected = None if again is None else again.parts[place].suspected
         part = _audit_rule(
-            table, release, one, ties, exposed, most, pairs, backend, when, progress, proposed, prove=prove
+            table, release, one, ties, suspected, most, pairs, backend, when, progress, proposed, prove=prove
         )
         parts.append(part)
     return RespondentAudit(rules, tuple(parts), pairs)
@@ -166,10 +167,11 @@ def _audit_rule(
     search = CoalitionSearch(problem, min(knowledge.coalition, len(people) - 1), most)
     progress.start("attacking respondents", len(groups))
     wanted = None if targets is None else set(np.flatnonzero(np.isin(people.numbers, list(targets))).tolist())
-    unjudged = 0
+    unjudged: list[list[Target]] = []
     for group in groups:
-        if wanted is None or not wanted.isdisjoint(target.place for target in group):
-            unjudged += not search.attack(group)
+        asked = wanted is None or not wanted.isdisjoint(target.place for target in group)
+        if asked and not search.attack(group):
+            unjudged.append(group)
         progress.advance(1)
     progress.done()
     found = sorted(search.found, key=lambda pair: (pair.target, pair.cells, pair.attackers))
@@ -178,7 +180,8 @@ def _audit_rule(
         targets=len(groups),
         pairs=search.pairs,
         programs=search.programs,
-        unjudged=unjudged,
+        unjudged=len(unjudged),
+        left=tuple(sorted({int(people.numbers[target.place]) for group in unjudged for target in group})),
         proofs=tuple(TargetProof(*key, tuple(covers)) for key, covers in (problem.kept or {}).items()),
         system=problem.system if prove else None,
     )

@@ -67,17 +67,18 @@ class CoalitionSearch:
 
         Where one of a group is open and time is up, who comes too close to the next is left out: that is no worse.
         """
+        first = len(self.found)
         for target in group:
             before = len(self.found)
             if self._problem.late:
-                return target is not group[0]
+                return before > first
             attackers = self._problem.count_attackers(target.place)
             self.pairs += attackers
             if not attackers:  # he is the only one who does
                 continue
             self._most = min(self._coalition, attackers)
             if not self._attack_in_time(target, implied=target is not group[0]):
-                return len(self.found) > before or target is not group[0]
+                return len(self.found) > first
             if len(self.found) == before:
                 break
         return True

@@ -58,6 +58,8 @@ class RuleAudit:
         How many coalitions were judged by a program.
     unjudged
         How many targets were left when time was up: nothing shows that they are safe.
+    left
+        The anonymous numbers of those who were left then, all who would have been looked at; increasing.
     proofs
         The tables that were found, on request. Whoever has none is protected by those of a larger one in his cell, or
         by the others in it.
@@ -75,6 +77,7 @@ class RuleAudit:
     pairs: int
     programs: int
     unjudged: int = 0
+    left: tuple[int, ...] = ()
     proofs: tuple[TargetProof, ...] = ()
     system: System | None = None
 
@@ -87,6 +90,11 @@ class RuleAudit:
     def exposed(self) -> list[int]:
         """The anonymous numbers of exposed respondents, increasing."""
         return [int(self.respondents.numbers[place]) for place in sorted({one.target for one in self.open})]
+
+    @property
+    def suspected(self) -> list[int]:
+        """The anonymous numbers of all who were not found to be safe, increasing: exposed, or left unjudged."""
+        return sorted({*self.exposed, *self.left})
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one line per open pair: the rule, attackers, target, their cells, and how close they come."""

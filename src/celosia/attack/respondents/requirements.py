@@ -27,6 +27,7 @@ from celosia.attack.respondents.findings import RespondentAudit, RuleAudit
 from celosia.risk.attacker import Attacker
 from celosia.risk.corner import Corner
 from celosia.risk.requirement import Requirements
+from celosia.risk.respondents.joint import JointCells
 from celosia.risk.risk import HIDE, SENSITIVE, Risk
 from celosia.table.fixed import INFINITE, Fixed
 
@@ -112,20 +113,28 @@ def _add_requirements_of_rule(
     return replace(risk, attackers=tuple(attackers), further=further, status=status)
 
 
-def find_corners(found: RespondentAudit) -> list[Corner]:
+def find_corners(found: RespondentAudit, joint: JointCells | None = None) -> list[Corner]:
     """Return the corners in which several cells must move together, of the open pairs of an audit, and their opposites.
+
+    Of linked tables, where `joint` says which joint cells there are, also those in which one must: no requirement about
+    a cell of the table says so much.
 
     Guarantee: such a corner is possible if and only if some table moves every needed cell as far as is said, and every
     leaf cell no further beside that; the target is protected only if it is.
     """
+    fewest = 2 if joint is None else 1
     made = []
     for part in found.parts:
-        pairs = [pair for pair in part.open if not pair.implied and len(pair.cells) > 1]
+        pairs = [
+            replace(pair, signs=pair.signs or (1,))
+            for pair in part.open
+            if not pair.implied and len(pair.cells) >= fewest
+        ]
         # The opposite corner mostly follows; it is as necessary.
         opposite = [replace(pair, signs=tuple(-sign for sign in pair.signs)) for pair in pairs]
         every = (_corner(part, pair) for pair in (*pairs, *opposite))
-        made += [replace(one, name=one.name + _suffix(found, part)) for one in every]
-    return [one for one in made if len(one.needs) > 1]
+        made += [replace(one, name=one.name + _suffix(found, part), joint=joint) for one in every]
+    return [one for one in made if len(one.needs) >= fewest]
 
 
 def _corner(found: RuleAudit, pair: OpenPair) -> Corner:

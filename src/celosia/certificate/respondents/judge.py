@@ -23,8 +23,10 @@ import numpy as np
 from celosia.certificate.claim import Claim
 from celosia.certificate.judge import WitnessJudge
 from celosia.certificate.respondents.coverage import CoverMoves, TargetCoverage
+from celosia.certificate.respondents.joint import open_joint_claim
 from celosia.certificate.respondents.tables import CoverTables, TargetTables
 from celosia.errors import Problem, pluralise
+from celosia.risk.respondents.joint import add_joint_cells, joint_cells_of
 from celosia.risk.respondents.rules import Criterion, criteria_of
 from celosia.risk.risk import Risk
 
@@ -195,17 +197,24 @@ def judge_respondents(claim: Claim, tables: WitnessJudge, problem: Risk) -> list
     all other contributions within q percent, for every combination of p percent more and less in his cells.
     """
     criteria = criteria_of(problem.table, problem.respondents)
+    joint = joint_cells_of(problem.table)
+    opened = None if joint is None else open_joint_claim(claim, joint)
     given = [*claim.contributors, *([()] * len(criteria))]
+    if opened is not None:
+        claim, tables = opened, WitnessJudge(opened)
+    elif joint is not None or claim.joint is not None:  # the certificate speaks of other joint cells, or of none
+        given = [()] * len(criteria)
     decimals = problem.table.decimals
     return [RespondentJudge(claim, tables, one, own, decimals) for one, own in zip(criteria, given, strict=False)]
 
 
 def unproved_respondents(claim: Claim, tables: WitnessJudge, problem: Risk) -> Iterator[Problem]:
     """Yield that the certificate does not show some respondents to be protected from others, where it does not."""
+    label = add_joint_cells(problem.table).label
     for found in judge_respondents(claim, tables, problem):
         if found.unproved:
             kind = found.one.respondents.kind
             many = len(np.unique([one.place for one in found.unproved]))
-            where = min(problem.table.label(one.cell) for one in found.unproved)
+            where = min(label(one.cell) for one in found.unproved)
             seen = f"no tables show that {pluralise(many, kind)} cannot be found too closely, the first in {where}"
             yield Problem("respondents", f"{seen} ({found.one.rule.words}).", _AGAIN)

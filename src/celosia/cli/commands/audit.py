@@ -181,6 +181,7 @@ def _summary(found: Audit) -> dict[str, object]:
         "cells_not_shown": sorted({verdict.requirement.cell for verdict in found.of_result(OPEN)}),
         "solver": backends()[0].name,
         "respondents": describe_respondents(found.risk),
+        **({"respondents_exposed": found.exposed} if found.exposed else {}),
         **({"respondents_not_attacked": found.unjudged} if found.unjudged else {}),
         **({"notes": list(found.notes)} if found.notes else {}),
     }
@@ -207,8 +208,9 @@ def _verdict(found: Audit) -> Text:
     if found.safe:
         return Text(f"Safe: all of {total} met ({sensitive}).", style="bold")
     missed, open_ = len(found.of_result(MISSED)), len(found.of_result(OPEN))
-    said = "Not safe" if missed else "Not shown safe"
+    said = "Not safe" if missed or found.exposed else "Not shown safe"
     parts = [f"{missed:,} missed"] * bool(missed) + [f"{open_:,} not shown to be met"] * bool(open_)
+    parts += [f"{pluralise(found.exposed, 'contributor')} to linked tables exposed"] * bool(found.exposed)
     parts += [f"{pluralise(found.unjudged, 'contributor')} not attacked in time"] * bool(found.unjudged)
     return Text(f"{said}: of {total} ({sensitive}) {' and '.join(parts)}.", style="bold dark_orange")
 

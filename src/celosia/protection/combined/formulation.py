@@ -100,12 +100,15 @@ def widest_range(problem: ProtectionProblem, widest: float = INTERVALS.widest_le
 def widest_with_corners(problem: ProtectionProblem, corners: Sequence[Corner]) -> float:
     """Return a width in counts that no range of an optimal release exceeds; infinite where cells form no network.
 
+    Joint cells of linked tables tie cells together that form one without them: there it is infinite, too.
+
     A move that is needed is a sum of cycles through needed cells, none of which goes further than needed; so no cell
     moves further than all of them together.
     """
     own, local = np.arange(problem.n_own), np.arange(problem.n_own, len(problem))
     rows = np.flatnonzero(np.diff(problem.matrix[:, local].indptr) == 0)
-    if not bool(decompose(problem.system(own, rows)).network.all()):
+    joint = any(one.joint is not None for one in corners)
+    if joint or not bool(decompose(problem.system(own, rows)).network.all()):
         return np.inf
     requirements = problem.requirements.take(np.flatnonzero(problem.requirements.columns < problem.n_own))
     levels = np.maximum(requirements.sliding, np.maximum(requirements.up, requirements.down))

@@ -190,7 +190,7 @@ class HeuristicParameters:
     small_gap: float = 0.005
     construction_share: float = 0.2
     joint_share: float = 0.5
-    later_joint_share: float = 0.1
+    later_joint_share: float = 0.2
     cleaning_share: float = 0.5
     most_programs: int = 60
     least_rerouted: float = 0.1
@@ -254,6 +254,8 @@ class MoveParameters:
     cell_prices
         What hiding any cell costs beside its own cost, as parts of the median cost: one search for each, of which the
         cheapest pattern is kept. Some tables lose less where few cells are hidden than where cheap ones are.
+    most_priced_twice
+        Columns up to which there is time for more than the first of these searches.
     """
 
     least_columns: int = 300
@@ -275,6 +277,7 @@ class MoveParameters:
     share: float = 0.15
     hidden_price: float = 1e-6
     cell_prices: tuple[float, ...] = (0.0, 1.0)
+    most_priced_twice: int = 60_000
 
     def __post_init__(self) -> None:
         _check_shares(self, "share", "hidden_price")
@@ -314,8 +317,8 @@ class EngineParameters:
         sparse, and the least-cost moves of single requirements short. table3 of CSPLIB has 0.48, ninenew 0.27.
     turn_share, least_turns, turn_memory
         Where joint moves find patterns, cutting planes, integer masters and joint moves take turns: the share of the
-        time that is left for one turn, the share of the time that each of them gets whatever it brings, and by how much
-        the last turn but one counts less than the last; 0 to 1.
+        time that is left for one turn, the share of the time that each of them gets whatever it brings, and after how
+        many seconds of its work, as a share of the time so far, what it brought counts half; 0 to 1.
     presolve_share, presolve_seconds
         Share of the time that is left, or seconds, whichever is more, for dropping requirements that the forced cells
         meet by themselves.
@@ -363,7 +366,7 @@ class EngineParameters:
     most_freedom: float = 0.4
     turn_share: float = 0.1
     least_turns: float = 0.1
-    turn_memory: float = 0.5
+    turn_memory: float = 0.1
     presolve_share: float = 0.1
     presolve_seconds: float = 0.5
     grace: float = 0.5

@@ -23,16 +23,18 @@ from celosia.attack.system.redundancy import find_implied_rows
 from celosia.attack.system.system import System, attacker_system
 from celosia.pattern.pattern import Pattern
 from celosia.protection.engine.levels import add_conditional_levels, find_decimals, round_up
-from celosia.protection.engine.local_columns import add_local_columns
+from celosia.protection.engine.local_columns.corners import add_local_columns
 from celosia.risk.attacker import Attacker
 from celosia.risk.cell_levels import CellLevels
 from celosia.risk.corner import Corner
 from celosia.risk.risk import HIDE, SENSITIVE, SHOW, Risk
-from celosia.table.product import ProductStructure, find_product_structure
+from celosia.table.product.structure import ProductStructure, find_product_structure
 from celosia.table.table import whole_cells
 from celosia.tolerance import ENDLESS
 
 _N = TypeVar("_N", bound=np.generic)
+
+_STEPS_TO_CELLS = 2  # rows from a column of a corner to cells: in linked tables joint cells lie between
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,9 +155,13 @@ class ProtectionProblem:
 
     def cells_behind(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cells that some columns stand for, or are tied to where they are no cells."""
-        local = columns[columns >= self.n_own]
-        tied = np.diff(self.matrix[:, local].indptr) > 0
-        return np.unique(self.cells_among(np.concatenate([columns, self.matrix[np.flatnonzero(tied)].indices])))
+        reached = columns
+        for _ in range(_STEPS_TO_CELLS):
+            tied = np.diff(self.matrix[:, reached[reached >= self.n_own]].indptr) > 0
+            reached = np.union1d(columns, self.matrix[np.flatnonzero(tied)].indices)
+            if bool((reached < self.n_own).any()):
+                break
+        return np.unique(self.cells_among(reached))
 
     def cells_among(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cells of the table that some columns stand for; those that are no cells are left out."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,9 +83,8 @@ class Stop:
             raise TimeUpError
 
 
-@dataclass(slots=True, eq=False)
 class Effort:
-    """One way of closing the gap, and what its turns have brought.
+    """One way of closing the gap, and what a second of it brings.
 
     Parameters
     ----------
@@ -93,58 +92,100 @@ class Effort:
         Works for so many seconds, or fewer.
     measure
         Returns a number that falls as the gap closes.
+
+    Attributes
+    ----------
     seconds
         What its turns have taken.
-    recent_seconds, recent_gain
-        What they have taken and brought, earlier ones counting less.
     """
 
-    run: Callable[[float], None]
-    measure: Callable[[], float]
-    seconds: float = 0.0
-    recent_seconds: float = 0.0
-    recent_gain: float = 0.0
+    def __init__(self, run: Callable[[float], None], measure: Callable[[], float]) -> None:
+        self.run, self._measure = run, measure
+        self.seconds = 0.0
+        self._least, self._since = np.inf, 0.0
+        self._recent_seconds = self._recent_gain = 0.0
 
     @property
     def rate(self) -> float:
-        """What a second brings, infinite before the first turn."""
-        return self.recent_gain / self.recent_seconds if self.recent_seconds > 0 else np.inf
+        """What a second brings, earlier seconds counting less; infinite before the first."""
+        return self._recent_gain / self._recent_seconds if self._recent_seconds > 0 else np.inf
+
+    def begin(self, now: float) -> None:
+        """Count from now on; what others have brought is not counted."""
+        self._least, self._since = min(self._least, self._measure()), now
+
+    def note(self, now: float, half_life: float) -> None:
+        """Count what the time since the last note has brought; what was so many seconds of work ago counts half.
+
+        A first point after none is no gain that tells what comes next.
+        """
+        took, reached = now - self._since, self._measure()
+        faded = 0.5 ** (took / half_life)
+        self._recent_seconds = faded * self._recent_seconds + took
+        self._recent_gain = faded * self._recent_gain + (self._least - reached if reached < self._least < np.inf else 0)
+        self._least, self._since = min(self._least, reached), now
+
+    def end(self, now: float, half_life: float) -> None:
+        """Count what is left to count, and no less than the shortest turn."""
+        self.note(now, half_life)
+        self._recent_seconds = max(self._recent_seconds, SHORTEST_TURN)
 
 
 class Turns:
     """Divides the time of a search by marginal gains: the turn is that of the effort which closes the gap fastest.
 
+    Gains are counted at the moment at which they are made, and fade with the work that brings no more of them. The
+    bound rises by a little all the time, while a better pattern comes after seconds without any and gains as much as
+    a hundred rounds of cuts, so the last turn alone would say little.
+
     Parameters
     ----------
     stop
         When to end.
-    efforts
-        Ways of closing the gap, in the order of their first turns.
     share, least_share, memory
         See `celosia.protection.engine.parameters.EngineParameters`: `turn_share`, `least_turns`, `turn_memory`.
     """
 
-    def __init__(self, stop: Stop, efforts: Sequence[Effort], share: float, least_share: float, memory: float) -> None:
-        self._stop, self._efforts = stop, efforts
+    def __init__(self, stop: Stop, share: float, least_share: float, memory: float) -> None:
+        self._stop = stop
         self._share, self._least_share, self._memory = share, least_share, memory
+        self._current: Effort | None = None
 
-    def run(self) -> None:
-        """Take turns until the gap is closed, or time is up."""
+    def run(self, efforts: Sequence[Effort]) -> None:
+        """Let efforts take turns until the gap is closed, or time is up; equal ones in the order given."""
         while not self._stop.reached:
             self._stop.check()
-            self._take(self._choose())
+            self._take(self._choose(efforts))
 
-    def _choose(self) -> Effort:
+    def note(self) -> None:
+        """Count a better point or bound for whatever works now."""
+        if self._current is not None:
+            self._current.note(self._stop.clock.seconds, self._half_life)
+
+    @contextmanager
+    def count(self, effort: Effort) -> Iterator[None]:
+        """Count what happens meanwhile as the work of an effort."""
+        self._current = effort
+        effort.begin(self._stop.clock.seconds)
+        try:
+            yield
+        finally:
+            self._current = None
+            effort.end(self._stop.clock.seconds, self._half_life)
+
+    @property
+    def _half_life(self) -> float:
+        return max(self._memory * self._stop.clock.seconds, SHORTEST_TURN)
+
+    def _choose(self, efforts: Sequence[Effort]) -> Effort:
         """Return whose turn it is: of one that has had less than its least share, or of the best."""
-        total = sum(effort.seconds for effort in self._efforts)
-        waiting = [effort for effort in self._efforts if effort.seconds <= self._least_share * total]
-        return max(waiting or self._efforts, key=lambda effort: effort.rate)
+        total = sum(effort.seconds for effort in efforts)
+        waiting = [effort for effort in efforts if effort.seconds <= self._least_share * total]
+        return max(waiting or efforts, key=lambda effort: effort.rate)
 
     def _take(self, effort: Effort) -> None:
-        clock, before = self._stop.clock, effort.measure()
+        clock = self._stop.clock
         begin = clock.seconds
-        effort.run(self._share * self._stop.left)
-        took, gain = max(clock.seconds - begin, SHORTEST_TURN), max(before - effort.measure(), 0.0)
-        effort.seconds += took
-        effort.recent_seconds = self._memory * effort.recent_seconds + took
-        effort.recent_gain = self._memory * effort.recent_gain + gain
+        with self.count(effort):
+            effort.run(self._share * self._stop.left)
+        effort.seconds += max(clock.seconds - begin, SHORTEST_TURN)

@@ -13,7 +13,7 @@ from celosia.protection.intervals.publish.ranges import RangeSlacks
 from celosia.protection.intervals.search import RangeSearches, RangesT
 from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
-from celosia.table.product import may_have_more_dimensions
+from celosia.table.product.structure import may_have_more_dimensions
 
 
 def leave_readers(searches: RangeSearches[RangesT]) -> RangeSearches[RangesT]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +16,7 @@ from celosia.attack.audit import audit
 from celosia.attack.findings import MET
 from celosia.attack.result import Audit
 from celosia.attack.system.redundancy import find_implied_rows
-from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, list_items
+from celosia.errors import InfeasibleError, OutOfTimeError, SpecError, list_items, pluralise
 from celosia.pattern.modes.rounded import rounded_modes
 from celosia.pattern.pattern import Pattern
 from celosia.protection.adjustment.integer import leaves_of
@@ -22,6 +24,7 @@ from celosia.protection.adjustment.method import find_kept_totals
 from celosia.protection.infeasibility import refuse_unreachable_levels
 from celosia.protection.random_rounding.bias import bias_notes
 from celosia.protection.random_rounding.completion import CompletedTable, TableCompleter, refuse_sum_beside_respondents
+from celosia.protection.random_rounding.every_draw import Draws, describe_draws, find_base_of_safe_draws
 from celosia.protection.random_rounding.formulation import sets_of
 from celosia.protection.random_rounding.method import RandomRound
 from celosia.protection.random_rounding.parameters import BIAS, BiasParameters
@@ -31,7 +34,7 @@ from celosia.protection.run import Run
 from celosia.risk.risk import SHOW, Risk
 from celosia.table.fixed import Fixed
 from celosia.table.table import Table
-from celosia.table.units import grains_of, refuse_fractions
+from celosia.table.units import refuse_fractions
 
 _SEED_BITS = 63
 
@@ -67,17 +70,14 @@ def _round_leaves(risk: Risk, method: RandomRound, run: Run) -> Protection:
     over = truth % base
     random = np.random.default_rng(run.seed)
     values = truth - over + base * (random.integers(base, size=len(truth)) < over)
-    parts = np.ones(len(truth), dtype=np.int64)
     for rows, totals in leaves.layers:
-        for numbers in (values, parts):
-            numbers[totals] = 0
-            numbers[totals] = matrix[rows] @ numbers
-        values[totals] -= right[rows]
+        values[totals] = 0
+        values[totals] = matrix[rows] @ values - right[rows]
     if len(leaves.rest) and bool((matrix[leaves.rest] @ values != right[leaves.rest]).any()):
         raise SpecError.one("scheme", "the relations are no sums of cells.", "Say scheme='sensitive'.")
-    grain = grains_of(table)
-    extra = -(-(parts * (base - grain) + grain) // base) - 1
-    return _audit_pattern(risk, method, run, _make_pattern(table, values, base, extra))
+    layers = [(matrix[rows], totals, right[rows]) for rows, totals in leaves.layers]
+    draws = partial(Draws.of_leaves, table, layers)
+    return _audit_pattern(risk, method, run, _make_pattern(table, values, base, draws(base).extra), draws)
 
 
 def _round_network(risk: Risk, method: RandomRound, run: Run) -> Protection:
@@ -93,7 +93,8 @@ def _round_network(risk: Risk, method: RandomRound, run: Run) -> Protection:
         said = f"rounds cells that must be shown and are no multiples of the base: {_labels(table, kept)}."
         raise SpecError.one("scheme", said, "Say scheme='sensitive'.")
     values = walk(truth, base, arcs, np.random.default_rng(run.seed))
-    return _audit_pattern(risk, method, run, _make_pattern(table, values, base, np.zeros(len(truth), dtype=np.int64)))
+    pattern = _make_pattern(table, values, base, np.zeros(len(truth), dtype=np.int64))
+    return _audit_pattern(risk, method, run, pattern, partial(Draws.of_every_cell, table))
 
 
 def _round_sensitive(risk: Risk, method: RandomRound, run: Run, parameters: BiasParameters) -> Protection:
@@ -153,18 +154,27 @@ def _make_pattern(table: Table, values: NDArray[np.int64], base: int, extra: NDA
     return Pattern(table, tuple(modes))
 
 
-def _audit_pattern(risk: Risk, method: RandomRound, run: Run, pattern: Pattern) -> Protection:
-    """Return the result for a pattern, if it is safe.
+def _audit_pattern(
+    risk: Risk, method: RandomRound, run: Run, pattern: Pattern, draws: Callable[[int], Draws]
+) -> Protection:
+    """Return the result for a pattern, if it is safe; a note says whether every draw would be.
 
     Drawing again until it is would bias what is published, cell by cell.
     """
+    began = run.clock.seconds
     checked = audit(pattern, risk, integer=run.integer)
+    seconds, base = run.clock.seconds - began, method.count_base(risk.table)
     if not checked.safe:
         said = f"does not protect {_unmet(checked)} with the base {method.base}."
-        raise InfeasibleError.one("random-round", said, "Take a larger base, or scheme='sensitive'.")
+        larger = find_base_of_safe_draws(risk, run, base, draws, seconds)
+        remedy = "Take a larger base, or scheme='sensitive'."
+        text = None if larger is None else Fixed(np.array([larger]), risk.table.decimals).texts()[0]
+        more = "" if text is None else f" With a base of {text} every draw is safe."
+        raise InfeasibleError.one("random-round", said, remedy + more)
     away = np.abs(pattern.published().to(risk.table.decimals).counts - risk.table.amounts.counts)
     cost = math.fsum((away / 10.0**risk.table.decimals).tolist())
-    return Protection(risk, method, pattern, cost, cost, checked, run.clock.seconds, "none", (), run.seed)
+    notes = (describe_draws(risk, run, draws(base), seconds),)
+    return Protection(risk, method, pattern, cost, cost, checked, run.clock.seconds, "none", (), run.seed, notes)
 
 
 def _protection(
@@ -192,6 +202,8 @@ def _protection(
 
 def _unmet(checked: Audit) -> str:
     cells = sorted({verdict.requirement.cell for verdict in checked.verdicts if verdict.result != MET})
+    if not cells and checked.exposed:
+        return f"{pluralise(checked.exposed, 'contributor')} to linked tables"
     return _labels(checked.risk.table, np.array(cells, dtype=np.int64))
 
 

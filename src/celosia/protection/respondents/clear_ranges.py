@@ -68,7 +68,8 @@ def close_by_totals(
 ) -> Protection | None:
     """Return ranges that few respondents attack with success, wider where these do, until nobody does.
 
-    None where ranges are not all that is published, or have greatest widths, or there is no time.
+    None where ranges are not all that is published, or have greatest widths, in linked tables, or where there is no
+    time.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def close_by_totals(
     method, run, oracle
         As for `find_clear_ranges`.
     """
-    if not method.only_widens or exposed.unjudged:
+    if not method.only_widens or exposed.unjudged or oracle.joint is not None:
         return None
     own = RespondentOracle(
         *(oracle.risk, method, run, oracle.rules, oracle.criteria, oracle.parameters), judged=oracle.judged

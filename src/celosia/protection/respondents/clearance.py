@@ -56,6 +56,8 @@ def find_clear_patterns(
     best of several further patterns follows, and then a still better one: whoever takes the first for unsafe, or has
     other use for the time, need not wait for them.
     """
+    if any(bool((one.respondents.leaves >= len(risk)).any()) for one in criteria):
+        return  # linked tables are no products
     problem = problem_of(risk, integer=run.integer)
     if not is_worth_moves(problem, parameters.moves):
         return

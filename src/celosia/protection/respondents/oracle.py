@@ -7,6 +7,7 @@ each (`celosia.attack.respondents.requirements`), and the search goes on with th
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from celosia.attack.respondents.audit import RespondentAudit, audit_respondents
 from celosia.attack.respondents.requirements import add_requirements, find_corners
@@ -21,6 +22,7 @@ from celosia.protection.method import Method
 from celosia.protection.respondents.parameters import RESPONDENTS, RespondentParameters
 from celosia.protection.run import Ask, Run, ViolatedRequirements
 from celosia.risk.corner import Corner
+from celosia.risk.respondents.joint import JointCells, joint_cells_of
 from celosia.risk.respondents.rules import Criterion
 from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
@@ -73,6 +75,11 @@ class RespondentOracle:
 
     def __post_init__(self) -> None:
         self.required = self.risk
+
+    @cached_property
+    def joint(self) -> JointCells | None:
+        """The joint cells of linked tables, in which respondents know contributions; None for other tables."""
+        return joint_cells_of(self.risk.table)
 
     @property
     def has_several_leaves(self) -> bool:
@@ -153,19 +160,26 @@ class RespondentOracle:
         """Add the requirements that an audit found violated; return whether some are new.
 
         Corners come after requirements about single cells: they make the problem larger. Where a method cannot take
-        them, or there is no time, sufficient requirements come last: until then bounds hold.
+        them, or there is no time, sufficient requirements come last: until then bounds hold. In linked tables all are
+        corners, of joint cells.
         """
+        if self.joint is not None:
+            return self._require_corners(audit)
         before = self.required
         self._require_cells(audit, enough=False)
         exact = self.run.integer is False and self.method.takes_corners and not self._without_corners
-        new = {}
-        if exact and (self.corners or self.required is before):
-            new = {one.name: one for one in find_corners(audit) if one.name not in self.corners}
-            self.corners |= new
+        new = exact and (bool(self.corners) or self.required is before) and self._require_corners(audit)
         if new or self.required is not before or exact:
-            return bool(new) or self.required is not before
+            return new or self.required is not before
         self._require_cells(audit, enough=True)
         return self.required is not before
+
+    def _require_corners(self, audit: RespondentAudit) -> bool:
+        """Add what is needed of several cells together, or of joint cells; return whether some of it is new."""
+        new = {one.name: one for one in find_corners(audit, self.joint) if one.name not in self.corners}
+        self.corners |= new
+        self.stricter |= bool(new) and self.joint is not None and self.run.integer is not False
+        return bool(new)
 
     def _require_cells(self, audit: RespondentAudit, *, enough: bool, every_corner: bool = False) -> None:
         """Add requirements about cells of the table: no more than is needed, or enough."""
@@ -188,8 +202,12 @@ class RespondentOracle:
         return said is not None and bool((said.amount < 0).any())
 
     def leave_corners_out(self) -> None:
-        """Replace corners by sufficient requirements from now on: there is no time for them."""
-        self.corners, self._without_corners = {}, True
+        """Replace corners by sufficient requirements from now on: there is no time for them.
+
+        In linked tables there are no others.
+        """
+        if self.joint is None:
+            self.corners, self._without_corners = {}, True
 
     def add_corners(self, risk: Risk) -> Risk:
         """Return a risk with all that was asked of several cells together."""
@@ -210,13 +228,13 @@ class RespondentOracle:
             return None
         if not audit.open:
             raise TimeUpError
-        before = self.required
-        if ask == "exactly":
+        before, corners = self.required, len(self.corners)
+        if ask == "exactly" or self.joint is not None:
             self.require(audit)
         else:
             few = sum(len(part.exposed) for part in audit.parts) <= self.parameters.last_targets
             self._require_cells(audit, enough=ask == "enough", every_corner=few and ask == "enough")
-        if ask == "needed" and self.required is before:
+        if ask == "needed" and self.required is before and len(self.corners) == corners:
             raise TimeUpError
         return ViolatedRequirements(self.add_corners(self.required), necessary=not self.stricter)
 

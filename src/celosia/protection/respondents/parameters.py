@@ -30,6 +30,9 @@ class RespondentParameters:
     last_steps
         Hiding more than a pattern does, its audit and attacks take so many times what the first attacks took. 0 or
         more.
+    rest_grace
+        Attacks on a pattern in which nobody was found exposed when time was up may be so late, on the way from the
+        limit to the last moment, where nothing else is known; 0 to 1, less than `last_grace`, which follows.
     last_grace
         Attacks on what hides everything may be so late, on the way from the limit to the last moment; 0 to 1.
     most_rounds
@@ -81,6 +84,7 @@ class RespondentParameters:
     least_share: float = 0.1
     judged_share: float = 0.6
     last_steps: float = 3.0
+    rest_grace: float = 0.75
     last_grace: float = 0.9
     most_rounds: int = 60
     coalitions: int = 4
@@ -103,7 +107,17 @@ class RespondentParameters:
     def __post_init__(self) -> None:
         shares = ("first_gap", "first_share", "oracle_share", "least_share", "judged_share", "last_grace", "easy_gap")
         ranges: dict[str, tuple[float, float | None]] = dict.fromkeys(
-            (*shares, "clearance_share", "restart_share", "last_share", "clear_share", "poor_gap", "nearly"), (0.0, 1.0)
+            (
+                *shares,
+                "rest_grace",
+                "clearance_share",
+                "restart_share",
+                "last_share",
+                "clear_share",
+                "poor_gap",
+                "nearly",
+            ),
+            (0.0, 1.0),
         )
         check_ranges(
             self,

@@ -22,6 +22,7 @@ from celosia.attack.respondents.audit import RespondentAudit
 from celosia.errors import CelosiaError, InfeasibleError, OutOfTimeError, SpecError
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.midpoint import warn_of_midpoints
+from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
 from celosia.protection.respondents.attacked import AttackedFallback, LastingOracle
 from celosia.protection.respondents.clear_patterns import find_safe_patterns
@@ -193,7 +194,7 @@ class _RespondentSearch:
             found = self._try_pattern(self.run.gap, self._oracle_share, self.oracle)
             if found is None:
                 break
-            last, audit = found, self.oracle.attack(found.pattern)
+            last, audit = found, self._attack(found.pattern)
             if audit.safe:
                 self._keep(last)
                 return
@@ -205,6 +206,17 @@ class _RespondentSearch:
                 self._keep(closed)
                 self.clear = closed
             self._hide_more(last, audit)
+
+    def _attack(self, pattern: Pattern, again: RespondentAudit | None = None) -> RespondentAudit:
+        """Return who comes too close in a pattern; where nothing else is known, those who are left are judged later.
+
+        That is for patterns in which nobody was found exposed when time was up: they are far better than what hides, or
+        opens, everything.
+        """
+        audit = self.oracle.attack(pattern, again)
+        if audit.open or not audit.unjudged or self.best not in {None, self.clear}:
+            return audit
+        return self.oracle.attack(pattern, audit, grace=self.parameters.rest_grace)
 
     def _open_everything(self) -> None:
         """Keep ranges as wide as the method allows where time is up, they are safe, and nothing else is known.
@@ -267,7 +279,7 @@ class _RespondentSearch:
                     raise
                 self._hide_everything()
                 return
-            audit = self.oracle.attack(last.pattern, self.oracle.find_exposed(last.pattern))
+            audit = self._attack(last.pattern, self.oracle.find_exposed(last.pattern))
         self._keep(last)
 
     def _hide_everything(self) -> None:

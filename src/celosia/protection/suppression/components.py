@@ -94,7 +94,7 @@ class ComponentSearches:
         todo = [one for one in self.searches if not (one[0].incumbent.done or one[0].incumbent.exhausted)]
         try:
             begin()
-            if self.run.executor is not None and self.run.oracle is None:
+            if self.run.executor is not None and self.run.oracle is None and not any(one.is_in_blocks for one in self):
                 searches = [
                     partial(
                         solve_component,

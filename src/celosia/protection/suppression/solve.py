@@ -175,6 +175,7 @@ class _Suppression:
             audit_if_due=self._audit_if_due,
             parameters=self.parameters,
             coordinates=part.coordinates,
+            executor=None if self.run.oracle is not None else self.run.executor,
         )
 
     def _begin_warm(self) -> None:

@@ -7,21 +7,63 @@ in any case, what respondents can conclude from linked tables is what they can c
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.contributions import leaf_sums
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import Contributions, JointContributions
-from celosia.table.table import Table
 
 if TYPE_CHECKING:
     from celosia.table.relations import Relations
+    from celosia.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointCells:
+    """Which joint cells add up to which leaf cells of linked tables. Joint cells have numbers beyond the table's cells.
+
+    Parameters
+    ----------
+    n_cells, n_joint
+        How many cells the table has, and how many joint cells there are.
+    sums
+        The leaf cells that are sums of joint cells, increasing, ``(k,)``.
+    row, parts
+        A joint cell, and the place of a leaf cell among `sums` that it is a part of, ``(m,)`` each.
+    """
+
+    n_cells: int
+    n_joint: int
+    sums: NDArray[np.int64]
+    row: NDArray[np.int64]
+    parts: NDArray[np.int64]
+
+    def add_up(self, counts: NDArray[np.object_]) -> NDArray[np.object_]:
+        """Return what is given for every joint cell, ``(n_joint,)``, summed by leaf cell, ``(k,)``."""
+        out = np.zeros(len(self.sums), dtype=object)
+        np.add.at(out, self.row, counts[self.parts - self.n_cells])
+        return out
+
+
+def joint_cells_of(table: Table) -> JointCells | None:
+    """Return which joint cells add up to which leaf cells; None where leaf cells are independent."""
+    joint, n = add_joint_cells(table), len(table)
+    if joint is table:
+        return None
+    matrix = sp.csr_array(joint.relations.matrix[table.relations.matrix.shape[0] :])
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    own = matrix.indices < n  # one of every row: the leaf cell
+    order = np.argsort(matrix.indices[own])
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    sums, parts = matrix.indices[own][order].astype(np.int64), matrix.indices[~own].astype(np.int64)
+    return JointCells(n, len(joint) - n, sums, place[row[~own]], parts)
 
 
 def add_joint_cells(table: Table) -> Table:

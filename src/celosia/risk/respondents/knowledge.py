@@ -16,7 +16,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, Problems, SpecError, pluralise
-from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.contributions import numbers_of, single_contributions
+from celosia.risk.respondents.joint import add_joint_cells
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import (
     By,
@@ -192,7 +194,8 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
 
     Notes
     -----
-    Of variables that add up, cell by cell, the parts have leaf cells: errors in a sum are those of its parts.
+    Of variables that add up, cell by cell, the parts have leaf cells: errors in a sum are those of its parts. Of linked
+    tables joint cells are the leaf cells, with numbers beyond those of the table (`celosia.risk.respondents.joint`).
 
     Raises
     ------
@@ -215,7 +218,7 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
     if len(numbers) < FEWEST:
         message = f"there is {pluralise(len(numbers), kind)}: nobody could attack anybody."
         raise DataError.one("contributions", message, "Outsiders are the matter of celosia.audit.")
-    table = leave_out_sums(table)
+    table = leave_out_sums(add_joint_cells(table))
     said = single_contributions(table)
     unit = np.searchsorted(numbers, numbers_of(said, kind))
     steps = leaf_sums(table, said)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, SpecError
-from celosia.risk.respondents.contributions import leaf_sums, numbers_of, single_contributions
+from celosia.risk.respondents.contributions import numbers_of, single_contributions
+from celosia.risk.respondents.joint import add_joint_cells
 from celosia.risk.respondents.knowledge import (
     FEWEST,
     Knowledge,
@@ -22,6 +23,7 @@ from celosia.risk.respondents.knowledge import (
     kind_of,
     respondents_of,
 )
+from celosia.risk.respondents.leaf_sums import leaf_sums
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.table.statistics import Statistics
@@ -90,7 +92,8 @@ def default_rules(table: Table, rules: Iterable[object]) -> RespondentRules:
 
     They attack where single contributions are known and are what the rules look at: not with sampling weights or a
     shadow variable, in tables of counts, of a single contributor, or where a contribution stands in several leaf cells
-    (linked tables, variables with relations other than that one is the sum of others).
+    and it is not known in which (tables that were linked later, variables with relations other than that one is the sum
+    of others).
     """
     known = rules_of_respondents(rules)
     reason = NO_RULE if not known else next(_obstacles(table), "")
@@ -121,15 +124,12 @@ def _obstacles(table: Table) -> Iterator[str]:
     if table.counts:
         yield "counts are linked to the amounts"
     try:
-        table = leave_out_sums(table)
+        table = leave_out_sums(add_joint_cells(table))
         independent = leaves_are_independent(table, leaf_sums(table, single_contributions(table)))
     except DataError:
         yield "the contributions to some cells are not known"
     else:
-        if not independent and said.joint:
-            audits = "celosia.audit_respondents says what they find"
-            yield f"a contribution stands in several leaf cells of linked tables, where no search knows them; {audits}"
-        elif not independent:
+        if not independent:
             yield "a contribution stands in several leaf cells (linked tables, or variables that do not simply add up)"
 
 

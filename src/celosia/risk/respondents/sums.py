@@ -9,14 +9,17 @@ relations, as totals do.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from celosia.risk.respondents.contributions import LeafSums, leaf_sums
+from celosia.risk.respondents.leaf_sums import LeafSums, leaf_sums
 from celosia.table.statistics import Contributions
-from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.table.table import Table
 
 _DRAWN = 1 << 40  # amounts below this: that they satisfy a relation by accident does not happen
 

@@ -143,7 +143,7 @@ class HighsModel:
 
     def _run(self, clock: Clock, method: Method) -> Status:
         """Run HiGHS; from scratch, with the other presolve and the usual tolerance, if it gives no clear answer."""
-        if method == "afresh":
+        if method in {"afresh", "barrier"}:
             check(self._highs.clearSolver(), "clearing")
         warm = self._problem.is_linear and bool(self._highs.getBasis().valid)
         if method == "auto":

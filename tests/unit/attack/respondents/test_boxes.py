@@ -93,6 +93,8 @@ def test_whenever_time_is_up_nobody_is_called_safe_who_was_not_judged(cells: int
         assert found.safe is (not found.unjudged and not found.open)
         assert found.unjudged <= before
         before = found.unjudged
+        assert bool(found.parts[0].left) is bool(found.unjudged)
+        assert audit_respondents(leaves(table), table, rule=RULE, again=found).open == whole.open
         if looks == 0:
             assert found.unjudged == whole.targets
             assert f"{whole.targets} not judged in time" in repr(found)

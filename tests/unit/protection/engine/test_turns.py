@@ -46,9 +46,9 @@ def take_turns(rates: list[float], limit: float = 100.0, least: float = 0.1) -> 
         return Effort(run, lambda: stop.gap)
 
     efforts = [effort(rate) for rate in rates]
-    turns = Turns(stop, efforts, 0.1, least, 0.5)  # type: ignore[arg-type]
+    turns = Turns(stop, 0.1, least, 0.1)  # type: ignore[arg-type]
     with contextlib.suppress(TimeUpError):
-        turns.run()
+        turns.run(efforts)
     return [one.seconds for one in efforts], stop
 
 
@@ -66,6 +66,34 @@ def test_turns_end_when_the_gap_is_closed() -> None:
     _, stop = take_turns([5.0, 1.0])
     assert stop.reached
     assert stop.left > 0
+
+
+def test_what_an_effort_brought_before_the_turns_counts_and_fades() -> None:
+    stop = WatchedStop(Watch(1000.0))
+    jumps, steady = Effort(lambda _: None, lambda: stop.gap), Effort(lambda _: None, lambda: stop.gap)
+    turns = Turns(stop, 0.1, 0.1, 0.1)  # type: ignore[arg-type]
+    with turns.count(jumps):
+        stop.clock.seconds, stop.gap = 10.0, 50.0
+        turns.note()
+    with turns.count(steady):
+        stop.clock.seconds, stop.gap = 20.0, 40.0
+    assert jumps.rate > steady.rate > 0  # what the other has brought is not counted
+    at_first = jumps.rate
+    with turns.count(jumps):
+        stop.clock.seconds += 2.0
+    assert steady.rate < jumps.rate < at_first  # a short turn without gain says little
+    with turns.count(jumps):
+        stop.clock.seconds += 20.0
+    assert jumps.rate < steady.rate
+
+
+def test_a_first_point_is_no_gain_that_tells_what_comes_next() -> None:
+    stop = WatchedStop(Watch(100.0))
+    stop.gap = math.inf
+    turns, effort = Turns(stop, 0.1, 0.1, 0.1), Effort(lambda _: None, lambda: stop.gap)  # type: ignore[arg-type]
+    with turns.count(effort):
+        stop.clock.seconds, stop.gap = 1.0, 50.0
+    assert effort.rate == 0.0
 
 
 def test_an_effort_is_worth_a_first_turn_whatever_others_bring() -> None:

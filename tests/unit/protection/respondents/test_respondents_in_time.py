@@ -126,6 +126,41 @@ def test_ranges_that_were_not_judged_are_not_published(monkeypatch: pytest.Monke
         protect(risk, Intervals(), respondents=TWENTY, time_limit=1e-6)
 
 
+class _Over(Clock):
+    """A clock that nobody stopped, and that leaves no time."""
+
+    @property
+    def left(self) -> float:
+        """Nothing."""
+        return 0.0
+
+
+@pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
+@pytest.mark.parametrize("method", [Intervals(secret=1), Suppress()])
+def test_those_whom_an_attack_on_the_last_pattern_left_are_judged_a_little_later(
+    monkeypatch: pytest.MonkeyPatch, method: Intervals | Suppress
+) -> None:
+    """The third attack is on what would be published: ranges, or the pattern with more hidden."""
+    asked: list[list[int]] = []
+
+    def attacked(
+        *release: object, clock: Clock, again: RespondentAudit | None = None, **options: object
+    ) -> RespondentAudit:
+        asked.append([] if again is None else [number for part in again.parts for number in part.suspected])
+        clock = _Over(None) if len(asked) == 3 else clock
+        return audit_respondents(*release, clock=clock, again=again, **options)  # type: ignore[arg-type]
+
+    risk = assess(TABLE_3, TWENTY, cost="unity")
+    undisturbed = protect(risk, method, respondents=TWENTY, time_limit=60)
+    monkeypatch.setattr(watching, "audit_respondents", attacked)
+    found = protect(risk, method, respondents=TWENTY, time_limit=60)
+    assert found.cost == pytest.approx(undisturbed.cost)
+    assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
+    if method.only_widens:
+        assert len(asked) == 4
+        assert asked[3]
+
+
 def test_ctrl_c_during_the_first_attack_leaves_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OutOfTimeError, match="respondents: were still attacking when the search was ended"):
         protected(monkeypatch, pressing(1))

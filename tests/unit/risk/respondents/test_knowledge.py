@@ -9,7 +9,6 @@ from tests.oracles.single_contributions import every_pair, open_attacks
 
 from celosia import (
     Attacker,
-    DataError,
     Dominance,
     MinFrequency,
     OwnRule,
@@ -22,6 +21,7 @@ from celosia import (
     assess,
     audit_respondents,
     certify,
+    link,
     protect,
     tabulate,
     worst_aggregation,
@@ -69,7 +69,6 @@ def test_all_rules_about_contributors_hold_not_the_strictest_alone() -> None:
         ({"weight": "weight"}, RULE, "the values are weighted by a sample"),
         ({"value": None}, RULE, "the table counts contributors"),
         ({"shadow": "weight"}, RULE, "the rules look at a shadow variable"),
-        ({"by": [["row", "column"], ["row", "group"]]}, RULE, "a contribution stands in several leaf cells"),
     ],
     ids=[
         "no contributions",
@@ -78,7 +77,6 @@ def test_all_rules_about_contributors_hold_not_the_strictest_alone() -> None:
         "weights",
         "counts",
         "shadow",
-        "linked tables",
     ],
 )
 def test_otherwise_an_outsider_attacks_alone_and_the_result_says_why(
@@ -101,11 +99,16 @@ def test_attackers_that_are_named_are_all_attackers() -> None:
     assert assess(whole, RULE, attackers=[Attacker.external(whole)], respondents=RULE).respondents == (RULE,)
 
 
-def test_a_contribution_that_stands_in_two_leaf_cells_is_refused() -> None:
+def test_a_contribution_that_stands_in_two_leaf_cells_is_one_to_a_joint_cell() -> None:
     """Errors of both would count as independent, and nobody would be as safe as it seems."""
     linked = table(by=[["row", "column"], ["row", "group"]])
-    with pytest.raises(DataError, match="stand in several leaf cells each"):
-        assess(linked, RULE, respondents=RULE)
+    assert assess(linked, RULE).respondents == (RULE,)
+    people = respondents_of(linked)
+    assert (people.leaves >= len(linked)).all()
+    apart = link([table(by=by) for by in (["row", "column"], ["row", "group"])])
+    assert assess(apart, RULE).unasked == "the table does not know single contributions"
+    with pytest.raises(SpecError):
+        assess(apart, RULE, respondents=RULE)
 
 
 def alone() -> tuple[Table, Pattern]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.protection.engine.decomposition.sums import Sums
-from celosia.table.product import may_be_product
+from celosia.table.product.structure import may_be_product
 from celosia.table.table import Table
 
 
@@ -19,7 +19,7 @@ def group_by_dimensions(table: Table, sums: Sums) -> list[NDArray[np.int64]] | N
     A dimension is as its relations make it: the parts of a parent are those of its longest sum, because a sum lacks
     cells that do not exist. Where hierarchies overlap, a parent has several sums of which none holds another.
     """
-    if not may_be_product(table) or not len(sums) or bool((sums.total < 0).any()):
+    if not table.axes or not may_be_product(table) or not len(sums) or bool((sums.total < 0).any()):
         return None
     codes = np.column_stack([table.codes, table.variable]).astype(np.int64)
     differs = codes[sums.total[sums.relation_of_part]] != codes[sums.parts]

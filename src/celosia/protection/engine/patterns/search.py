@@ -12,6 +12,7 @@ tree search are those of every method (`engine.relaxation`, `engine.tree.search`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from celosia.protection.engine.cuts.initial import initial_cuts
 from celosia.protection.engine.cuts.separation import Separator
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.heuristics.joint.parameters import JointParameters, has_few_coordinates
+from celosia.protection.engine.heuristics.moves.joint_parameters import JOINT_MOVES
 from celosia.protection.engine.heuristics.moves.suitability import may_begin_with_moves
 from celosia.protection.engine.heuristics.primal import PrimalHeuristics
 from celosia.protection.engine.incumbent import Outcome, PatternIncumbent
@@ -86,6 +88,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         How much effort joint moves are worth.
     quick
         How long integer masters may take that are solved before anything else is tried.
+    executor
+        Whose workers protect the blocks of a large table; None for one block after the other.
 
     Attributes
     ----------
@@ -97,8 +101,6 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         Accepts patterns, or adds requirements.
     waiting
         Requirements that are separated once a point misses them.
-    witnesses
-        Witnesses in whole numbers of a pattern that was found by moves, by columns; None where there are none.
     """
 
     def __init__(
@@ -116,10 +118,12 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         coordinates: KernelCoordinates | None = None,
         joint: JointParameters = JOINT,
         quick: QuickParameters = QUICK,
+        executor: Executor | None = None,
     ) -> None:
-        self._parameters, self._quick, self._seed = parameters, quick, seed
-        found = PatternIncumbent(problem, rows, listen)
+        self._parameters, self._quick, self._seed, self._executor = parameters, quick, seed, executor
+        found = PatternIncumbent(problem, rows, lambda: self._hear(listen))
         stop = Stop(found, clock, audit_if_due, parameters.grace)
+        self._turns = Turns(stop, parameters.turn_share, parameters.least_turns, parameters.turn_memory)
         relaxation = open_relaxation(found, stop, backend, parameters)
         super().__init__(found, stop, relaxation)
         self.incumbent: PatternIncumbent = found
@@ -136,9 +140,22 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         )
         self._tree = TreeSearch(found, stop, relaxation, tree)
         self._integer = IntegerPatterns(cutting, lazy, heuristics, tree)
-        self.witnesses: ProposedWitnesses | None = None
+        self._cutting_turns = Effort(
+            lambda seconds: cutting.run(deep=True, zero_half=True, seconds=seconds),
+            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
+        )
+        self._moving_turns = Effort(lambda _: heuristics.repair(relaxation.point.x), self._measure_gap)
+        self._propose: Callable[[], ProposedWitnesses] | None = None
         self._moved: MoveSearch | None = None
         self._begun = False
+
+    def _hear(self, listen: Callable[[], None]) -> None:
+        """Tell of a better pattern or bound."""
+        self._turns.note()
+        listen()
+
+    def _measure_gap(self) -> float:
+        return self.cost - self.bound
 
     def _is_sparsely_required(self, coordinates: KernelCoordinates | None) -> bool:
         """Return whether one joint move can serve the requirements: there are few of them for the freedom there is.
@@ -192,14 +209,15 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         self._begun = True
         with self._in_time():
             self._moved = moves.begin_with_moves(self.separator, self._stop, self._accept_moved, self._parameters)
-            self.witnesses = None if self._moved is None else self._moved.propose()
 
-    def _accept_moved(self, pattern: NDArray[np.bool_]) -> None:
+    def _accept_moved(self, pattern: NDArray[np.bool_], propose: Callable[[], ProposedWitnesses]) -> None:
         self._heuristics.accept_extended(pattern, self.problem.cost)
+        self._propose = propose
 
     def propose_witnesses(self) -> ProposedWitnesses | None:
         """Return witnesses in whole numbers of the best pattern, by columns, for the audit; None for none."""
-        return self._heuristics.propose_witnesses() or self.witnesses
+        known = self._heuristics.propose_witnesses()
+        return self._propose() if known is None and self._propose is not None else known
 
     def _begin(self) -> None:
         self._stop.check()
@@ -207,11 +225,20 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         self.relaxation.master.add(initial_cuts(self.separator))
         if self.separator.is_network and self._has_many_subproblems:
             self._heuristics.reduce_everything(self.problem.cost)
-        self._heuristics.move_jointly()
+        with self._turns.count(self._moving_turns):
+            self._heuristics.move_jointly()
         if self._constructs_in_kernel and not self._has_many_subproblems:
             self._round_point(early=True)
-        self._branch_while_quick()
+        if self.is_in_blocks:
+            self.cutting.run(deep=False)
+        else:
+            self._branch_while_quick()
         self._improve_moved()
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether the problem is a product table, no network, that is protected block by block."""
+        return may_begin_with_moves(self.separator, self._parameters) and len(self.problem) > JOINT_MOVES.most_columns
 
     def _branch_while_quick(self) -> None:
         """Branch before anything else where the problem is large, and its integer masters seem to be easy."""
@@ -230,14 +257,13 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         close = self._stop.reached or found.is_closed_at(found.cost, self._quick.moved_gap)
         if first is None or close or not self.requirements.complete or not self._has_many_subproblems:
             return
-        random = np.random.default_rng(self._seed)
-        better = moves.improve_by_joint_moves(
-            first, self.separator, self._stop, self._accept_moved, random, self._parameters
+        moves.improve_by_joint_moves(
+            *(first, self.separator, self._stop, self._accept_moved, self._seed, self._parameters),
+            executor=self._executor,
         )
-        self.witnesses = self.witnesses if better is None else better
 
     def _cut(self) -> bool:
-        self.cutting.run(deep=False)
+        self.cutting.run(deep=False)  # what deep cuts bring is another matter: their first turn will tell
         return True
 
     @property
@@ -251,7 +277,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
 
     def _round_point(self, *, early: bool = False) -> None:
         if self._parameters.round_points:
-            self._heuristics.round_point(early=early)
+            with self._turns.count(self._moving_turns):
+                self._heuristics.round_point(early=early)
 
     def _strengthen(self) -> None:
         if self._heuristics.moves_jointly:  # cutting and branching take turns
@@ -273,20 +300,10 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
 
     def _take_turns(self) -> None:
         """Let cutting planes, integer masters and joint moves take turns until the gap is closed, or time is up."""
-        found, relaxation, p = self.incumbent, self.relaxation, self._parameters
-
-        def measure_gap() -> float:
-            return found.cost - found.bound
-
         timed = TimedBranching(self._integer)
-        branching = Effort(lambda seconds: self._tree.run(timed.begin_turn(seconds)), measure_gap)
-        cutting = Effort(
-            lambda seconds: self.cutting.run(deep=True, zero_half=True, seconds=seconds),
-            lambda: -relaxation.point.bound,  # where integer masters have raised the bound, their relaxations follow
-        )
-        moving = Effort(lambda _: self._heuristics.repair(relaxation.point.x), measure_gap)
-        efforts = [branching, cutting, moving] if p.round_points else [branching, cutting]
-        Turns(self._stop, efforts, p.turn_share, p.least_turns, p.turn_memory).run()
+        branching = Effort(lambda seconds: self._tree.run(timed.begin_turn(seconds)), self._measure_gap)
+        moving = [self._moving_turns] if self._parameters.round_points else []
+        self._turns.run([branching, self._cutting_turns, *moving])
 
     def begin(self, cuts: Iterable[Cut], pattern: NDArray[np.bool_] | None, new: NDArray[np.int64]) -> None:
         """Begin with valid cuts and a pattern, which is extended where it misses one of the new requirements.
@@ -333,7 +350,8 @@ class PatternSearch(BranchAndCut[np.bool_, Separator]):
         if found.best is not None:
             self.requirements.accept(found.best)
         self.incumbent.take_over(found)
-        self.witnesses = found.witnesses
+        witnesses = found.witnesses
+        self._propose = None if witnesses is None else lambda: witnesses
         self.relaxation.master.add(found.cuts)
 
     @property

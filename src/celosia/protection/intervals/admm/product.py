@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.kernels import inner, kernel
+from celosia.table.product.trees import find_trees
 
 Arrays = tuple[
     NDArray[np.int64],
@@ -96,23 +97,14 @@ def product_of(matrix: sp.csr_array) -> Product | None:
     Guarantee: the rows of the matrix are, up to their order and signs, exactly the relations of the product without the
     cells that are missing.
     """
-    found = _coordinates(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.int64), matrix.shape[1]
-    )
-    if found is None:
+    trees = find_trees(matrix)
+    if trees is None:
         return None
-    codes, parent, dimension = found
-    parents, rank = [], np.zeros(len(parent), dtype=np.int64)
-    for axis in range(codes.shape[1]):
-        own = np.flatnonzero((dimension == axis) | (np.arange(len(parent)) == 0))
-        rank[own] = np.arange(len(own))
-        parents.append(np.concatenate([[-1], rank[parent[own[1:]]]]).astype(np.int64))
-        codes[:, axis] = rank[codes[:, axis]]
-    sizes = [len(own) for own in parents]
+    sizes = [len(parents) for parents in trees.parents]
     if not sizes or int(np.prod(sizes)) < matrix.shape[1]:
         return None
-    place = np.ravel_multi_index(tuple(codes.T), sizes)
-    product = Product(tuple(parents), place.astype(np.int64))
+    place = np.ravel_multi_index(tuple(trees.codes.T), sizes)
+    product = Product(trees.parents, place.astype(np.int64))
     return product if len(np.unique(place)) == len(place) and _same(matrix, product) else None
 
 
@@ -143,106 +135,6 @@ def _same(matrix: sp.csr_array, product: Product) -> bool:
     seen, wanted = (np.sort(np.abs(np.rint(rows @ keys)).astype(np.int64)) for rows in (matrix, expected))
     every, other = (np.sort(abs(rows) @ keys) for rows in (matrix, expected))
     return bool(np.array_equal(seen, wanted) and np.array_equal(every, other))
-
-
-def _coordinates(
-    starts: NDArray[np.int64], columns: NDArray[np.int64], data: NDArray[np.int64], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return every column's nodes, and the parent and dimension of every node; None where that makes no sense."""
-    if not len(data) or bool((np.abs(data) != 1).any()):
-        return None
-    totals = _totals(starts, data)
-    child = np.ones(len(columns), dtype=bool)
-    child[totals] = False
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    n_child = np.bincount(columns[child], minlength=n)
-    top = np.flatnonzero(n_child == 0)
-    if len(top) != 1:
-        return None
-    order = np.argsort(columns[child], kind="stable")
-    above = columns[totals][rows[child][order]]
-    first = np.concatenate([[0], np.cumsum(n_child)])
-    crowns = np.flatnonzero(columns[totals] == top[0])
-    codes, parent, dimension, n_nodes = _walk(starts, columns, totals, first, above, int(top[0]), crowns, n)
-    return None if n_nodes < 0 else (codes, parent[:n_nodes], dimension[:n_nodes])
-
-
-def _totals(starts: NDArray[np.int64], data: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the entry of every row that is the total: the only one of its sign, the negative one of two."""
-    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    below = np.bincount(row[data < 0], minlength=len(starts) - 1)
-    places = np.flatnonzero(data == np.where(below == 1, -1, 1)[row])
-    out = np.zeros(len(starts) - 1, dtype=np.int64)
-    out[row[places]] = places
-    return out
-
-
-@kernel()
-def _walk(  # noqa: C901, PLR0912  (one loop, compiled)
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    first: NDArray[np.int64],
-    above: NDArray[np.int64],
-    top: int,
-    crowns: NDArray[np.int64],
-    n: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
-    """Walk down from the grand total; a cell below two others has the deeper of their nodes in every dimension."""
-    n_dims = len(crowns)
-    codes = np.zeros((n, n_dims), dtype=np.int64)
-    parent = np.full(n + 1, -1, dtype=np.int64)
-    dimension = np.full(n + 1, -1, dtype=np.int64)
-    depth = np.zeros(n + 1, dtype=np.int64)
-    n_nodes = 1
-    left = first[1:] - first[:-1]
-    heads = np.full(n, -1, dtype=np.int64)  # rows by their totals, as linked lists
-    following = np.full(len(totals), -1, dtype=np.int64)
-    for row in range(len(totals) - 1, -1, -1):
-        total = columns[totals[row]]
-        following[row] = heads[total]
-        heads[total] = row
-    queue = np.empty(n, dtype=np.int64)
-    queue[0] = top
-    seen, at = 1, 0
-    while at < seen:
-        cell = queue[at]
-        at += 1
-        row = heads[cell]
-        while row >= 0:
-            for place in range(starts[row], starts[row + 1]):
-                other = columns[place]
-                if place == totals[row]:
-                    continue
-                left[other] -= 1
-                if left[other] != 0:
-                    continue
-                if first[other + 1] - first[other] == 1:
-                    axis = -1
-                    if cell == top:
-                        for k in range(n_dims):
-                            if crowns[k] == row:
-                                axis = k
-                    else:
-                        for k in range(n_dims):
-                            if codes[cell, k] != 0:
-                                axis = k
-                    if axis < 0 or n_nodes > n:
-                        return codes, parent, dimension, -1
-                    codes[other, axis] = n_nodes
-                    parent[n_nodes] = codes[cell, axis]
-                    dimension[n_nodes] = axis
-                    depth[n_nodes] = depth[codes[cell, axis]] + 1
-                    n_nodes += 1
-                else:
-                    for k in range(first[other], first[other + 1]):
-                        for axis in range(n_dims):
-                            if depth[codes[above[k], axis]] > depth[codes[other, axis]]:
-                                codes[other, axis] = codes[above[k], axis]
-                queue[seen] = other
-                seen += 1
-            row = following[row]
-    return codes, parent, dimension, n_nodes if seen == n else -1
 
 
 @kernel(fastmath=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -28,6 +29,10 @@ from celosia.solve.clock import Clock
 from celosia.solve.registry import backends
 
 STEPS = 2
+
+
+def _keep(patterns: list[NDArray[np.bool_]], pattern: NDArray[np.bool_], _: object) -> None:
+    patterns.append(pattern)
 
 
 @pytest.fixture(scope="module")
@@ -131,10 +136,10 @@ def test_a_search_begins_with_joint_moves_where_the_table_is_large(risk: Risk, p
         separator, patterns = Separator.of(problem, backends()[0]), list[NDArray[np.bool_]]()
         parameters = EngineParameters(moves=MoveParameters(least_columns=0))
         joint = JointMoveParameters(least_subproblems=least)
-        first = begin_with_moves(separator, stop, patterns.append, parameters)
+        accept = partial(_keep, patterns)
+        first = begin_with_moves(separator, stop, accept, parameters)
         assert first is not None
-        random = np.random.default_rng(0)
-        improve_by_joint_moves(first, separator, stop, patterns.append, random, parameters, joint)
+        improve_by_joint_moves(first, separator, stop, accept, 0, parameters, joint)
         hidden = np.zeros(len(risk), dtype=bool)
         hidden[problem.cells[patterns[-1] | problem.forced]] = True
         assert audit(Pattern.hide(risk.table, hidden), risk, integer=False).safe  # without proposals
@@ -175,7 +180,7 @@ def test_joint_moves_wait_where_few_subproblems_are_left(
 ) -> None:
     """Requirements that forced cells meet by themselves do not make cutting planes slow."""
     calls: list[int] = []
-    monkeypatch.setattr(start, "improve_by_joint_moves", lambda *_: calls.append(1))
+    monkeypatch.setattr(start, "improve_by_joint_moves", lambda *_, **__: calls.append(1))
     parameters = EngineParameters(many_subproblems=many, moves=MoveParameters(least_columns=0))
     quick, solver = QuickParameters(most_fractional=0.0), backends()[0]
     PatternSearch(problem, solver, solver, Clock(1.0), parameters=parameters, quick=quick).run(0.0)

@@ -19,7 +19,7 @@ from celosia.protection.engine.heuristics.moves.pattern import MoveSearch
 from celosia.protection.engine.heuristics.moves.suitability import is_worth_moves
 from celosia.protection.engine.parameters import MoveParameters
 from celosia.protection.engine.problem import ProtectionProblem, problem_of
-from celosia.table.product import find_product_structure
+from celosia.table.product.structure import find_product_structure
 
 SHARES = [0.4, 0.25, 0.15, 0.1, 0.06, 0.04]
 

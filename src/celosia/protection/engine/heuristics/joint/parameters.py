@@ -27,9 +27,11 @@ class JointParameters:
         a target is scaled up.
     chunk_growth
         Factor by which more targets get their direction in every program of a first move; 1 or more.
-    most_simplex
-        Degrees of freedom up to which joint programs are solved by the simplex method; above that, by an interior-point
-        method, which takes a fifth of the time at 1,400. Each takes seconds there, so first moves are made of few.
+    most_simplex, most_crossed
+        Degrees of freedom up to which joint programs are solved by the simplex method, and up to which by an
+        interior-point method with a crossover, which takes a third of the time at 370 and half of it at 530. Above
+        that they are solved without one, which takes a fifth of the time at 1,400. Each takes seconds there, so first
+        moves are made of few.
     near_bounds
         With the interior-point method bounds are in the program from the start if they are less than so many times the
         longest move that is required.
@@ -120,7 +122,8 @@ class JointParameters:
     shrink: float = 0.3
     least_of_all: float = 1e-6
     chunk_growth: float = 1.6
-    most_simplex: int = 600
+    most_simplex: int = 250
+    most_crossed: int = 600
     near_bounds: float = 3.0
     first_chunk: float = 0.02
     growth_of_many: float = 4.0

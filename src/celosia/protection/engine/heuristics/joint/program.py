@@ -22,7 +22,7 @@ from celosia.tolerance import MOVE_ZERO
 
 if TYPE_CHECKING:
     from celosia.protection.engine.null_space.coordinates import KernelCoordinates
-    from celosia.solve.backend import Backend, Model
+    from celosia.solve.backend import Backend, Method, Model
 
 
 class JointProgram:
@@ -49,7 +49,11 @@ class JointProgram:
     ) -> None:
         self._combinations = sp.csr_array(coordinates.combinations, dtype=np.float64)
         self._bounds, self._backend, self._parameters = bounds, backend, parameters
-        self._interior = coordinates.degrees_of_freedom > parameters.most_simplex
+        d = coordinates.degrees_of_freedom
+        self._method: Method = "afresh" if d <= parameters.most_simplex else "barrier"
+        self._interior = d > parameters.most_crossed
+        if self._interior:
+            self._method = "interior"
         self._limited = np.zeros(0, dtype=np.int64)
         self._model = self._open()
 
@@ -95,7 +99,7 @@ class JointProgram:
         self._model.change_bounds(every, lower, upper)
         for _ in range(most_rounds):
             self._limit(limit)
-            found = self._model.solve(method="interior" if self._interior else "afresh")
+            found = self._model.solve(method=self._method)
             if found.duals is None:  # unbounded: the move would have no end
                 return None
             move = -(self._combinations @ found.duals)

@@ -94,7 +94,7 @@ class JointSearch:
         self._columns = np.unique(self.targets.columns)
         both = np.minimum(builder.up, builder.down)
         self._program = JointProgram(coordinates, both.max(axis=0), backend, parameters)
-        self._large = coordinates.degrees_of_freedom > parameters.most_simplex
+        self._large = coordinates.degrees_of_freedom > parameters.most_crossed
         self._coordinates = coordinates
 
     def first_pattern(self) -> Iterator[JointPattern]:

@@ -17,6 +17,7 @@ from celosia.protection.engine.heuristics.moves.paths import Paths
 
 MATRIX = Annotated[NDArray[np.int64], 2]
 _FACTOR = np.uint64(11400714819323198485)  # 2^64 divided by the golden ratio: spreads keys over a hash table (Knuth)
+_LARGEST_SHARE = 8  # so many keys for each cell take as much memory as a hash table
 
 
 class Cells(NamedTuple):
@@ -27,7 +28,8 @@ class Cells(NamedTuple):
     keys, codes
         Of every cell, ``(n,)`` and ``(n, d)``.
     slots, columns, shift
-        A hash table: the keys that are in it, -1 elsewhere, their cells, and by how many bits hashed keys are shifted.
+        A hash table: the keys that are in it, -1 elsewhere, their cells, and by how many bits hashed keys are shifted;
+        where nearly all keys are in use, their cells by keys, -1 where there is none, and a shift of -1.
     up, down
         How far each attacker believes that cells may move, ``(k, n)``, at most `LARGEST_ROOM`.
     step
@@ -115,6 +117,15 @@ def make_beam(width: int, longest: int, dimensions: int) -> Beam:
     )
 
 
+def index_keys(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Return the cells by their keys, or a hash table where few of the keys are in use; see `Cells`."""
+    if n_keys > _LARGEST_SHARE * len(keys):
+        return hash_keys(keys)
+    columns = np.full(n_keys, -1, dtype=np.int64)
+    columns[keys] = np.arange(len(keys))
+    return np.zeros(0, dtype=np.int64), columns, -1
+
+
 def hash_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return a hash table of keys: its slots, which key stands in each, and the shift of hashed keys."""
     size = 1 << max(4, int(2 * len(keys)).bit_length())
@@ -132,9 +143,11 @@ def hash_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return slots, columns, shift
 
 
-@inner()
+@inner(merged=True)
 def find_cell(key: int, cells: Cells) -> int:
     """Return the cell with a key, -1 where there is none."""
+    if cells.shift < 0:
+        return int(cells.columns[key])
     size = len(cells.slots)
     place = np.int64((np.uint64(key) * _FACTOR) >> np.uint64(cells.shift))
     while cells.slots[place] >= 0:
@@ -183,7 +196,7 @@ def find_move(task: Task, price: NDArray[np.float64], ground: Ground) -> int:
     return int(n)
 
 
-@inner()
+@inner(merged=True)
 def _price_extension(
     row: int, path: int, limit: float, task: Task, price: NDArray[np.float64], ground: Ground
 ) -> float:
@@ -199,16 +212,18 @@ def _price_extension(
             cell = find_cell(cells.keys[beam.cells[row, k]] + shift, cells)
             if cell < 0 or cell == task.banned:
                 return np.inf
+            cost += price[cell]
+            if cost >= limit:
+                return np.inf
             above, below = cells.up[task.attacker, cell], cells.down[task.attacker, cell]
             if beam.signs[row, k] * sign < 0:
                 above, below = below, above
-            cost += price[cell]
-            if above < task.up or below < task.down or cost >= limit:
+            if above < task.up or below < task.down:
                 return np.inf
     return float(cost)
 
 
-@inner()
+@inner(merged=True)
 def _order_dimensions(target: int, cells: Cells, paths: Paths, order: NDArray[np.int64]) -> None:
     """Order dimensions by the number of paths of the cell, most first: the last one is only scanned."""
     for axis in range(len(order)):
@@ -225,7 +240,7 @@ def _order_dimensions(target: int, cells: Cells, paths: Paths, order: NDArray[np
         order[place] = axis
 
 
-@inner()
+@inner(merged=True)
 def _insert(part: int, path: int, cost: float, n_kept: int, keep: int, beam: Beam) -> int:
     """Insert an extension among the cheapest ones; return how many there are."""
     place = n_kept if n_kept < keep else keep - 1
@@ -238,7 +253,7 @@ def _insert(part: int, path: int, cost: float, n_kept: int, keep: int, beam: Bea
     return n_kept + 1 if n_kept < keep else n_kept
 
 
-@inner()
+@inner(merged=True)
 def _extend(row: int, onto: int, path: int, cells: Cells, paths: Paths, beam: Beam) -> None:
     """Write a part of a move, extended by a path, to another row of the beam."""
     length = beam.lengths[row]

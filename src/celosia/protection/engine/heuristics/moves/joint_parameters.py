@@ -46,6 +46,11 @@ class JointMoveParameters:
         A pattern that is dearer than the best by no more than this part is still a place to go on from; 0 to 1.
     most_idle
         Steps without a better pattern after which the search ends.
+    block_share
+        Share of the time that is left for a block of a table that is too large for one program, all having as much.
+    window_leaves, window_price
+        Leaves of every dimension in windows around a cell that no move of few cells serves, one window after the other,
+        and what missing its level costs there, as a multiple of the median cost.
     """
 
     least_subproblems: int = 1_000_000
@@ -63,6 +68,9 @@ class JointMoveParameters:
     afresh: float = 0.2
     tolerated: float = 0.01
     most_idle: int = 40
+    block_share: float = 0.5
+    window_leaves: tuple[int, ...] = (3, 6, 12, 24, 48, 96)
+    window_price: float = 1e7
 
     def __post_init__(self) -> None:
         shares = dict.fromkeys(("share", "afresh", "tolerated"), (0.0, 1.0))

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.attack.subproblems.proposals import ProposedWitnesses
 from celosia.attack.system.exact import find_exact_moves
 from celosia.protection.engine.heuristics.moves.joint_parameters import JOINT_MOVES, JointMoveParameters
 from celosia.solve.problem import LinearProgram
@@ -48,6 +49,22 @@ class JointMove:
     moves: NDArray[np.int64]
     denominator: int
     served: NDArray[np.int64]
+
+    def propose(self, decimals: int) -> ProposedWitnesses:
+        """Return the move and its opposite as witnesses of all columns that it serves, up and down."""
+        own = self.moves[np.searchsorted(self.columns, self.served)]
+        k, n = len(self.served), len(self.columns)
+        return ProposedWitnesses(
+            np.concatenate([self.served, self.served]),
+            np.full(2 * k, self.box, dtype=np.int64),
+            np.concatenate([own > 0, own < 0]),
+            np.array([0, n, 2 * n], dtype=np.int64),
+            np.concatenate([self.columns, self.columns]),
+            np.concatenate([self.moves, -self.moves]),
+            np.full(2, self.denominator, dtype=np.int64),
+            decimals,
+            np.repeat(np.arange(2), k),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,25 +49,10 @@ class JointMovePattern:
 
     def propose(self, decimals: int) -> ProposedWitnesses:
         """Return the witnesses as proposals to the audit, by columns, in counts of a decimal."""
-        few = [search.propose(some) for search, some in self.parts if bool(some.any())]
-        return ProposedWitnesses.join([*few, *(_propose(one, decimals) for one in self.joint)])
-
-
-def _propose(move: JointMove, decimals: int) -> ProposedWitnesses:
-    """Return a joint move and its opposite as witnesses of all columns that it serves, up and down."""
-    own = move.moves[np.searchsorted(move.columns, move.served)]
-    k, n = len(move.served), len(move.columns)
-    return ProposedWitnesses(
-        np.concatenate([move.served, move.served]),
-        np.full(2 * k, move.box, dtype=np.int64),
-        np.concatenate([own > 0, own < 0]),
-        np.array([0, n, 2 * n], dtype=np.int64),
-        np.concatenate([move.columns, move.columns]),
-        np.concatenate([move.moves, -move.moves]),
-        np.full(2, move.denominator, dtype=np.int64),
-        decimals,
-        np.repeat(np.arange(2), k),
-    )
+        few = [
+            search.propose(some) for search, some in self.parts if bool((some & (search.witnesses.lengths > 0)).any())
+        ]
+        return ProposedWitnesses.join([*few, *(one.propose(decimals) for one in self.joint)])
 
 
 def is_worth_joint_moves(problem: ProtectionProblem, parameters: JointMoveParameters = JOINT_MOVES) -> bool:
@@ -75,6 +60,11 @@ def is_worth_joint_moves(problem: ProtectionProblem, parameters: JointMoveParame
     n, required = len(problem), problem.requirements
     certain = bool(problem.forced[required.columns].all())
     return certain and n <= parameters.most_columns and 2 * n * len(required) >= parameters.least_subproblems
+
+
+def is_worth_blocks(problem: ProtectionProblem, parameters: JointMoveParameters = JOINT_MOVES) -> bool:
+    """Return whether a problem is too large for one program, and its levels certain."""
+    return len(problem) > parameters.most_columns and bool(problem.forced[problem.requirements.columns].all())
 
 
 class JointMoveSearch:
@@ -151,11 +141,14 @@ class JointMoveSearch:
         for move in moves:
             hidden[move.columns] = True
         rest = _find_wanted(self._first, left)
-        if bool((self._first.witnesses.lengths[rest] == 0).any()):
+        windows = [move for move in self._first.window_moves if _is_wanted(move, left)]
+        if bool((rest & self._first.is_unserved).any()):
             return None
         hidden |= find_cover(self._first.witnesses, rest)
+        for move in windows:
+            hidden[move.columns] = True
         cost = float(self._problem.cost[hidden].sum())
-        return JointMovePattern(hidden, cost, [*parts, (self._first, rest)], moves)
+        return JointMovePattern(hidden, cost, [*parts, (self._first, rest)], [*moves, *windows])
 
     def _serve_jointly(
         self,
@@ -218,6 +211,11 @@ def _find_served(search: MoveSearch, tasks: Sequence[JointTask]) -> list[NDArray
     wanted, lengths = search.wanted, search.witnesses.lengths
     missed = (lengths == 0) & ((wanted.up > 0) | (wanted.down > 0))
     return [np.setdiff1d(task.columns, wanted.columns[missed & (wanted.attackers == task.box)]) for task in tasks]
+
+
+def _is_wanted(move: JointMove, tasks: Sequence[JointTask]) -> bool:
+    """Return whether a move serves something that tasks ask."""
+    return any(task.box == move.box and bool(np.isin(move.served, task.columns).any()) for task in tasks)
 
 
 def _find_wanted(search: MoveSearch, tasks: Sequence[JointTask]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
     from celosia.protection.engine.parameters import MoveParameters
-    from celosia.table.product import ProductStructure
+    from celosia.table.product.structure import ProductStructure
 
 
 class Paths(NamedTuple):

@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from celosia.attack.subproblems.proposals import ProposedWitnesses
-from celosia.protection.engine.heuristics.moves.beam import Cells, Ground, hash_keys, make_beam
+from celosia.protection.engine.heuristics.moves.beam import Cells, Ground, index_keys, make_beam
 from celosia.protection.engine.heuristics.moves.exchange import PivotEffort, Trial, list_users, show_cells
+from celosia.protection.engine.heuristics.moves.joint_program import JointMove, JointTask
 from celosia.protection.engine.heuristics.moves.paths import Paths, find_paths
+from celosia.protection.engine.heuristics.moves.window import find_window_move
 from celosia.protection.engine.heuristics.moves.witnesses import (
     LARGEST_ROOM,
     Wanted,
@@ -25,6 +27,7 @@ from celosia.protection.engine.parameters import PARAMETERS, MoveParameters
 
 if TYPE_CHECKING:
     from celosia.protection.engine.problem import ProtectionProblem
+    from celosia.solve.backend import Backend
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +63,11 @@ class MoveSearch:
         What is wanted beyond the requirements of the problem.
     cell_price
         See `celosia.protection.engine.parameters.MoveParameters`.
+
+    Attributes
+    ----------
+    window_moves
+        Moves of more cells, for what no move of few cells serves.
     """
 
     def __init__(
@@ -77,6 +85,7 @@ class MoveSearch:
         self._wanted, self._requirement = _want_both_sides(problem, wishes)
         self._witnesses = _make_witnesses(problem, len(self._requirement), parameters, cell_price)
         self._narrow = self._paths(1)
+        self.window_moves: list[JointMove] = []
 
     @property
     def wanted(self) -> Wanted:
@@ -87,6 +96,16 @@ class MoveSearch:
     def witnesses(self) -> Witnesses:
         """The witnesses so far."""
         return self._witnesses
+
+    @property
+    def requirements(self) -> NDArray[np.int64]:
+        """For which requirement each is wanted, -1 for wishes, ``(w,)``."""
+        return self._requirement
+
+    def begin_anew(self, late: Callable[[], bool]) -> MoveSearch:
+        """Let the search go on until another time is up; return it."""
+        self._late = late
+        return self
 
     @property
     def room(self) -> NDArray[np.int64]:
@@ -133,7 +152,7 @@ class MoveSearch:
         """Return what has no witness yet and needs one, in order."""
         wanted, witnesses = self._wanted, self._witnesses
         asked = self._problem.forced | (witnesses.uses > 0)
-        left = np.flatnonzero((witnesses.lengths == 0) & asked[wanted.columns] & ((wanted.up > 0) | (wanted.down > 0)))
+        left = np.flatnonzero(self.is_unserved & asked[wanted.columns])
         height = np.zeros(len(self._problem))
         for axis, holding in enumerate(self._product.holding):
             leaves = np.diff(sp.csr_array(holding).indptr)
@@ -141,6 +160,73 @@ class MoveSearch:
         level = np.maximum(wanted.up, wanted.down)[left]
         wished = self._requirement[left] < 0
         return left[np.lexsort((-level, -height[wanted.columns[left]], ~wished))]
+
+    @property
+    def is_unserved(self) -> NDArray[np.bool_]:
+        """What is wanted and has neither a witness nor a move of more cells, ``(w,)``."""
+        wanted = self._wanted
+        out = (self._witnesses.lengths == 0) & ((wanted.up > 0) | (wanted.down > 0))
+        for move in self.window_moves:
+            out &= (wanted.attackers != move.box) | ~np.isin(wanted.columns, move.served)
+        return np.asarray(out, dtype=bool)
+
+    def restrict(self, part: ProtectionProblem, columns: NDArray[np.int64], some: NDArray[np.bool_]) -> MoveSearch:
+        """Return a search in a part of the problem that begins with some of the witnesses.
+
+        Parameters
+        ----------
+        part, columns
+            The part, with the requirements of these witnesses in their order, and its columns here, increasing.
+        some
+            Which witnesses, ``(w,)``; they move columns of the part alone.
+        """
+        search = MoveSearch(part, _is_early, self._parameters)
+        rows, wanted, old = np.flatnonzero(some), self._wanted, self._witnesses
+        place = np.full(len(some), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        alike = wanted.alike[rows]
+        known, requirement = np.unique(self._requirement[rows], return_inverse=True)
+        search._requirement = requirement.reshape(-1).astype(np.int64)
+        assert len(known) == len(part.requirements)  # noqa: S101  (callers take them together)
+        search._wanted = Wanted(
+            np.searchsorted(columns, wanted.columns[rows]),
+            *(wanted.attackers[rows], wanted.up[rows], wanted.down[rows]),
+            np.where(alike < 0, -1, place[alike]),
+        )
+        used = np.arange(old.cells.shape[1]) < old.lengths[rows, None]
+        moved = np.searchsorted(columns, np.where(used, old.cells[rows], columns[0])).astype(np.int32)
+        new = search._witnesses
+        uses = np.bincount(moved[used], minlength=len(part)).astype(np.int64)
+        price = np.where(part.forced | (uses > 0), new.hidden_price, new.own_price)
+        search._witnesses = new._replace(
+            lengths=old.lengths[rows].copy(), cells=moved, values=old.values[rows].copy(), uses=uses, price=price
+        )
+        return search
+
+    def find_within_blocks(self, block_of: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the block in which all cells of every witness are, -1 where there are several or none, ``(w,)``."""
+        witnesses = self._witnesses
+        used = np.arange(witnesses.cells.shape[1]) < witnesses.lengths[:, None]
+        blocks = block_of[witnesses.cells]
+        least, most = np.where(used, blocks, len(block_of)).min(axis=1), np.where(used, blocks, -1).max(axis=1)
+        return np.where(least == most, most, -1)
+
+    def serve_by_windows(self, backend: Backend, left: Callable[[], float]) -> None:
+        """Find moves of more cells for requirements that no move of few cells serves, one by one, and hide these."""
+        wanted, missed = self._wanted, self._left()
+        level = np.maximum(wanted.up, wanted.down)
+        for number in missed[self._requirement[missed] >= 0].tolist():
+            if not self.is_unserved[number] or left() <= 0:
+                continue
+            column, box = wanted.columns[[number]], int(wanted.attackers[number])
+            alike = (wanted.columns == column) & (wanted.attackers == box)
+            task = JointTask(box, self.room[box], column, level[alike].max(keepdims=True))
+            found = find_window_move(self._problem, task, self.pattern, backend, left)
+            if found is not None:
+                self.window_moves.append(found)
+                hidden = np.zeros(len(self._problem), dtype=bool)
+                hidden[found.columns] = True
+                self.keep_hidden(hidden)
 
     def _split(self, some: NDArray[np.int64]) -> None:
         """Want a witness for each side where there was one for both, or none was found."""
@@ -282,7 +368,7 @@ class MoveSearch:
         moved, values = witnesses.cells[number], witnesses.values[number].astype(np.int64)
         own = (values * (used & (moved == wanted.columns[number, None]))).sum(axis=1)
         moves = values * (level * np.sign(own))[:, None]
-        return ProposedWitnesses(
+        few = ProposedWitnesses(
             wanted.columns[number],
             wanted.attackers[number],
             upward,
@@ -292,6 +378,8 @@ class MoveSearch:
             np.abs(own),
             self._problem.decimals,
         )
+        more = [] if some is not None else [move.propose(self._problem.decimals) for move in self.window_moves]
+        return ProposedWitnesses.join([few, *more])
 
     @property
     def pattern(self) -> NDArray[np.bool_]:
@@ -315,6 +403,11 @@ class MoveSearch:
         return int((self._requirement[self._left()] < 0).sum())
 
 
+def _is_early() -> bool:
+    """Return that time is not up: the time of a search that waits to begin."""
+    return False
+
+
 def _cells_of(problem: ProtectionProblem, wishes: Sequence[MoveWishes]) -> Cells:
     product = problem.product
     assert product is not None  # noqa: S101  (callers ask for it)
@@ -322,7 +415,7 @@ def _cells_of(problem: ProtectionProblem, wishes: Sequence[MoveWishes]) -> Cells
     return Cells(
         keys,
         np.ascontiguousarray(product.codes),
-        *hash_keys(keys),
+        *index_keys(keys, int(np.prod(product.sizes))),
         np.minimum(np.vstack([problem.up, *(one.up for one in wishes)]), LARGEST_ROOM),
         np.minimum(np.vstack([problem.down, *(one.down for one in wishes)]), LARGEST_ROOM),
         np.where(problem.whole, 10**problem.decimals, 0).astype(np.int64),

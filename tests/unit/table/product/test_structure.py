@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from celosia import Digits, Hierarchy, Table, link, tabulate
-from celosia.table.product import find_product_structure
+from celosia.table.product.structure import find_product_structure
 from celosia.table.relations import Relations
 
 RECORDS = pl.DataFrame(

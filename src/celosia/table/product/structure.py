@@ -13,10 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.table.product.trees import find_trees
+
 if TYPE_CHECKING:
     from celosia.table.table import Table
 
 _MOST_PACKED = 2**62
+_LARGEST_BARE = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +61,11 @@ class ProductStructure:
 
 
 def may_be_product(table: Table) -> bool:
-    """Return whether a table may have product structure, at a glance: bare problems and linked tables have none."""
-    return bool(table.axes) and table.links is None
+    """Return whether a table may have product structure, at a glance: linked tables and small bare problems have none.
+
+    Bare problems of a few thousand cells are rather searched in kernel coordinates than as a product.
+    """
+    return table.links is None and (bool(table.axes) or len(table) > _LARGEST_BARE)
 
 
 def may_have_more_dimensions(table: Table, n_dimensions: int) -> bool:
@@ -68,7 +74,7 @@ def may_have_more_dimensions(table: Table, n_dimensions: int) -> bool:
 
 
 def find_product_structure(table: Table) -> ProductStructure | None:
-    """Return the product structure of a table, None where it has none: a bare problem, linked or extended tables.
+    """Return the product structure of a table, None where it has none: linked or extended tables, most bare problems.
 
     It is read off the relations, so it holds however the table was made.
     """
@@ -79,12 +85,17 @@ def find_product_structure(table: Table) -> ProductStructure | None:
     total = matrix.data == -1
     if bool((np.abs(matrix.data) != 1).any()) or bool((np.bincount(row[total], minlength=matrix.shape[0]) != 1).any()):
         return None
-    codes = np.column_stack([table.codes, table.variable]).astype(np.int64)
+    sizes, dimensions = [len(axis.labels) for axis in table.axes], table.codes.astype(np.int64)
+    if not table.axes:
+        trees = find_trees(matrix)
+        if trees is None:
+            return None
+        sizes, dimensions = [len(parents) for parents in trees.parents], trees.codes
+    codes = np.column_stack([dimensions, table.variable.astype(np.int64)])
     parent, child = codes[matrix.indices[total]][row[~total]], codes[matrix.indices[~total]]
     differs = parent != child
     if bool((differs.sum(axis=1) != 1).any()) or bool(differs[:, -1].any()):
         return None
-    sizes = [len(axis.labels) for axis in table.axes]
     holding = []
     for axis, size in enumerate(sizes):
         own = differs[:, axis]

@@ -3,7 +3,8 @@ r"""Columns of requirements' own, behind those of cells: what corners need besid
 A corner asks that t reaches 1 in :math:`y_l = t\, c_l + s_l` (`celosia.risk.corner`). So it has a column for t and one
 for every s, a row for every l, an attacker, and a requirement about the column of t, which counts up to the largest
 need. These columns are no cells: they are in no pattern, cost nothing and are always free to move, within the bounds
-of the corner's attacker. For all others t is zero; then s moves as its cell does, and has the bounds of that.
+of the corner's attacker. For all others t is zero; then s moves as its cell does, and has the bounds of that. In linked
+tables y stands for joint cells, which are columns, too (`celosia.protection.engine.local_columns.joint_cells`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from celosia.protection.engine.local_columns.joint_cells import add_joint_columns
 from celosia.tolerance import ENDLESS
 
 if TYPE_CHECKING:
@@ -41,7 +43,11 @@ def add_local_columns(problem: ProtectionProblem, corners: Sequence[Corner], n_c
     n_cells
         How many cells the table has: columns that are no cells have numbers from there on.
     """
-    return _Local(problem, tuple(corners)).extend(n_cells) if corners else problem
+    if not corners:
+        return problem
+    joint = corners[0].joint  # of linked tables all corners are about joint cells
+    known = problem if joint is None else add_joint_columns(problem, corners, joint)
+    return _Local(known, tuple(corners)).extend(n_cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,7 @@ class _Local:
         matrix.sort_indices()
         return replace(
             known,
-            cells=np.concatenate([known.cells, n_cells + np.arange(more)]),
+            cells=np.concatenate([known.cells, n_cells + known.n_local + np.arange(more)]),
             matrix=matrix,
             implied=np.concatenate([known.implied, np.zeros(rows.shape[0], dtype=bool)]),
             up=self._bounds(known.up, [(one.largest, one.up) for one in self.corners]),
@@ -70,7 +76,7 @@ class _Local:
             requirements=self._requirements,
             whole=np.concatenate([known.whole, np.zeros(more, dtype=bool)]),
             product=None,
-            n_local=more,
+            n_local=known.n_local + more,
         )
 
     @cached_property

@@ -1,0 +1,1 @@
+"""Tables whose relations are the product of their dimensions."""
