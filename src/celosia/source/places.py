@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 EXTENSIONS = {
     **dict.fromkeys(("s3", "s3a", "s3n", "gs", "gcs", "r2", "http", "https", "hf"), "httpfs"),
@@ -42,5 +41,5 @@ def is_pattern(text: str) -> bool:
 
 def holds_password(address: str) -> bool:
     """Return whether an address has a password or another secret in it."""
-    parts = urlsplit(address)
-    return parts.password is not None or _SECRET.search(parts.query) is not None
+    user = address.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    return ":" in user or _SECRET.search(address.partition("?")[2].partition("#")[0]) is not None

@@ -48,8 +48,12 @@ def open_address(address: str, table: str | None = None, query: str | None = Non
     DataError
         Nobody answers, or there is no such table.
     """
-    parts = urlsplit(address)
-    place = _place(parts)
+    try:
+        parts = urlsplit(address)
+        place, _ = _place(parts), parts.port
+    except ValueError:
+        remedy = "Such as postgresql://HOST:PORT/DATABASE#TABLE."
+        raise SpecError.one("data", "is no address: its host or port cannot be read.", remedy) from None
     if holds_password(address):
         raise SpecError.one(place, "holds a password.", f"Take it out. {_CREDENTIALS}")
     table = table or parts.fragment or None
@@ -140,4 +144,8 @@ def _connect_spark(parts: SplitResult) -> Any:  # noqa: ANN401  (ibis)
         settings.setMaster(f"spark://{parts.netloc.rpartition('@')[2]}")
     else:
         settings.setIfMissing("spark.master", "local[*]")
-    return ibis.pyspark.connect(SparkSession.builder.config(conf=settings).getOrCreate())
+    ours = SparkSession.getActiveSession() is None
+    session = SparkSession.builder.config(conf=settings).getOrCreate()
+    if ours:
+        session.sparkContext.setLogLevel("OFF")  # what Spark says of an error may quote a record
+    return ibis.pyspark.connect(session)

@@ -69,10 +69,10 @@ def _scatter(
         ends[place] = at
         at += many
     for k in range(begin, end):
-        place = np.int64((keys[k] >> shift) & mask)
-        into[ends[place]] = keys[k]
-        places[ends[place]] = order[k]
-        ends[place] += 1
+        home = np.int64((keys[k] >> shift) & mask)
+        into[ends[home]] = keys[k]
+        places[ends[home]] = order[k]
+        ends[home] += 1
 
 
 @inner()

@@ -209,6 +209,15 @@ def test_an_engine_that_fails_does_not_quote_a_record(engine: Any) -> None:  # n
         ),
         ("postgresql://localhost/register", "postgresql://localhost/register: names no table. Write "),
         ("postgresql://127.0.0.1:9/register#firms", "postgresql://127.0.0.1:9/register: nobody answers at port 9. "),
+        (
+            "postgresql://localhost:port/register#firms",
+            "data: is no address: its host or port cannot be read. Such as ",
+        ),
+        ("postgresql://[localhost/register#firms", "data: is no address: its host or port cannot be read. Such as "),
+        (
+            "postgresql://localhost/register?sslpassword=hush#firms",
+            "postgresql://localhost/register: holds a password. ",
+        ),
         ("spark://127.0.0.1:9#firms", "spark://127.0.0.1:9: nobody answers at port 9. Is the engine running?"),
         ("ouija://localhost/register#firms", "ouija://localhost/register: is no address that ibis knows: ouija. "),
         (
