@@ -26,7 +26,8 @@ else:
     ibis = OnFirstUse("ibis")
 
 Cells = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
-"""Codes of cells, ``(n, n_dimensions)``, the lines of their ledger, and how many records these are of."""
+"""Codes of cells, ``(n, n_dimensions)``, the lines of their ledger, and the number and the sum of the records behind
+them, ``(n, 2)``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +107,7 @@ class Question:
     def _ranked(self, entries: Any, cells: Sequence[str]) -> Cells:  # noqa: ANN401  (ibis)
         """Return for every cell how many contribute, how much, and the largest of them."""
         layout, k = self.layout, self.layout.k
+        entries = entries.mutate(net=entries["mass"])
         amount = entries["mass"].abs()
         given = entries["size"].abs()
         # records that cancel but for their weights: what is left of them is one unit
@@ -128,11 +130,12 @@ class Question:
             figures["request"] = entries["mass"].max(where=entries["asked"])
         # nothing is filled in the engine: where ibis goes by pandas, a column with gaps becomes one of doubles
         figures = {name: asked.fill_null(NOBODY if name == "request" else 0) for name, asked in figures.items()}
-        answer = self.rows.fetch(entries.group_by(list(cells)).aggregate(**figures, records=entries["records"].sum()))
-        codes = numbers_of(answer, list(cells))
-        lines = np.column_stack(list(numbers_of(answer, list(figures)).values())).astype(np.int64)
-        records = numbers_of(answer, ["records"])["records"]
-        return np.column_stack(list(codes.values())).astype(np.int32), np.ascontiguousarray(lines), records
+        seen = {name: entries[name].sum() for name in ("records", "net")}
+        answer = self.rows.fetch(entries.group_by(list(cells)).aggregate(**figures, **seen))
+        codes, lines, checks = (
+            np.column_stack(list(numbers_of(answer, names).values())) for names in (cells, list(figures), list(seen))
+        )
+        return codes.astype(np.int32), np.ascontiguousarray(lines), checks
 
 
 def ledger_of(codes: NDArray[np.int64], lines: NDArray[np.int64], n_cells: int, layout: Layout) -> Ledger:

@@ -102,7 +102,8 @@ def tabulate_rows(
 
     Guarantee: what comes back from the engine are codes, sums, counts and the k largest contributions by cell; single
     contributions, under anonymous numbers, only where they are asked for. The records behind everything that is
-    counted by contributor are counted, too, and must be those of the cell: a table that changes meanwhile is an error.
+    counted by contributor are counted and summed, too, and must be those of the cell: a table that changes meanwhile is
+    an error.
     """
     dimensions = {
         name: codes_of(engine, name, columns, hierarchies.get(name), missing)
@@ -182,29 +183,29 @@ def _ledger(rows: LeafRows, cells: _EngineCells, number: int, who: str | None, l
     """Return the ledger of all cells for one kind of contributors."""
     question = Question(rows.engine, rows.table, cells.columns, who, rows.sizes[number], rows.masses[number], layout)
     local = question.in_leaf_cells()
-    ledger, records = _entered(rows, cells.leaves, local, layout)
+    ledger, seen = _entered(rows, cells.leaves, local, layout)
     for step in cells.steps:
         ledger = ledger.raise_to(step)
-    records = _raise(cells.steps, records)
+    seen = _raise(cells.steps, seen)
     spanning = question.in_all_cells(cells.dimensions)
     if spanning is not None:
         more, others = _entered(rows, cells.lattice, spanning, layout)
         ledger.add(more)
-        records += others
-    if not np.array_equal(records[:, 0], cells.sums["records"]):
+        seen += others
+    if not np.array_equal(seen, np.column_stack([cells.sums["records"], cells.sums[rows.masses[number]]])):
         _refuse_change(rows)
     return ledger
 
 
 def _entered(rows: LeafRows, lattice: Lattice, cells: Cells, layout: Layout) -> tuple[Ledger, NDArray[np.int64]]:
-    """Return a ledger, and the numbers of records, of all cells of a lattice."""
-    codes, lines, records = cells
+    """Return a ledger, and the numbers and sums of records, of all cells of a lattice."""
+    codes, lines, checks = cells
     places = lattice.find(codes)
     if (places < 0).any():
         _refuse_change(rows)
-    counted = np.zeros((len(lattice), 1), dtype=np.int64)
-    counted[places, 0] = records
-    return ledger_of(places, lines, len(lattice), layout), counted
+    seen = np.zeros((len(lattice), 2), dtype=np.int64)
+    seen[places] = checks
+    return ledger_of(places, lines, len(lattice), layout), seen
 
 
 def _raise(steps: Sequence[LatticeStep], figures: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -153,19 +153,26 @@ def test_linked_tables_of_several_variables_are_the_same_as_here(engine: Any) ->
     assert len(single.joint) == 2
 
 
+@pytest.mark.parametrize("number", [4, 5])
+@pytest.mark.parametrize(
+    "change",
+    ["INSERT INTO firms VALUES ('1', 5, 'a')", "UPDATE firms SET v = v + 1 WHERE r = 'a'", "DELETE FROM firms"],
+)
 def test_a_table_that_changes_between_two_questions_is_refused(
     engine: Any,  # noqa: ANN401
+    change: str,
+    number: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = stored(engine, d=["1", "2"], v=[1, 2], r=["a", "b"])
+    table = stored(engine, d=["1", "2", "2"], v=[1, 2, 3], r=["a", "b", "a"])
     fetch, asked = EngineRows.fetch, iter(range(100))
 
-    def change(rows: EngineRows, query: Any) -> Any:  # noqa: ANN401
-        if next(asked) == 4:
-            engine.raw_sql("INSERT INTO firms VALUES ('1', 5, 'c')").fetchall()
+    def disturb(rows: EngineRows, query: Any) -> Any:  # noqa: ANN401
+        if next(asked) == number:
+            engine.raw_sql(change).fetchall()
         return fetch(rows, query)
 
-    monkeypatch.setattr(EngineRows, "fetch", change)
+    monkeypatch.setattr(EngineRows, "fetch", disturb)
     with pytest.raises(cz.DataError, match="has changed while it was read"):
         cz.tabulate(table, by=["d"], value="v", respondent="r")
 
