@@ -107,7 +107,7 @@ def _peer(problem: Problem) -> Found:
 
 def _measured(problem: Problem) -> Found:
     warnings.simplefilter("ignore", cz.MidpointWarning)
-    method = cz.Combined("unity", cell_cost=problem.cell_cost, secret=1)
+    method = cz.Combined("unity", cell_cost=problem.cell_cost, secret=1, conceal=False)
     cz.protect(instance("t20x10", sliding=True), method, gap=0.05)  # compiled code is loaded
     risk, results = instance(problem.name, sliding=True), list[cz.Protection]()
     spent = timed(lambda: results.append(cz.protect(risk, method, time_limit=problem.limit, gap=problem.gap / 2)))

@@ -127,20 +127,24 @@ def runs() -> Iterator[Run]:
         yield Run(f"suppress firms of groups {solver}", firms_of_groups, cz.Suppress(), solver)
         yield Run(f"suppress frequencies {solver}", frequencies, cz.Suppress(), solver, unique=False)
         yield Run(f"suppress more firms {solver}", more_firms, cz.Suppress(), solver, gap=0.02)
-        yield Run(f"intervals firms {solver}", firms, cz.Intervals(secret=1), solver, unique=False)
-        yield Run(f"combined firms {solver}", firms, cz.Combined(secret=1), solver, gap=0.05, unique=False)
-        yield Run(f"mixed firms {solver}", firms, cz.Mixed(secret=1), solver, gap=0.05, unique=False)
+        yield Run(f"intervals firms {solver}", firms, _INTERVALS["intervals"], solver, unique=False)
+        for how in ("combined", "mixed"):
+            yield Run(f"{how} firms {solver}", firms, _BY_RANGES[how], solver, gap=0.05, unique=False)
         for how, method in _BY_RANGES.items():
             yield Run(f"{how} square {solver}", partial(drawn, _SQUARE, 4), method, solver, unique=False)
         for how, method in _BY_NUMBERS.items():
             yield Run(f"{how} {solver}", partial(counts, "t50x20", levels=True), method, solver, unique=False)
     yield Run("suppress another seed", partial(instance, "h2", 1), cz.Suppress(), seed=7)
-    yield Run("intervals in hundreds", partial(instance, "t20x10"), cz.Intervals(base=100, secret=1), unique=False)
+    hundreds = cz.Intervals(base=100, secret=1, conceal=False)
+    yield Run("intervals in hundreds", partial(instance, "t20x10"), hundreds, unique=False)
     for how, method in _INTERVALS.items():
         for name in ("t20x10", "h1"):
             yield Run(f"{how} {name}", partial(instance, name), method, unique=False)
-    yield Run("intervals cube", partial(drawn, _CUBE, 2), cz.Intervals(secret=1), unique=False)
-    yield Run("intervals linked", linked, cz.Intervals(secret=1), unique=False)
+    yield Run("intervals cube", partial(drawn, _CUBE, 2), cz.Intervals(secret=1, conceal=False), unique=False)
+    yield Run("intervals linked", linked, cz.Intervals(secret=1, conceal=False), unique=False)
+    yield Run("intervals concealed", outsiders, cz.Intervals(secret=1), gap=0.05, unique=False)
+    yield Run("combined concealed", outsiders, cz.Combined(levels="sliding", secret=1), gap=0.1, unique=False)
+    yield Run("perturb concealed", outsiders, cz.Perturb(500, secret=1), unique=False)
     for how, method in _BY_DISTANCE.items():
         yield Run(how, partial(drawn, _SQUARE, 5), method, unique=False)
     for scheme in ("sensitive", "controlled", "plain"):
@@ -148,15 +152,15 @@ def runs() -> Iterator[Run]:
 
 
 _BY_RANGES: Mapping[str, Method] = {
-    "combined": cz.Combined(secret=1),
-    "mixed": cz.Mixed(secret=1),
-    "mixed with rounding": cz.Mixed(secret=1, round_base=10),
+    "combined": cz.Combined(secret=1, conceal=False),
+    "mixed": cz.Mixed(secret=1, conceal=False),
+    "mixed with rounding": cz.Mixed(secret=1, round_base=10, conceal=False),
 }
-_BY_NUMBERS: Mapping[str, Method] = {"round": cz.Round(5), "perturb": cz.Perturb(8, secret=1)}
+_BY_NUMBERS: Mapping[str, Method] = {"round": cz.Round(5), "perturb": cz.Perturb(8, secret=1, conceal=False)}
 _INTERVALS: Mapping[str, Method] = {
-    "intervals": cz.Intervals(secret=1),
-    "intervals by cuts": cz.Intervals(secret=1, search="cuts"),
-    "intervals sliding": cz.Intervals(levels="sliding", cost="unity", secret=1),
+    "intervals": cz.Intervals(secret=1, conceal=False),
+    "intervals by cuts": cz.Intervals(secret=1, search="cuts", conceal=False),
+    "intervals sliding": cz.Intervals(levels="sliding", cost="unity", secret=1, conceal=False),
 }
 _BY_DISTANCE: Mapping[str, Method] = {
     "adjust": cz.Adjust(),
@@ -189,6 +193,11 @@ def linked() -> cz.Risk:
 def firms() -> cz.Risk:
     """Return a table whose contributors attack each other."""
     return cz.assess(drawn_with_contributions("t20x10", 1), cz.PPercent(10))
+
+
+def outsiders() -> cz.Risk:
+    """Return a table of firms whose levels are concealed, attacked by outsiders alone."""
+    return cz.assess(drawn_with_contributions("t20x10", 2), cz.PPercent(10), respondents=())
 
 
 def more_firms() -> cz.Risk:

@@ -236,7 +236,7 @@ def _ranged(problem: Problem) -> Ranged:
     warnings.simplefilter("ignore", cz.MidpointWarning)
 
     def step(risk: Risk, limit: float) -> cz.Protection:
-        return cz.protect(risk, cz.Intervals(secret=1), time_limit=limit, gap=problem.gap)
+        return cz.protect(risk, cz.Intervals(secret=1, conceal=False), time_limit=limit, gap=problem.gap)
 
     _warm_up()
     risk, results = _drawn(problem), list[cz.Protection]()
@@ -256,7 +256,7 @@ def _warm_up() -> None:
     """Load compiled code."""
     two = _drawn(Problem("t20x10", attackers=2))
     for warm in (instance("t20x10", sliding=True), two, instance("d3a", sliding=True)):
-        cz.protect(warm, cz.Intervals(secret=1), gap=0.05)
+        cz.protect(warm, cz.Intervals(secret=1, conceal=False), gap=0.05)
 
 
 def _by_the_thesis(problem: Problem) -> Ranged:

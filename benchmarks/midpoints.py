@@ -29,8 +29,9 @@ def releases() -> list[cz.Protection]:
     equal = instance("h1", unity=True)
     lower = equal.levels.lower
     differ = replace(equal, levels=replace(equal.levels, lower=Fixed(5 * lower.counts, lower.decimals + 1)))
-    sliding = cz.Intervals(secret=1, levels="sliding")
-    return [cz.protect(equal, cz.Intervals()), cz.protect(differ, cz.Intervals()), cz.protect(equal, sliding)]
+    sliding = cz.Intervals(secret=1, levels="sliding", conceal=False)
+    plain = cz.Intervals(conceal=False)
+    return [cz.protect(equal, plain), cz.protect(differ, plain), cz.protect(equal, sliding)]
 
 
 def main(path: Path) -> None:

@@ -18,7 +18,11 @@ from celosia.protection.method import Method
 SECONDS = 20.0
 """Of the processor, for the questions of one release."""
 
-RANGES: list[Method] = [Intervals(secret=1), Combined(secret=1), Mixed(secret=1)]
+RANGES: list[Method] = [
+    Intervals(secret=1, conceal=False),
+    Combined(secret=1, conceal=False),
+    Mixed(secret=1, conceal=False),
+]
 CASES = [
     *(
         pytest.param(f"INSEE {name}", method, marks=[] if name == INSEE_TABLES[0] else pytest.mark.slow)
@@ -26,7 +30,7 @@ CASES = [
         for method in RANGES
     ),
     ("survey 4-D", Suppress()),
-    pytest.param("survey 3-D", Mixed(secret=1), marks=pytest.mark.slow),
+    pytest.param("survey 3-D", Mixed(secret=1, conceal=False), marks=pytest.mark.slow),
     pytest.param("tau-ARGUS 3-D", Suppress(), marks=pytest.mark.slow),
 ]
 
@@ -57,7 +61,7 @@ def test_what_is_published_of_public_tables_withstands_linear_programs_of_others
 
 
 def test_programs_of_others_notice_ranges_that_are_narrower(tmp_path: Path) -> None:
-    risk, low, high = publish_ends("INSEE act_size", Intervals(secret=1))
+    risk, low, high = publish_ends("INSEE act_size", Intervals(secret=1, conceal=False))
     write_jj(risk, tmp_path / "table.jj")
     problem = read(tmp_path / "table.jj")
     narrow = problem.value + 0.9 * (low - problem.value), problem.value + 0.9 * (high - problem.value)

@@ -41,7 +41,15 @@ from celosia.protection.method import Method
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TABLES = ("hier13", "hier16", "jjtabeltest3", "nine12", "ninenew", "table3", "two5in6")
-METHODS = (Suppress(), Intervals(), Combined(), Mixed(), Round(base=1000), Perturb(reach=10_000), Adjust())
+METHODS = (
+    Suppress(),
+    Intervals(conceal=False),
+    Combined(conceal=False),
+    Mixed(conceal=False),
+    Round(base=1000),
+    Perturb(reach=10_000, conceal=False),
+    Adjust(),
+)
 QUICK = {("hier13", "interval"), ("table3", "combined"), ("hier13", "round"), *((name, "suppress") for name in TABLES)}
 """Of all pairs of a table and a method these are tried every time: each takes its limit."""
 

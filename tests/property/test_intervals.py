@@ -29,7 +29,7 @@ def small(shape: str, seed: int, *, unity: bool, sparse: bool = False, sliding: 
 
 
 def ranges(risk: Risk, **options: object) -> Protection:
-    return protect(risk, Intervals(**{"secret": 1, "decimals": 6} | options))  # type: ignore[arg-type]
+    return protect(risk, Intervals(**{"secret": 1, "decimals": 6} | options, conceal=False))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -141,7 +141,7 @@ def _endless(risk: Risk) -> Fixed:
 def test_whole_numbers_are_audited_as_such(shape: str) -> None:
     """Attackers who know that values are whole numbers still cannot come too close, and ends are whole."""
     risk = small(shape, 3, unity=True)
-    found = protect(risk, Intervals(secret=1), integer=True)
+    found = protect(risk, Intervals(secret=1, conceal=False), integer=True)
     assert found.safe
     assert found.audit.integer
     assert found.audit.release.decimals == 0

@@ -58,7 +58,7 @@ def modes_of(name: str, kind: str) -> tuple[Risk, MixedModes, int] | None:
     numbers = Numbers(
         Roundings(rounds, np.full(len(rounds), chance.choice([3, 5, 10])), truth, np.ones_like(truth)),
         perturbations_of(
-            PerturbationModel(risk, Perturb(chance.choice([2, 5])), integer=False),
+            PerturbationModel(risk, Perturb(chance.choice([2, 5]), conceal=False), integer=False),
             problem,
             moves,
             chance.randint(0, 99),
@@ -149,7 +149,7 @@ def releases(risk: Risk) -> Iterator[tuple[float, Pattern]]:
 def test_no_release_of_a_tiny_table_that_passes_the_audit_is_cheaper(level: int) -> None:
     risk = tiny(level)
     best = next(cost for cost, pattern in sorted(releases(risk), key=lambda one: one[0]) if audit(pattern, risk).safe)
-    found = protect(risk, Mixed(may_hide=HIDES, may_range=[], round_base=BASE, may_round=ROUNDS))
+    found = protect(risk, Mixed(may_hide=HIDES, may_range=[], round_base=BASE, may_round=ROUNDS, conceal=False))
     assert found.safe
     assert found.cost == pytest.approx(best)
     assert found.bound == pytest.approx(best, rel=1e-4)
@@ -159,7 +159,7 @@ def test_no_release_of_a_tiny_table_that_passes_the_audit_is_cheaper(level: int)
 def test_numbers_add_up_wherever_a_relation_has_nothing_else(kind: str) -> None:
     risk, _ = put(drawn(seeded(f"sums {kind}"), kind, wishes=False))
     try:
-        found = protect(risk, Mixed(hide_cost="unity", round_base=3, reach=4, secret=1), time_limit=20)
+        found = protect(risk, Mixed(hide_cost="unity", round_base=3, reach=4, secret=1, conceal=False), time_limit=20)
     except InfeasibleError:
         return
     assert adds_up(found.pattern)
@@ -176,7 +176,7 @@ def test_numbers_add_up_wherever_a_relation_has_nothing_else(kind: str) -> None:
 def test_a_mix_with_numbers_is_cheaper_than_every_pure_release_of_the_same_prices() -> None:
     """Ranges, hidden cells, rounded ones and perturbed ones, alone and together (Salazar 2002, Figure 1)."""
     risk = make_risk(SQUARE, GRID, {6: (2, 2, 0)}, cost=[1.0] * 16)
-    every = Mixed(round_base=5, reach=4, secret=1)
+    every = Mixed(round_base=5, reach=4, secret=1, conceal=False)
     ways = ("may_hide", "may_range", "may_round", "may_perturb")
     none: dict[str, Any] = dict.fromkeys(ways, ())
     pure = [protect(risk, replace(every, **{**none, one: None})).cost for one in ways]
@@ -193,7 +193,7 @@ def test_ranges_reach_as_far_as_numbers_must_move_for_all_to_add_up() -> None:
     """
     risk = make_risk([[1, 1, -1]], [7, 13, 20], {0: (1, 1, 0)}, cost=[1.0] * 3)
     knowing = Attacker("knows more", Fixed(np.array([6, 10, 20])), Fixed(np.array([8, 16, 20])))
-    ways = Mixed(may_hide=[], may_range=[1], round_base=5, may_round=[0], secret=1)
+    ways = Mixed(may_hide=[], may_range=[1], round_base=5, may_round=[0], secret=1, conceal=False)
     found = protect(replace(risk, attackers=(knowing,)), ways)
     lower, upper = (side.floats for side in found.pattern.bounds())
     assert found.safe
@@ -206,6 +206,6 @@ def test_ranges_reach_as_far_as_numbers_must_move_for_all_to_add_up() -> None:
 
 def test_a_search_that_ends_early_is_no_dearer_than_ranges_alone() -> None:
     risk = drawn_risk(((3, 3), (4,)), 2, unity=True, sliding=False)
-    alone = protect(risk, Intervals("unity"))
-    ways = Mixed(hide_cost=np.full(len(risk), 1e6), round_base=50, reach=40, secret=1)
+    alone = protect(risk, Intervals("unity", conceal=False))
+    ways = Mixed(hide_cost=np.full(len(risk), 1e6), round_base=50, reach=40, secret=1, conceal=False)
     assert protect(risk, ways, gap=0.99).cost <= alone.cost * (1 + 1e-3)

@@ -406,7 +406,12 @@ def test_the_demo_goes_the_whole_way_twice_in_a_row(tmp_path: Path, say: Say) ->
     assert "The proof was verified beside the job and the public file." in complained
     assert all(
         fact in said
-        for fact in ("Hiding is not protecting", "more cells make it safe", "Holdings matter", "Ranges tell more")
+        for fact in (
+            "Hiding is not protecting",
+            "more cells make it safe",
+            "Holdings matter",
+            "Ranges tell more",
+        )
     )
     folder = tmp_path / "celosia-demo"
     assert {path.name for path in folder.iterdir()} == {

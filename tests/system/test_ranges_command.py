@@ -25,7 +25,7 @@ def test_a_job_goes_the_whole_way_and_back_and_says_why_a_cell_is_not_shown(
     method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = method.partition(" ")[0]
-    command = ["protect", "job.toml", "--method", name, "--cost", "unity", *METHODS[method]]
+    command = ["protect", "job.toml", "--method", name, "--no-conceal", "--cost", "unity", *METHODS[method]]
     said = told(capsys, *command)
     assert said["method"] == name
     assert said["criterion"] == "intervals"
@@ -41,6 +41,33 @@ def test_a_job_goes_the_whole_way_and_back_and_says_why_a_cell_is_not_shown(
     assert told(capsys, "audit", "job.toml", "--release", "office.csv")["safe"]
     assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")["proved"]
     check_why(capsys, command)
+
+
+@pytest.mark.parametrize("method", ["interval", "mixed", "perturb"])
+def test_levels_are_concealed_by_a_secret_that_the_job_keeps_and_nobody_else(
+    method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Path("job.toml")
+    own = f'\n[method]\nname = "{method}"\nsecret_file = "job.secret"\n' + "reach = 50\n" * (method == "perturb")
+    job.write_text(job.read_text(encoding="utf-8").replace("n = 2", "n = 2\npercent = 20") + own, encoding="utf-8")
+    said = told(capsys, "protect", "job.toml")
+    assert said["safe"]
+    assert said["secret_place"] == "job.secret"  # noqa: S105  (its place)
+    assert "A new secret was drawn" in str(said["notes"])
+    assert "not concealed" not in str(said)
+    assert names() == OUTPUTS | {"job.secret"}
+    secret = Path("job.secret").read_text(encoding="utf-8").strip()
+    assert secret not in str(said)
+    assert not any(secret.encode() in Path(name).read_bytes() for name in OUTPUTS)
+    first = Path("office.csv").read_bytes()
+    again = told(capsys, "protect", "job.toml")
+    assert "The secret is that of job.secret" in str(again["notes"])
+    assert Path("office.csv").read_bytes() == first
+    assert Path("job.secret").read_text(encoding="utf-8").strip() == secret
+    assert told(capsys, "verify", "proof.json", "--problem", "job.toml", "--release", "office.csv")["proved"]
+    found = told(capsys, "audit", "job.toml", "--release", "office.csv", "--guesses", "guesses.csv")
+    assert found["safe"]
+    assert not any(kind["not_kept"] for kind in found["guessed"].values())  # type: ignore[attr-defined]
 
 
 def check_why(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:

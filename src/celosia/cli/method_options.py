@@ -65,7 +65,7 @@ def _option(name: str, field: FieldInfo, said: str) -> click.Option:
     kinds = _kinds(field.annotation)
     flag, said = f"--{name.replace('_', '-')}", said.replace("`", "")
     if bool in kinds:
-        names = f"{flag}/--no-{flag[2:]}" if field.default else flag
+        names = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([names], is_flag=True, default=None, help=said)
     if Selection in kinds:
         return click.Option([flag], metavar="CELLS.csv", help=said)

@@ -15,6 +15,7 @@ from celosia.formats.release import ENDINGS
 from celosia.job.methods.choice import choose_method
 from celosia.job.methods.section import MethodPart
 from celosia.job.sections.limits import LimitsPart
+from celosia.job.sections.output import SECRET_ENDING
 from celosia.job.sections.part import JobPart, faults_of, place_of
 from celosia.job.source import JobSource
 
@@ -27,6 +28,9 @@ FILES: Mapping[str, tuple[str, ...]] = {
 """What can be written, and the endings of each."""
 
 PartT = TypeVar("PartT", bound=JobPart)
+
+_FILES = ("release", "secret_file")
+"""Options that name files: pages tell no folders of the office."""
 
 _OPTIONS = {"name": "method"}
 """Options whose name on the command line is another one than in the job file."""
@@ -72,7 +76,7 @@ def _describe(part: JobPart) -> list[str]:
         elif isinstance(value, JobPart):
             said += [f"{name}.{line}" for line in _describe(value)]
         else:
-            said.append(f"{name} = {Path(value).name if name == 'release' else value}")
+            said.append(f"{name} = {Path(value).name if name in _FILES else value}")
     return said
 
 
@@ -106,8 +110,12 @@ def make_plan(source: JobSource, options: Mapping[str, Mapping[str, Any]] | None
     with found.gather():
         output = _replace(output, given.get("output", {}))
     outputs = {name: Path(path) for name in FILES if write and (path := getattr(output, name)) is not None}
+    written: dict[str | Path, tuple[str, ...]] = {str(path): FILES[name] for name, path in outputs.items()}
+    kept = getattr(method, "secret_file", None)
+    if outputs and kept is not None and not Path(kept).exists():
+        written[kept] = (SECRET_ENDING,)
     with found.gather():
-        check_writable({str(path): FILES[name] for name, path in outputs.items()}, source.inputs)
+        check_writable(written, source.inputs)
     if method.kind.criterion == "distance" and "certificate" in outputs:
         message = f"cannot be made: {method.name!r} protects by distance from the truth, of which there is no proof."
         found.add(str(outputs["certificate"]), message, "Leave the certificate out.")

@@ -11,6 +11,7 @@ from celosia.errors import CelosiaError, SpecError
 from celosia.files import all_or_nothing
 from celosia.formats.release import write
 from celosia.job.run import StateFiles, run_method
+from celosia.job.secret import find_secret
 from celosia.library import OnFirstUse
 from celosia.pattern.release import publish
 from celosia.progress import SILENT, Progress
@@ -45,11 +46,16 @@ def protect_risk(risk: Risk, plan: Plan, progress: Progress = SILENT, files: Sta
         method = plan.method.build(risk)
     except CelosiaError as error:
         raise error.under(path) from None
+    releases = [file for name, file in plan.outputs.items() if name in ("public", "release")]
+    kept = find_secret(method, getattr(plan.method, "secret_file", None), releases)
+    if kept is not None and kept.new is not None and not plan.outputs:  # what is not published needs no secret to keep
+        kept = None
     try:
-        return run_method(risk, method, plan.limits, progress, files)
+        found = run_method(risk, method if kept is None else kept.serve(method), plan.limits, progress, files)
     except CelosiaError as error:
         wrong = isinstance(error, SpecError)  # what the table has against an option is said where the job has it
         raise plan.method.rename_places(error, f"{path}, method." if wrong else "") from None
+    return found if kept is None or not found.safe else kept.close(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from celosia.errors import pluralise
 from celosia.pattern.entries import ADJUSTED, INTERVAL, PERTURBED
 from celosia.pattern.pattern import Pattern
+from celosia.risk.classes import WIDEST_SHARE
 from celosia.risk.risk import Risk
 
 
@@ -21,11 +22,18 @@ def describe_told_levels(pattern: Pattern, risk: Risk, *, remedy: bool) -> tuple
     risk
         The sensitive cells, with the parts of the value that their levels are.
     remedy
-        The method could conceal levels.
+        The method could conceal levels, and does not: readers are then told something even where they cannot read off
+        the largest contribution itself.
     """
-    help_ = " Concealed levels (conceal) help." if remedy else ""
+    narrow = _count_open_levels(pattern, risk)
+    help_ = " Concealed levels (conceal) help." if remedy and narrow else ""
     widths, moves = count_told_levels(pattern, risk)
     said = []
+    if remedy and narrow and not widths + moves:
+        said.append(
+            f"Levels of {pluralise(narrow, 'sensitive cell')} are not concealed: readers who know the rule take widths "
+            f"and moves for levels, which are parts of contributions.{help_}"
+        )
     if widths:
         ranges = pluralise(widths, "range")
         said.append(f"Readers who know the rule read the largest contribution off the width of {ranges}.{help_}")
@@ -33,6 +41,15 @@ def describe_told_levels(pattern: Pattern, risk: Risk, *, remedy: bool) -> tuple
         values = pluralise(moves, "value")
         said.append(f"Readers who know the rule can undo the moves of {values}, which moved by their levels.{help_}")
     return tuple(said)
+
+
+def _count_open_levels(pattern: Pattern, risk: Risk) -> int:
+    """Return of how many sensitive cells, published as ranges or moved, levels could be concealed."""
+    if risk.shares is None:
+        return 0
+    width = risk.shares.width
+    moved = np.isin(pattern.status, (INTERVAL, PERTURBED))
+    return int((risk.sensitive & moved & (width > 0) & (width <= WIDEST_SHARE)).sum())
 
 
 def count_told_levels(pattern: Pattern, risk: Risk) -> tuple[int, int]:

@@ -105,6 +105,23 @@ class Method(Protocol):
         """Whether levels are concealed, so that widths tell nothing of contributions; such a method has a secret."""
         return False
 
+    @property
+    def forbids_concealment(self) -> str:
+        """Which option stands in the way of concealed levels, empty where none does."""
+        return ""
+
+    def leave_no_room(self, risk: Risk, integer: bool | None) -> NDArray[np.bool_]:  # noqa: ARG002, FBT001  (as a run says it)
+        """Return of which sensitive cells options leave no room for the levels, ``(n_cells,)``.
+
+        Parameters
+        ----------
+        risk
+            With the wishes of the method, and levels that may be concealed ones.
+        integer
+            All values are whole numbers; None and False leave it to variables that count.
+        """
+        return np.zeros(len(risk), dtype=bool)
+
     def apply_to(self, risk: Risk) -> Risk:
         """Return the risk with the wishes of the method: costs, cells that must be shown or hidden, known zeros.
 

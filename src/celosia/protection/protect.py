@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.arguments import kind_error, takes
 from celosia.attack.subproblems.dispatch import list_unused_kernels
-from celosia.errors import OutOfTimeError, SpecError
+from celosia.errors import InfeasibleError, OutOfTimeError, SolverError, SpecError
 from celosia.kernels import compile_kernels
 from celosia.pattern.midpoint import warn_of_midpoints
 from celosia.presses import answer_presses
@@ -22,7 +22,7 @@ from celosia.progress import SILENT, Progress
 from celosia.protection.engine.heuristics.joint.parameters import PARAMETERS as JOINT
 from celosia.protection.engine.parameters import PARAMETERS
 from celosia.protection.fallback import Fallback
-from celosia.protection.intervals.publish.concealed_levels import conceal, draw_secret, restore_levels
+from celosia.protection.intervals.publish.concealed_levels import Aim, restore_levels, take_aim
 from celosia.protection.method import Method
 from celosia.protection.methods import METHODS
 from celosia.protection.named_cells import resolve_names
@@ -249,22 +249,34 @@ def _against_respondents(engine: Engine) -> Engine:
 
 def _protect_in_time(risk: Risk, run: Run, engine: Engine, session: Session) -> Protection:
     """Return what a method makes of a risk, contributors asked where they can be; a note says where they were not."""
-    method, said = draw_secret(session.method)
-    session.method = method
+    method = session.method
     if method.criterion == "distance":
         risk = replace(risk, respondents=(), unasked=_DISTANT)
-    asked = method.apply_to(risk)
-    aimed, more = conceal(asked, method, run)
+    aim = take_aim(method.apply_to(risk), method, run)
     run = replace(run, keeper=session.keeper)
     try:
-        found = _run_in_time(lambda timed: session.run(lambda warm: engine(aimed, method, warm), aimed, timed), run)
-    except OutOfTimeError:
+        found = _search(aim, run, engine, session)
+    except (InfeasibleError, SolverError, SpecError):  # wider ranges may go beyond what options allow
+        if not aim.may_do_without:
+            raise
+        aim = aim.without()
+        session.begin_anew()  # what is known of a stricter problem is no bound of another one
+        found = _search(aim, run, engine, session)
+    return replace(found, notes=(*found.notes, *aim.notes, *risk.respondent_notes(run.integer)))
+
+
+def _search(aim: Aim, run: Run, engine: Engine, session: Session) -> Protection:
+    """Return what a search finds, as a result of the levels of the risk itself."""
+    session.method = aim.method
+    try:
+        found = _run_in_time(
+            lambda timed: session.run(lambda warm: engine(aim.aimed, aim.method, warm), aim.aimed, timed), run
+        )
+    except OutOfTimeError as late:
         session.leave()
-        raise
+        raise aim.allow_more_time(late) from None
     found = session.close(found)
-    if aimed is not asked:
-        found = restore_levels(found, asked, aimed)
-    return replace(found, notes=(*found.notes, *said, *more, *risk.respondent_notes(run.integer)))
+    return restore_levels(found, aim.risk, aim.aimed) if aim.conceals else found
 
 
 def _run_in_time(work: Callable[[Run], Protection], run: Run) -> Protection:

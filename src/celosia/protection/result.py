@@ -158,6 +158,8 @@ class Protection:
         Where respondents are protected: what that took.
     modular
         The modular pattern, where it was asked for; see `beside`.
+    secret_place
+        Where the secret of the method is kept; empty where only the method knows it.
     """
 
     risk: Risk
@@ -173,6 +175,7 @@ class Protection:
     notes: tuple[str, ...] = ()
     closing: Closing | None = None
     modular: ModularPattern | None = None
+    secret_place: str = ""
 
     def beside(self, modular: ModularPattern) -> Protection:
         """Return the same result with the modular pattern of its table, so that summaries and pages compare the two."""
@@ -199,7 +202,7 @@ class Protection:
         said = midpoints(self.pattern).warnings
         if self.method.conceals_levels:
             return said
-        remedy = hasattr(self.method, "conceal")
+        remedy = getattr(self.method, "conceal", None) is False
         return (*said, *describe_told_levels(self.pattern, self.risk, remedy=remedy))
 
     @property

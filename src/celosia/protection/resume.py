@@ -142,6 +142,12 @@ class Session:
             return found
         return replace(found, notes=(*found.notes, f"{_NOT_WRITTEN} {self.keeper.failure}"))
 
+    def begin_anew(self) -> None:
+        """Forget what is known of the problem: it becomes another one."""
+        self.start, self._known, self._contradicted = None, None, False
+        if self.keeper is not None:
+            self.keeper.forget_everything()
+
     def leave(self) -> None:
         """Write what is known, whether there is a result or not."""
         if self.keeper is not None:

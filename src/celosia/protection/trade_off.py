@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from celosia.table.frames import frame_of
 from celosia.tolerance import SAME_RANGE_COST
 
 _FEWEST = 2
+_SECRET_BITS = 64
 _NEW = 0.05
 """A price that differs from another by a smaller part is the same."""
 
@@ -113,6 +115,8 @@ def trade_off(
     if points < _FEWEST:
         raise SpecError.one("points", f"must be 2 or more, not {points}.")
     base = replace(method or Combined("unity", cell_cost="unity"), shift=False)
+    if base.conceals_levels and base.secret is None:  # one draw for all of them: releases are compared
+        base = replace(base, secret=secrets.randbits(_SECRET_BITS))
     applied = base.apply_to(risk)
     costs = [np.asarray(cost) for cost in base.costs(applied)]
     levels = risk.levels

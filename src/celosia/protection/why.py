@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,8 @@ class Why:
         The table.
     status
         How it is published, in the words of the release.
+    concealed
+        Levels are concealed, so that cells also protect from readers who know classes of values.
     """
 
     cell: int
@@ -69,6 +72,7 @@ class Why:
     shown: NDArray[np.int64]
     risk: Risk = field(repr=False)
     status: str = HIDDEN
+    concealed: bool = False
 
     def _labels(self, cells: NDArray[np.int64]) -> str:
         return list_items([self.risk.table.label(int(cell)) for cell in cells])
@@ -80,7 +84,11 @@ class Why:
         if not len(self.unsafe):
             wish = "must_hide" if self.status == HIDDEN else "least_width"
             said = f"{name} is {_IS[self.status]} because {wish} asks for it."
-            return said if self.asked else f"{name} could be shown alone."
+            alone = (
+                "shown alone it tells attackers nothing, but may tell those who guess the classes of concealed levels."
+            )
+            open_ = f"{name} is {_IS[self.status]}: {alone}" if self.concealed else f"{name} could be shown alone."
+            return said if self.asked else open_
         asked = f" It must be {_IS[self.status]} anyway." if self.asked else ""
         close = self._labels(self.unsafe)
         return f"{name} is {_IS[self.status]} because attackers would come too close to {close}.{asked}"
@@ -144,8 +152,9 @@ def _why(protection: Protection, cell: int, time_limit: float) -> Why:
     anyway = protection.method.require_widths(risk, np.zeros(len(risk), dtype=bool))
     asked = bool(risk.status[cell] == HIDE or anyway.sensitive[cell])
     unsafe = _unsafe(protection, cell)
+    concealed = protection.method.conceals_levels
     before, bound, status = protection.cost, protection.bound, str(protection.pattern.status[cell])
-    answer = Why(cell, unsafe, asked, None, before, None, bound, _NONE, _NONE, risk, status)
+    answer = Why(cell, unsafe, asked, None, before, None, bound, _NONE, _NONE, risk, status, concealed)
     if asked:
         return replace(answer, possible=True)
     shown = risk.status.copy()
@@ -230,10 +239,13 @@ def _protect_again(protection: Protection, risk: Risk, seconds: float) -> Protec
     """Return the protection of another risk by the same method, None where there is no safe pattern."""
     if protection.method.only_hides:
         return protect_again(protection, risk, seconds)
-    seed, integer = protection.seed, protection.audit.integer
+    seed, integer, method = protection.seed, protection.audit.integer, protection.method
+    if method.conceals_levels:  # what does without concealed levels is no alternative
+        asked: Any = method
+        method = replace(asked, conceal=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MidpointWarning)
-            return protect(risk, protection.method, time_limit=seconds, seed=seed, integer=integer)
+            return protect(risk, method, time_limit=seconds, seed=seed, integer=integer)
     except (InfeasibleError, SpecError):  # the latter where a least width cannot be reached then
         return None

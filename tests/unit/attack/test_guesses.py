@@ -76,7 +76,7 @@ def test_the_intervals_that_an_audit_gives_of_hidden_cells_are_guessed_at_too() 
 def test_values_that_moved_by_their_level_are_moved_back() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        moved = cz.protect(risk(), cz.Perturb(reach=400, secret=1))
+        moved = cz.protect(risk(), cz.Perturb(reach=400, secret=1, conceal=False))
         adjusted = cz.protect(risk(), cz.Adjust())
     for result in (moved, adjusted):
         found = cz.guesses(result)
@@ -92,7 +92,7 @@ def test_rounded_values_have_a_middle_and_ends() -> None:
 def test_a_frame_has_the_columns_that_are_promised() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = cz.guesses(cz.protect(risk(), cz.Intervals()))
+        found = cz.guesses(cz.protect(risk(), cz.Intervals(conceal=False)))
     assert tuple(found.to_frame().columns) == COLUMNS
     assert set(found.to_frame()["kind"]) <= set(KINDS)
     assert found.sentence == "Of 1 sensitive cell 1 can be guessed closer than promised: middle 1, width 1, together 1."
@@ -106,7 +106,7 @@ def test_levels_that_were_given_say_nothing_of_widths() -> None:
     bare = replace(assessed, shares=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = cz.guesses(cz.publish(cz.protect(bare, cz.Intervals())), bare)
+        found = cz.guesses(cz.publish(cz.protect(bare, cz.Intervals(conceal=False))), bare)
     assert not found.of_kind("width")
 
 

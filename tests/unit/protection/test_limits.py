@@ -58,14 +58,14 @@ LATEST = 1.1 * LIMIT + 2.0
 METHODS: dict[str, tuple[Method, Callable[[], Risk]]] = {
     "suppress": (Suppress(), lambda: instance("d3b")),
     "suppress at most": (Suppress(at_most=1500), lambda: instance("d3b")),
-    "interval": (Intervals(), lambda: instance("d3b")),
-    "sliding": (Intervals(levels="sliding"), lambda: instance("d3b")),
-    "cuts": (Intervals(search="cuts"), lambda: instance("d3b")),
-    "combined": (Combined(), lambda: instance("d3b")),
-    "mixed": (Mixed(), lambda: instance("d3b")),
-    "mixed with rounding": (Mixed(round_base=5), lambda: counts("d3b", levels=True)),
+    "interval": (Intervals(conceal=False), lambda: instance("d3b")),
+    "sliding": (Intervals(levels="sliding", conceal=False), lambda: instance("d3b")),
+    "cuts": (Intervals(search="cuts", conceal=False), lambda: instance("d3b")),
+    "combined": (Combined(conceal=False), lambda: instance("d3b")),
+    "mixed": (Mixed(conceal=False), lambda: instance("d3b")),
+    "mixed with rounding": (Mixed(round_base=5, conceal=False), lambda: counts("d3b", levels=True)),
     "round": (Round(base=5), lambda: counts("d3b", levels=True)),
-    "perturb": (Perturb(reach=20), lambda: counts("d3b", levels=True)),
+    "perturb": (Perturb(reach=20, conceal=False), lambda: counts("d3b", levels=True)),
     "adjust": (Adjust(), lambda: instance("d3b")),
     "random": (RandomRound(base=5), lambda: counts("d3b")),
 }
@@ -103,7 +103,11 @@ def with_contributions(firms: int, by: Sequence[str]) -> Risk:
 
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-@pytest.mark.parametrize("method", [Suppress(), Intervals(), Combined(), Mixed()], ids=lambda method: method.name)
+@pytest.mark.parametrize(
+    "method",
+    [Suppress(), Intervals(conceal=False), Combined(conceal=False), Mixed(conceal=False)],
+    ids=lambda method: method.name,
+)
 def test_a_limit_ends_searches_against_respondents_in_time(method: Method) -> None:
     risk = with_contributions(4000, ("sector", "region", "size"))
     found, seconds = limited(risk, method, LIMIT)

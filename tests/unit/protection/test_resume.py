@@ -39,7 +39,14 @@ from celosia.protection.state.keeper import StateKeeper, StateParameters
 from celosia.table.fixed import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-METHODS: list[Method] = [Suppress(), Intervals(), Combined(), Mixed(), Round(base=200), Perturb(reach=3_000)]
+METHODS: list[Method] = [
+    Suppress(),
+    Intervals(conceal=False),
+    Combined(conceal=False),
+    Mixed(conceal=False),
+    Round(base=200),
+    Perturb(reach=3_000, conceal=False),
+]
 CONTRADICTS, RESTS, LEFT_OUT = "contradicts what the audit says", "rests on the state", "is not safe, and was left out"
 
 
@@ -120,7 +127,11 @@ def test_cuts_are_taken_over(tmp_path: Path) -> None:
     assert again.bound >= first.bound
 
 
-@pytest.mark.parametrize("method", [Intervals(secret=1), Combined(secret=1), Mixed(secret=1)], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "method",
+    [Intervals(secret=1, conceal=False), Combined(secret=1, conceal=False), Mixed(secret=1, conceal=False)],
+    ids=lambda how: how.name,
+)
 def test_cuts_of_ranges_are_taken_over(tmp_path: Path, method: Method) -> None:
     risk, path = instance("t20x10", sliding=True), tmp_path / "s"
     protect(risk, method, progress=Interrupting(30), state=path, gap=0.05)
@@ -172,14 +183,14 @@ def test_a_state_is_kept_while_the_search_goes_on(tmp_path: Path, monkeypatch: p
 
 def test_the_secret_of_the_first_run_is_taken_over(tmp_path: Path) -> None:
     risk, path = instance("t20x10", sliding=True), tmp_path / "s"
-    first = protect(risk, Intervals(), gap=0.2, state=path)
-    again = protect(risk, Intervals(), resume=path)
+    first = protect(risk, Intervals(conceal=False), gap=0.2, state=path)
+    again = protect(risk, Intervals(conceal=False), resume=path)
     assert isinstance(first.method, Intervals)
     assert isinstance(again.method, Intervals)
     assert first.method.secret is not None
     assert again.method.secret == first.method.secret
     with pytest.raises(SpecError, match="another secret"):
-        protect(risk, Intervals(secret=first.method.secret + 1), resume=path)
+        protect(risk, Intervals(secret=first.method.secret + 1, conceal=False), resume=path)
 
 
 def other_level(risk: Risk) -> Risk:
@@ -202,7 +213,7 @@ OTHERS: dict[str, Any] = {
     "another method": [
         lambda risk: (risk, Suppress("unity")),
         lambda risk: (risk, Suppress(at_most=200)),
-        lambda risk: (risk, Intervals()),
+        lambda risk: (risk, Intervals(conceal=False)),
     ],
 }
 

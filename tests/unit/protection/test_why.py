@@ -86,10 +86,10 @@ def test_questions_that_make_no_sense(grid: Risk, cell: int, words: str) -> None
 
 
 RANGED = {
-    "interval": Intervals(secret=1),
-    "combined": Combined(secret=1),
-    "mixed": Mixed(secret=1, hide_cost=np.full(16, 6.0)),
-    "numbers": Mixed(secret=1, round_base=5, reach=4),
+    "interval": Intervals(secret=1, conceal=False),
+    "combined": Combined(secret=1, conceal=False),
+    "mixed": Mixed(secret=1, hide_cost=np.full(16, 6.0), conceal=False),
+    "numbers": Mixed(secret=1, round_base=5, reach=4, conceal=False),
 }
 
 

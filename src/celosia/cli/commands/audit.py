@@ -33,6 +33,7 @@ from celosia.cli.output import (
 )
 from celosia.errors import pluralise
 from celosia.job.pipeline import assess_source, require_for_release
+from celosia.job.secret import find_secret
 from celosia.job.source import JobSource, read_source
 from celosia.pattern.csv.file import read_release
 from celosia.pattern.release import Release
@@ -294,10 +295,13 @@ def _count_guesses(found: Guesses) -> dict[str, dict[str, int]]:
 
 def _guess(source: JobSource, release: Release, risk: Risk) -> Guesses:
     """Return what readers guess who know the method of a job, and all classes where the job has their secret."""
-    method = None if source.job is None else source.job.method
-    return guesses(
-        release, risk, concealed=bool(getattr(method, "conceal", False)), secret=getattr(method, "secret", None)
-    )
+    if source.job is None:
+        return guesses(release, risk, concealed=False)
+    part = source.job.method
+    method = part.build(risk)
+    kept = find_secret(method, getattr(part, "secret_file", None))
+    secret = getattr(method, "secret", None) if kept is None or kept.new is not None else kept.number
+    return guesses(release, risk, concealed=method.conceals_levels, secret=secret)
 
 
 def _write_required(found: Audit, verdict: Verdict | None) -> list[str]:

@@ -146,7 +146,6 @@ def summary_of(result: Protection) -> dict[str, Any]:
     sensitive = result.risk.sensitive
     lost = loss(result.pattern, result.risk.table)
     kinds = {f"{kind}s" if kind == INTERVAL else kind: int((result.pattern.status == kind).sum()) for kind in _MOVED}
-    secret = getattr(result.method, "secret", None)
     return {
         "confidential": True,
         **({"notes": list(result.notes)} if result.notes else {}),
@@ -175,9 +174,17 @@ def summary_of(result: Protection) -> dict[str, Any]:
         "search_seconds": round(float(result.seconds), 3),
         "solver": result.solver,
         "seed": result.seed,
-        **({"secret": secret} if secret is not None else {}),
+        **_say_secret(result),
         **_respondents(result),
     }
+
+
+def _say_secret(result: Protection) -> dict[str, Any]:
+    """Return the secret seed, or where it is kept: what is kept in a file or variable is told nowhere else."""
+    if result.secret_place:
+        return {"secret_place": result.secret_place}
+    secret = getattr(result.method, "secret", None)
+    return {} if secret is None else {"secret": secret}
 
 
 def _against_hiding_everything(result: Protection) -> dict[str, Any]:

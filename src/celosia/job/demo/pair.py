@@ -32,7 +32,7 @@ SECONDS = 10.0
 """The time limit of each of the two."""
 
 
-TITLE = "Manufacturing by regions, against outsiders alone: suppressed and as ranges"
+TITLE = "Manufacturing by regions, against outsiders alone: suppressed and as ranges (levels not concealed)"
 
 
 def describe_pair(pair: SideBySide) -> str:
@@ -48,6 +48,7 @@ def describe_pair(pair: SideBySide) -> str:
         f" {int(risk.sensitive.sum()):,} sensitive), against outsiders alone, suppression hides"
         f" {hidden.hidden:,} cells, which readers can guess within {wide:,.0f} in all ({_gap(first)});"
         f" ranges for {ranges.hidden:,} cells are {narrow:,.0f} wide in all{less} ({_gap(second)})."
+        " Levels are not concealed here, as they are by default: ranges are wider then, and tell no contribution."
     )
 
 
@@ -102,7 +103,7 @@ def protect_in_two_ways(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MidpointWarning)
             hidden = protect(risk, Suppress("value"), time_limit=SECONDS, progress=progress)
-            method = Intervals("unity", levels="sliding", secret=seed, search="cuts")
+            method = Intervals("unity", levels="sliding", conceal=False, secret=seed, search="cuts")
             ranges = protect(risk, method, time_limit=SECONDS, progress=progress)
     except CelosiaError:
         return None

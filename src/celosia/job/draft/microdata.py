@@ -249,7 +249,8 @@ name = "suppress"               # also: interval, combined, mixed, round, pertur
 # at_most = 100                 # the most cells that may be hidden
 
 # [methods.interval]            # what another method does, where it is asked for: --method interval
-# levels = "sliding"            # ranges of the same width, placed at random around the truth
+# levels = "sliding"            # ranges of the same width, wherever the truth lies in them
+# secret_file = "{stem}.secret"   # drawn on first use: keep it for every period and revision, never publish it
 
 [limits]
 time_limit = 300                # seconds; the best safe pattern so far is taken

@@ -74,7 +74,7 @@ def _find_refusals(part: type[MethodPart], options: Mapping[str, Any]) -> Iterat
 
 def _plain(part: type[MethodPart]) -> list[str]:
     """Return the options of a method that mean the same to it as to the job: no name, no cells, no costs."""
-    ours = ("name", "cost", "factors", "keep", *part.renamed)
+    ours = ("name", "cost", "factors", "keep", "secret_file", *part.renamed)
     return [name for name, field in part.model_fields.items() if name not in ours and not _names_cells(field)]
 
 

@@ -27,8 +27,8 @@ from celosia.table.table import Table
 if TYPE_CHECKING:
     from celosia.protection.method import Method
 
-_OURS = frozenset(("name", "factors", "keep"))
-"""Options of a job that no method has: they make its costs."""
+_OURS = frozenset(("name", "factors", "keep", "secret_file"))
+"""Options of a job that no method has: they make its costs, or keep its secret."""
 
 _LEVELS = frozenset(
     ["least_width", *(f"{side}_if_{when}" for side in ("lower", "upper", "width") for when in ("hidden", "not_shown"))]

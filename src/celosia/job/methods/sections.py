@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from fractions import Fraction
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from celosia.errors import SpecError
 from celosia.job.methods.section import Keep, MethodPart
-from celosia.job.sections.part import describe_options
+from celosia.job.sections.output import SECRET_ENDING, OutputFile
+from celosia.job.sections.part import Fault, describe_options
 from celosia.job.sections.selection import Bases, Bounds, Cells, Distances, Factors, RoundedValues, Widths
 from celosia.job.sections.values import CostText, Decimals
 from celosia.library import EachOnFirstUse
@@ -42,6 +44,33 @@ class _CostedPart(MethodPart):
 
     factors: Factors | None = None
     keep: Keep | None = None
+
+
+class _SecretPart(MethodPart):
+    """A method that draws by a secret, which a job keeps for every period and revision.
+
+    Parameters
+    ----------
+    secret_file
+        The file that keeps the secret: drawn and written on first use, never written over, and never to be published.
+    """
+
+    secret_file: OutputFile | None = None
+
+    @classmethod
+    def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield what is wrong with the file, as far as that can be seen without it."""
+        yield from super().contradictions(written)
+        file = written.get("secret_file")
+        if isinstance(file, str) and Path(file).suffix != SECRET_ENDING:
+            remedy = f"Name a {SECRET_ENDING} file, so that nothing else takes its place."
+            yield Fault(("secret_file",), f"has the ending {Path(file).suffix!r}.", remedy)
+        if file is not None and written.get("secret") is not None:
+            yield Fault(("secret_file",), "and secret are both given.", "Leave one of them out.")
+
+
+class _RangePart(_CostedPart, _SecretPart):
+    """A method that publishes ranges."""
 
 
 class _FrozenPart(MethodPart):
@@ -69,7 +98,7 @@ class _RoundPart(_FrozenPart):
         return options | {"base": [own.get(cell, Fraction(repr(options["base"]))) for cell in range(len(risk))]}
 
 
-class _PerturbPart(_FrozenPart):
+class _PerturbPart(_FrozenPart, _SecretPart):
     """Perturbation, with the sides of single cells.
 
     Parameters
@@ -115,7 +144,8 @@ class _RandomRoundPart(MethodPart):
 
 
 _BASES: Mapping[str, type[MethodPart]] = {
-    **dict.fromkeys(("suppress", "interval", "combined", "mixed"), _CostedPart),
+    "suppress": _CostedPart,
+    **dict.fromkeys(("interval", "combined", "mixed"), _RangePart),
     "round": _RoundPart,
     "perturb": _PerturbPart,
     "adjust": _AdjustPart,

@@ -20,6 +20,10 @@ OutputFile: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_besi
 """The path of a file that will be written."""
 
 
+SECRET_ENDING = ".secret"  # noqa: S105  (no password)
+"""What a file with a secret is called: no output of a job has this ending."""
+
+
 class OutputPart(JobPart):
     """``[output]``: what `celosia protect` writes; paths are relative to the job file.
 

@@ -59,12 +59,14 @@ class Intervals(Method):
         upper levels: what attackers conclude is as wide, but the true value may lie anywhere in it. An audit of a job
         with sliding levels asks for the same.
     shift
-        Place ranges at random around the true values, at the same cost, where all levels are sliding. Otherwise many
-        ranges have the true value in their middle.
+        Place ranges at random around the true values, at the same cost, where all levels are sliding and none is
+        concealed. Otherwise many ranges have the true value in their middle.
     conceal
         Publish for every sensitive cell the range of a class of values, drawn from the secret, whose width and ends
-        tell no contribution. Levels must be parts of contributions or of the value, as those of rules are. Ranges are
-        1.6 to 4.2 times as wide in all; *What can be guessed* in the documentation has what that promises.
+        tell no contribution: by default wherever that can be, which notes of the result say. True refuses what stands
+        in the way, False publishes narrower ranges, and warns of what readers read off their widths. Levels must be
+        parts of contributions or of the value, as those of rules are. Ranges are 1.6 to 4.2 times as wide in all;
+        *What can be guessed* in the documentation has what that promises.
     secret
         The seed of random placing and of concealed levels, which must stay secret; by default drawn afresh. The
         result's method knows it. With concealed levels use the same one again whenever the table is published again.
@@ -95,7 +97,7 @@ class Intervals(Method):
     at_most: int | None = None
     levels: Literal["own", "sliding"] = "own"
     shift: bool = True
-    conceal: bool = False
+    conceal: bool | None = None
     secret: int | None = None
     decimals: int | None = None
     digits: int | None = None
@@ -132,10 +134,9 @@ class Intervals(Method):
         if counted and self.wants_splitting:
             remedy = "Leave search out, or say search='cuts'."
             found.add(counted[0], "cannot be kept by the splitting method.", remedy)
-        widths = [name for name in (*CONDITIONAL, "least_width") if getattr(self, name)]
-        if widths and self.conceal:
+        if self.forbids_concealment and self.conceal:
             said = "and conceal=True do not go together: widths that are asked for would tell what conceals them."
-            found.add(widths[0], said, "Leave one of them out.")
+            found.add(self.forbids_concealment, said, "Leave one of them out.")
 
     def _check_rounding(self, found: Problems) -> None:
         """Note what is wrong with the rounding of ends."""
@@ -177,7 +178,21 @@ class Intervals(Method):
     @property
     def conceals_levels(self) -> bool:
         """Whether levels are concealed, so that widths tell nothing of contributions."""
-        return self.conceal
+        return self.conceal is not False and not self.forbids_concealment
+
+    @property
+    def forbids_concealment(self) -> str:
+        """Which option asks for widths, which would tell what conceals them; empty where none does."""
+        return next((name for name in (*CONDITIONAL, "least_width") if getattr(self, name)), "")
+
+    def leave_no_room(self, risk: Risk, integer: bool | None) -> NDArray[np.bool_]:  # noqa: ARG002, FBT001  (as a run says it)
+        """Return which cells would need a wider range for their levels than they may have, ``(n_cells,)``."""
+        narrow = np.zeros(len(risk), dtype=bool)
+        levels = risk.levels
+        for cell, most in self.most.items():
+            asked = max(levels.sliding.fraction(cell), levels.lower.fraction(cell) + levels.upper.fraction(cell))
+            narrow[cell] = bool(risk.sensitive[cell]) and asked > most
+        return narrow
 
     @property
     def rounds(self) -> bool:

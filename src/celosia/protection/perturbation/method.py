@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -63,8 +64,10 @@ class Perturb(Method):
         Every attacker knows which cells are zero.
     conceal
         Move every sensitive cell to the end of a class of values, drawn from the secret, so that who undoes moves by
-        levels learns the class and no more. Levels must be parts of contributions or of the value, as those of rules
-        are. The reach must leave room for classes; *What can be guessed* in the documentation has what that promises.
+        levels learns the class and no more: by default wherever that can be, which notes of the result say. True
+        refuses what stands in the way, False moves cells by their levels, and warns of what readers undo. Levels must
+        be parts of contributions or of the value, as those of rules are. The reach must leave room for classes; *What
+        can be guessed* in the documentation has what that promises.
     """
 
     name = "perturb"
@@ -81,7 +84,7 @@ class Perturb(Method):
     decimals: int | None = None
     secret: int | None = None
     zeros_known: bool = False
-    conceal: bool = False
+    conceal: bool | None = None
 
     def __post_init__(self) -> None:
         found = Problems()
@@ -121,7 +124,23 @@ class Perturb(Method):
     @property
     def conceals_levels(self) -> bool:
         """Whether levels are concealed, so that moves tell nothing of contributions."""
-        return self.conceal
+        return self.conceal is not False and not self.forbids_concealment
+
+    @property
+    def forbids_concealment(self) -> str:
+        """Which option tells how far cells may be, or are, moved; empty where none does."""
+        return "windows" if self.windows else "move" if self.move is not None else ""
+
+    def leave_no_room(self, risk: Risk, integer: bool | None) -> NDArray[np.bool_]:  # noqa: FBT001  (as a run says it)
+        """Return which sensitive cells the reach does not let move to either side with their levels, ``(n_cells,)``."""
+        table, levels, narrow = risk.table, risk.levels, np.zeros(len(risk), dtype=bool)
+        reach, unit = self.reaches(table), Fraction(1, 10**table.decimals)
+        for cell in np.flatnonzero(risk.sensitive).tolist():
+            lower, upper, sliding = (level.fraction(cell) for level in (levels.lower, levels.upper, levels.sliding))
+            grain = Fraction(1) if integer or table.is_count[cell] else unit
+            needed = max(max(lower, upper) + 2 * grain, max(lower + upper, sliding) / 2 + grain)
+            narrow[cell] = int(reach[cell]) * unit < needed
+        return narrow
 
     @property
     def wishes(self) -> Wishes:

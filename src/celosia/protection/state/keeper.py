@@ -117,6 +117,11 @@ class StateKeeper:
         """Forget the bound, and the cuts: what was audited contradicts them."""
         self._bound, self._cuts, self._pending = -math.inf, {}, True
 
+    def forget_everything(self) -> None:
+        """Forget all that is known: it is of a problem that asks for more."""
+        self._audited = self._found = None
+        self.forget_bound()
+
     def raise_bound(self, bound: float) -> None:
         """Keep a bound, where it is higher, and write what is due."""
         if math.isfinite(bound) and bound > self._bound:

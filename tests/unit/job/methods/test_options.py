@@ -85,7 +85,7 @@ def test_what_a_job_says_besides_or_in_another_way_is_described_too() -> None:
     for method, section in SECTIONS.items():
         own = {called(method, field.name) for field in fields(METHODS[method])}
         more = set(section.model_fields) - own
-        assert more <= {"name", "factors", "keep", "bases", "up", "down"}
+        assert more <= {"name", "factors", "keep", "secret_file", "bases", "up", "down"}
         assert more <= set(describe_options(section))
 
 

@@ -21,7 +21,7 @@ EARLY = CombinedParameters(descent_columns=1, start_columns=1)
 @pytest.mark.parametrize("sliding", [False, True])
 def test_descents_find_what_searches_without_them_find(*, sliding: bool) -> None:
     risk = drawn(((3,), (2,), (2,)), 1, sliding=sliding)
-    method = Combined("unity", cell_cost="value", secret=1)
+    method = Combined("unity", cell_cost="value", secret=1, conceal=False)
     run = Run(Clock(None), 0.0, backends()[0], 0, None)
     found = solve(method.apply_to(risk), method, run, EARLY)
     plain = cz.protect(risk, method)

@@ -33,7 +33,7 @@ def risk_of(*, sliding: bool) -> Risk:
 def test_a_start_from_a_pattern_ends_at_the_same_optimum(*, sliding: bool) -> None:
     risk, costs = risk_of(sliding=sliding), []
     for least in (1, 10_000):
-        method = cz.Combined("unity", cell_cost="value", secret=1)
+        method = cz.Combined("unity", cell_cost="value", secret=1, conceal=False)
         run = Run(Clock(None), 0.0, backends()[0], 0, None)
         found = solve(method.apply_to(risk), method, run, CombinedParameters(start_columns=least))
         assert found.safe
@@ -48,11 +48,11 @@ def test_no_pattern_is_searched_for_where_fixed_costs_hardly_count(monkeypatch: 
 
     monkeypatch.setattr("celosia.protection.combined.pattern.search_pattern", search_none)
     risk = risk_of(sliding=False)
-    method = cz.Combined("unity", cell_cost=np.full(len(risk), 1e-9), secret=1)
+    method = cz.Combined("unity", cell_cost=np.full(len(risk), 1e-9), secret=1, conceal=False)
     run = Run(Clock(None), 0.0, backends()[0], 0, None)
     found = solve(method.apply_to(risk), method, run, CombinedParameters(start_columns=1))
     assert found.safe
-    assert found.cost == pytest.approx(cz.protect(risk, cz.Intervals("unity", secret=1)).cost, rel=1e-4)
+    assert found.cost == pytest.approx(cz.protect(risk, cz.Intervals("unity", secret=1, conceal=False)).cost, rel=1e-4)
     assert found.bound >= found.cost * (1 - 1e-3)
 
 
@@ -60,7 +60,7 @@ def test_no_pattern_is_searched_for_where_fixed_costs_hardly_count(monkeypatch: 
 def test_a_mixed_release_that_begins_with_the_cuts_of_ranges_ends_at_the_same_optimum(seed: int) -> None:
     risk, costs = drawn(((2, 3), (4,)), seed=seed), []
     for least in (1, 10_000):
-        method = cz.Mixed(secret=1)
+        method = cz.Mixed(secret=1, conceal=False)
         search = ModeSearchParameters(hiding_columns=least)
         run = Run(Clock(None), 0.0, backends()[0], 0, None)
         found = solve_mixed(method.apply_to(risk), method, run, MixedParameters(search=search, start_columns=least))
@@ -74,7 +74,7 @@ def test_a_mixed_release_that_begins_with_the_cuts_of_ranges_ends_at_the_same_op
 def test_ranges_that_hold_the_witnesses_of_a_pattern_are_safe_on_its_cells(*, sliding: bool) -> None:
     risk = risk_of(sliding=sliding)
     hidden = cz.protect(risk, cz.Suppress())
-    method = cz.Intervals(secret=1)
+    method = cz.Intervals(secret=1, conceal=False)
     problem = RangeProblem(risk, risk, method, None).problem
     slacks = ranges_of_witnesses(problem, hidden.audit)
     assert slacks is not None

@@ -25,7 +25,7 @@ from celosia.solve.registry import backends
 from celosia.table.fixed import Fixed
 
 AMOUNTS = [[7e7 + 0.01, 9e7 + 0.12, 4e7 + 0.03], [7e9 + 1, 9e9 + 2, 4e9 + 3], [2e10 + 1, 3e10, 1e10 + 7]]
-METHODS = [cz.Intervals(cost="unity"), cz.Combined(cost="unity"), cz.Mixed()]
+METHODS = [cz.Intervals(cost="unity", conceal=False), cz.Combined(cost="unity", conceal=False), cz.Mixed(conceal=False)]
 
 
 def risk_of(values: list[float]) -> Risk:

@@ -20,7 +20,7 @@ def moved(result: Protection, cell: int = 6) -> int:
 @pytest.mark.parametrize("reach", [0, -1, [0, 0]])
 def test_a_reach_that_is_not_positive(reach: object) -> None:
     with pytest.raises(SpecError, match="reach: must be above zero"):
-        Perturb(reach)  # type: ignore[arg-type]
+        Perturb(reach, conceal=False)  # type: ignore[arg-type]
 
 
 def test_words_and_numbers_that_make_no_sense() -> None:
@@ -37,7 +37,7 @@ def test_words_and_numbers_that_make_no_sense() -> None:
 
 
 def test_a_reach_that_cannot_protect_names_cells_and_a_reach(grid: Risk) -> None:
-    refuse(grid, Perturb(9), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
+    refuse(grid, Perturb(9, conceal=False), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
     refuse(grid, Perturb(13, move=4, side="up"), InfeasibleError, "reach", ["'cell 6'", "reach of 20"])
 
 
@@ -49,25 +49,25 @@ def test_a_reach_as_in_figure_11_protects(grid: Risk) -> None:
 
 @pytest.mark.parametrize("side", ["up", "down"])
 def test_given_sides(grid: Risk, side: str) -> None:
-    for method in (Perturb(20, side=side), Perturb(20, sides={6: side})):  # type: ignore[arg-type, dict-item]
+    for method in (Perturb(20, side=side, conceal=False), Perturb(20, sides={6: side}, conceal=False)):  # type: ignore[arg-type, dict-item]
         result = protect(grid, method)
         assert result.safe
         assert moved(result) == (10 if side == "up" else -8), "by its level, as far as the reach leaves the other one"
 
 
 def test_sides_are_random_and_reproducible_from_the_secret(grid: Risk) -> None:
-    found = {secret: moved(protect(grid, Perturb(20, secret=secret))) for secret in range(8)}
+    found = {secret: moved(protect(grid, Perturb(20, secret=secret, conceal=False))) for secret in range(8)}
     assert {int(np.sign(move)) for move in found.values()} == {-1, 1}
-    assert found[3] == moved(protect(grid, Perturb(20, secret=3)))
+    assert found[3] == moved(protect(grid, Perturb(20, secret=3, conceal=False)))
 
 
 def test_the_secret_is_drawn_afresh_and_kept_in_the_result(grid: Risk) -> None:
-    first, second = (protect(grid, Perturb(20)).method for _ in range(2))
+    first, second = (protect(grid, Perturb(20, conceal=False)).method for _ in range(2))
     assert first.secret != second.secret  # type: ignore[attr-defined]
 
 
 def test_the_release_gives_the_reach_and_no_secret(grid: Risk) -> None:
-    result = protect(grid, Perturb(20, secret=77))
+    result = protect(grid, Perturb(20, secret=77, conceal=False))
     release = publish(result)
     lower, upper = release.bounds()
     assert (upper.counts - lower.counts == 40).all()
@@ -75,42 +75,44 @@ def test_the_release_gives_the_reach_and_no_secret(grid: Risk) -> None:
 
 
 def test_frozen_cells_are_shown(grid: Risk) -> None:
-    result = protect(grid, Perturb(20, side="up", frozen=[15, 3]))
+    result = protect(grid, Perturb(20, side="up", frozen=[15, 3], conceal=False))
     assert result.pattern.status[[3, 15]].tolist() == ["shown", "shown"]
     assert result.pattern.published().counts[[3, 15]].tolist() == [80, 190]
 
 
 def test_frozen_cells_that_give_a_sensitive_one_away(grid: Risk) -> None:
-    refuse(grid, Perturb(20, frozen=[4, 5, 7]), InfeasibleError, "protection", ["must be shown", "'cell 6'"])
+    refuse(
+        grid, Perturb(20, frozen=[4, 5, 7], conceal=False), InfeasibleError, "protection", ["must be shown", "'cell 6'"]
+    )
 
 
 def test_few_cells_move_on_request_and_too_few_are_refused(grid: Risk) -> None:
-    result = protect(grid, Perturb(20, side="up", at_most=4))
+    result = protect(grid, Perturb(20, side="up", at_most=4, conceal=False))
     assert result.safe
     assert int((result.pattern.published().counts != np.array(GRID)).sum()) == 4
-    refuse(grid, Perturb(20, side="up", at_most=1), InfeasibleError, "protection", ["at_most"])
+    refuse(grid, Perturb(20, side="up", at_most=1, conceal=False), InfeasibleError, "protection", ["at_most"])
 
 
 def test_sides_of_cells_that_are_not_sensitive(grid: Risk) -> None:
-    refuse(grid, Perturb(20, sides={5: "up"}), SpecError, "sides", ["5"])
+    refuse(grid, Perturb(20, sides={5: "up"}, conceal=False), SpecError, "sides", ["5"])
 
 
 def test_counts_stay_whole(make: MakeRisk, grid_rows: list[list[int]]) -> None:
     risk = make(grid_rows, GRID, {6: (2, 3, 0)}, counts=True)
-    assert protect(risk, Perturb(6)).pattern.published().decimals == 0
-    refuse(risk, Perturb(6, decimals=1), SpecError, "decimals", ["counts"])
+    assert protect(risk, Perturb(6, conceal=False)).pattern.published().decimals == 0
+    refuse(risk, Perturb(6, decimals=1, conceal=False), SpecError, "decimals", ["counts"])
     broken = replace(risk, table=replace(risk.table, amounts=Fixed(np.array(GRID) * 5, 1)))
-    refuse(broken, Perturb(6), DataError, "counts", ["whole"])
+    refuse(broken, Perturb(6, conceal=False), DataError, "counts", ["whole"])
 
 
 def test_fewer_decimals_than_the_table(make: MakeRisk, grid_rows: list[list[int]]) -> None:
     risk = make(grid_rows, GRID, {})
     fine = replace(risk, table=replace(risk.table, amounts=Fixed(np.array(GRID), 2)))
-    refuse(fine, Perturb(1, decimals=1), SpecError, "decimals", ["2"])
+    refuse(fine, Perturb(1, decimals=1, conceal=False), SpecError, "decimals", ["2"])
 
 
 def test_without_sensitive_cells_nothing_moves(make: MakeRisk, grid_rows: list[list[int]]) -> None:
-    result = protect(make(grid_rows, GRID, {}), Perturb(5))
+    result = protect(make(grid_rows, GRID, {}), Perturb(5, conceal=False))
     assert result.cost == 0
     assert result.pattern.published().counts.tolist() == GRID
 
@@ -120,7 +122,7 @@ def test_sides_that_clash_are_turned_and_the_result_says_how_many(make: MakeRisk
     risk = make([[1, 1, -1]], [40, 40, 80], {0: (3, 3, 0), 1: (3, 3, 0)})
     notes = set()
     for secret in range(12):
-        result = protect(risk, Perturb(8, frozen=[2], secret=secret))
+        result = protect(risk, Perturb(8, frozen=[2], secret=secret, conceal=False))
         assert result.safe
         assert moved(result, 0) * moved(result, 1) < 0
         *said, last = result.notes
@@ -149,6 +151,6 @@ def test_values_that_miss_a_level_by_less_than_cuts_are_rounded_are_found(make: 
     values += [49, 5, 5, 39, 3, 2, 34, 5, 76, 60, 1, 15, 8, 52, 2, 13]
     levels = {31: (2, 4, 2), 39: (3, 2, 5), 32: (2, 4, 0), 24: (4, 3, 0), 37: (4, 0, 0)}
     risk = make(rows, values, levels, cost=[1.0] * 40)
-    result = protect(risk, Perturb(6, secret=105))
+    result = protect(risk, Perturb(6, secret=105, conceal=False))
     assert result.safe
     assert result.cost == pytest.approx(40)

@@ -65,7 +65,9 @@ def run() -> Run:
 @pytest.fixture
 def oracle(risk: Risk, run: Run) -> RespondentOracle:
     criteria = criteria_of(risk.table, risk.respondents)
-    return RespondentOracle(replace(risk, respondents=()), Intervals(secret=1), run, risk.respondents, criteria)
+    return RespondentOracle(
+        replace(risk, respondents=()), Intervals(secret=1, conceal=False), run, risk.respondents, criteria
+    )
 
 
 def test_ranges_of_moves_are_safe_against_everybody(risk: Risk, run: Run, oracle: RespondentOracle) -> None:
@@ -88,14 +90,16 @@ def test_they_are_published_where_there_is_no_time_for_a_search(risk: Risk, monk
 
     monkeypatch.setattr(_RespondentSearch, "_find_pattern", find_once)
     with pytest.warns(MidpointWarning):
-        found = protect(risk, Intervals(secret=1))
+        found = protect(risk, Intervals(secret=1, conceal=False))
     assert found.safe
     assert 0 < found.bound < found.cost < 1e12
     assert int(np.count_nonzero(found.pattern.status == "interval")) < len(risk)
 
 
 def test_ranges_that_respondents_attack_are_closed_by_totals(risk: Risk, run: Run, oracle: RespondentOracle) -> None:
-    first = protect(replace(risk, respondents=()), Intervals(secret=1), respondents=None, time_limit=20.0, gap=0.5)
+    first = protect(
+        replace(risk, respondents=()), Intervals(secret=1, conceal=False), respondents=None, time_limit=20.0, gap=0.5
+    )
     exposed = audit_respondents(first.pattern, risk.table, rule=risk.respondents)
     assert exposed.open
     found = close_by_totals(first, exposed, oracle.method, run, oracle)
@@ -118,4 +122,4 @@ def test_a_cell_and_all_of_its_totals_move_together(risk: Risk) -> None:
 
 
 def test_methods_that_hide_have_other_ways(run: Run, oracle: RespondentOracle) -> None:
-    assert find_clear_ranges(Mixed(secret=1), run, oracle) is None
+    assert find_clear_ranges(Mixed(secret=1, conceal=False), run, oracle) is None

@@ -98,7 +98,7 @@ def test_zeros_that_respondents_do_not_know_make_nothing_impossible() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-@pytest.mark.parametrize("method", [Suppress(), Intervals(secret=1)], ids=["suppress", "interval"])
+@pytest.mark.parametrize("method", [Suppress(), Intervals(secret=1, conceal=False)], ids=["suppress", "interval"])
 def test_an_attacker_has_his_own_levels_beside_respondents_in_several_cells(method: Suppress | Intervals) -> None:
     case = case_of(1140)
     place = int(np.argmax(case.table.amounts.counts))

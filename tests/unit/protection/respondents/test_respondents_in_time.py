@@ -77,7 +77,7 @@ def test_ranges_for_which_there_is_no_time_are_opened_as_wide_as_they_may_be(mon
         raise OutOfTimeError.one("time_limit", "was reached.")
 
     monkeypatch.setattr("celosia.protection.respondents.solve._RespondentSearch._search", give_up)
-    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Intervals(secret=1), respondents=TWENTY)
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Intervals(secret=1, conceal=False), respondents=TWENTY)
     assert found.safe
     assert found.bound == 0.0
     assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
@@ -94,7 +94,7 @@ def test_without_time_for_the_first_pattern_everything_is_hidden_and_judged(monk
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
 def test_what_may_be_ranges_is_hidden_where_everything_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "audit_respondents", late(lambda call: call == 1))
-    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1), respondents=TWENTY)
+    found = protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1, conceal=False), respondents=TWENTY)
     assert (found.pattern.status == HIDDEN).all()
     assert found.cost == pytest.approx(found.cost_of_hiding_everything)
     assert open_attacks(found.pattern, TABLE_3, TWENTY) == []
@@ -106,7 +106,7 @@ def test_a_method_that_may_not_hide_everything_does_not_call_exposure_impossible
 ) -> None:
     monkeypatch.setattr(watching, "audit_respondents", late(lambda call: call == 1))
     with pytest.raises(InfeasibleError, match="could not be protected by what the method allows"):
-        protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1, may_hide=[0]), respondents=TWENTY)
+        protect(assess(TABLE_3, TWENTY, cost="unity"), Mixed(secret=1, may_hide=[0], conceal=False), respondents=TWENTY)
 
 
 def test_without_time_for_that_either_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_ranges_that_were_not_judged_are_not_published(monkeypatch: pytest.Monke
     monkeypatch.setattr(watching, "audit_respondents", late(lambda _: True))
     risk = assess(TABLE_3, TWENTY, levels="sliding")
     with pytest.raises(OutOfTimeError, match="safe against respondents"):
-        protect(risk, Intervals(), respondents=TWENTY, time_limit=1e-6)
+        protect(risk, Intervals(conceal=False), respondents=TWENTY, time_limit=1e-6)
 
 
 class _Over(Clock):
@@ -136,7 +136,7 @@ class _Over(Clock):
 
 
 @pytest.mark.filterwarnings("ignore::celosia.errors.MidpointWarning")
-@pytest.mark.parametrize("method", [Intervals(secret=1), Suppress()])
+@pytest.mark.parametrize("method", [Intervals(secret=1, conceal=False), Suppress()])
 def test_those_whom_an_attack_on_the_last_pattern_left_are_judged_a_little_later(
     monkeypatch: pytest.MonkeyPatch, method: Intervals | Suppress
 ) -> None:

@@ -12,53 +12,136 @@ from numpy.typing import NDArray
 from celosia.attack.audit import audit
 from celosia.attack.findings import MET, Conclusions, Verdicts, judge_requirements
 from celosia.attack.result import Audit
-from celosia.errors import pluralise
+from celosia.errors import OutOfTimeError, pluralise
 from celosia.pattern.entries import SHOWN
 from celosia.pattern.modes.suppressed import Suppressed
 from celosia.pattern.pattern import Pattern
 from celosia.protection.method import Method
 from celosia.protection.result import Protection
 from celosia.protection.run import Run
-from celosia.risk.concealment import ConcealedRisk, conceal_levels
+from celosia.risk.concealment import TWO_DRAWS, ConcealedRisk, conceal_levels
 from celosia.risk.requirement import Requirements
 from celosia.risk.risk import SHOW, Levels, Risk
 
 _SECRET_BITS = 64
 _AFRESH = (
-    "Levels are concealed by a secret that was drawn afresh: give it (`secret`) whenever this table is published "
-    "again. Two draws leave readers two thirds of a range on average, and next to nothing of some."
+    "Levels are concealed by a secret that was drawn afresh: keep it, for the office only, and give it (`secret`, or "
+    f"`secret_file` in a job) whenever this table is published again. {TWO_DRAWS}"
 )
-_KEPT = "Levels of {} are not concealed: they are no part of the value, or attackers know too much of it."
+_KEPT = (
+    "Levels of {} are not concealed: they are no part of the value, attackers know too much of it, or the method has "
+    "no room for wider ones."
+)
 _TIED = (
     "Who guesses the classes of all cells comes closer than promised to {}: cells that must be shown, or are known, "
     "tie them together."
 )
+_UNASKED = "What single respondents conclude from the classes by which levels are concealed is not asked."
+_NONE = "Levels are not concealed: they are no parts of contributions, or too large ones, or there is no room for it."
+_FORBIDDEN = (
+    "Levels are not concealed, because {} asks for what would tell them: widths and moves may tell contributions."
+)
+_IMPOSSIBLE = (
+    "Levels are not concealed, because no safe release was found that conceals them: widths and moves may tell "
+    "contributions. Say conceal=true to learn what stands in the way."
+)
+_MORE_TIME = "Allow more time, or say conceal=false: readers then learn more."
 
 
-def draw_secret(method: Method) -> tuple[Method, tuple[str, ...]]:
-    """Return a method that conceals levels with a secret, and what to say of it."""
-    asked: Any = method
-    if not method.conceals_levels or asked.secret is not None:
-        return method, ()
-    return replace(asked, secret=secrets.randbits(_SECRET_BITS)), (_AFRESH,)
+@dataclass(frozen=True, slots=True, eq=False)
+class Aim:
+    """What a search is asked for.
+
+    Parameters
+    ----------
+    method
+        With its secret, where levels are concealed.
+    risk
+        With the wishes of the method.
+    aimed
+        The same, or with concealed levels.
+    notes
+        What to say of it.
+    """
+
+    method: Method
+    risk: Risk
+    aimed: Risk
+    notes: tuple[str, ...] = ()
+
+    @property
+    def conceals(self) -> bool:
+        """Whether the search asks for concealed levels."""
+        return self.aimed is not self.risk
+
+    @property
+    def may_do_without(self) -> bool:
+        """Whether levels are concealed where that is possible, and nobody has asked for it."""
+        asked: Any = self.method
+        return self.conceals and asked.conceal is None
+
+    def without(self) -> Aim:
+        """Return the aim without concealed levels."""
+        return Aim(_leave_open(self.method), self.risk, self.risk, (_IMPOSSIBLE,))
+
+    def allow_more_time(self, error: OutOfTimeError) -> OutOfTimeError:
+        """Return an error of a search that may do without concealed levels, with that as a remedy."""
+        if not self.may_do_without:
+            return error
+        return OutOfTimeError(
+            replace(problem, remedy=_MORE_TIME) if problem.place == "time_limit" else problem
+            for problem in error.problems
+        )
 
 
-def conceal(risk: Risk, method: Method, run: Run) -> tuple[Risk, tuple[str, ...]]:
-    """Return the risk with the levels that a search asks for, and what to say of it.
+def take_aim(risk: Risk, method: Method, run: Run) -> Aim:
+    """Return what a search is asked for, with concealed levels where the method has them.
 
     Parameters
     ----------
     risk
         With the wishes of the method.
     method
-        With its secret.
+        As it was asked for.
     run
         Which values are known to be whole.
     """
-    if not method.conceals_levels:
-        return risk, ()
+    asked: Any = method
+    if getattr(method, "conceal", False) is None and not method.conceals_levels:
+        few = _could_conceal(risk)
+        return Aim(method, risk, risk, (_FORBIDDEN.format(method.forbids_concealment),) if few else ())
+    if not method.conceals_levels or not bool(risk.sensitive.any()):
+        return Aim(method, risk, risk)
+    own = asked if asked.secret is not None else replace(asked, secret=secrets.randbits(_SECRET_BITS))
+    aimed, notes = _conceal(risk, own, run)
+    if asked.conceal is None and aimed is risk:
+        return Aim(_leave_open(method), risk, risk, (_NONE,))
+    afresh = () if asked.secret is not None else (_AFRESH,)
+    unasked = (_UNASKED,) if risk.respondents else ()
+    return Aim(own, risk, aimed, (*afresh, *notes, *unasked))
+
+
+def _leave_open(method: Method) -> Method:
+    """Return a method that conceals nothing."""
+    asked: Any = method
+    plain: Method = replace(asked, conceal=False)
+    return plain
+
+
+def _could_conceal(risk: Risk) -> bool:
+    """Return whether levels of some sensitive cells are parts of contributions or of the value."""
+    return risk.shares is not None and bool((risk.sensitive & (risk.shares.width > 0)).any())
+
+
+def _conceal(risk: Risk, method: Method, run: Run) -> tuple[Risk, tuple[str, ...]]:
+    """Return the risk with the levels that a search asks for, the same one if it conceals none, and what to say."""
     asked: Any = method
     found, lost = conceal_levels(risk, asked.secret), 0
+    while asked.conceal is None:  # classes of others change with every cell that is left out
+        narrow = found.concealed & method.leave_no_room(found.risk, run.integer)
+        if not bool(narrow.any()):
+            break
+        found = conceal_levels(risk, asked.secret, found.concealed & ~narrow)
     if not found.fits:
         found = conceal_levels(risk, asked.secret, found.concealed & ~_find_unreachable(found, risk, run))
         found, lost = _ask_for_less(found, risk, run)
@@ -70,7 +153,7 @@ def conceal(risk: Risk, method: Method, run: Run) -> tuple[Risk, tuple[str, ...]
     if lost:
         few = pluralise(lost, "sensitive cell")
         said.append(_TIED.format(few))
-    return found.risk, tuple(said)
+    return (found.risk if bool(found.concealed.any()) else risk), tuple(said)
 
 
 def _find_unreachable(found: ConcealedRisk, risk: Risk, run: Run) -> NDArray[np.bool_]:

@@ -57,7 +57,7 @@ class RangePublisher:
         and those of ranges tied to whole numbers, which are shifted after they have been widened to whole ones.
         """
         whole = self._tied_to_whole
-        if self.ranges.method.conceal:
+        if self.ranges.method.conceals_levels:
             return self._place(conceal_ends(self.ranges, slacks))
         placed, first = self._place_first(slacks)
         if not (self.ranges.method.shift and self.ranges.sliding) or self.run.clock.left <= 0:
@@ -130,7 +130,7 @@ class RangePublisher:
         """Return ranges that pass the audit, not narrowed to what attackers can conclude; None where there are none."""
         try:
             first = self._shift_first(slacks)
-            if self.ranges.method.conceal:
+            if self.ranges.method.conceals_levels:
                 first = conceal_ends(self.ranges, first)
             placed = self._placement.place(first, quickly=True)
         except CelosiaError:
