@@ -18,14 +18,13 @@ import celosia as cz
 
 pytestmark = pytest.mark.engines
 
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "respondent": "firm",
     "holding": "group",
-    "weight": "weight",
     "request": "asks",
     "waiver": "waives",
 }
-"""All that may be known about records at once."""
+"""All that may be known about contributors at once."""
 
 
 def register(rows: int, seed: int) -> pa.Table:
@@ -51,8 +50,8 @@ def register(rows: int, seed: int) -> pa.Table:
 
 
 def check_register(stored: object, records: pa.Table, **options: Any) -> None:  # noqa: ANN401
-    options |= {"by": ["industry", "region"], "hierarchies": {"industry": cz.Digits((1, 1))}}
-    options = {"contributions": False} | options
+    options = dict[str, Any](by=["industry", "region"], contributions=False) | options
+    options["hierarchies"] = {"industry": cz.Digits((1, 1))}
     table, read = cz.tabulate(stored, **options), cz.tabulate(records, **options)
     check_same(table, read)
     assert (table.contributions is None) == (read.contributions is None)
@@ -77,8 +76,9 @@ def test_a_register_with_everything_in_it_is_the_same(engine: str, request: pyte
     store: Store = request.getfixturevalue(engine)
     records = register(400, 0)
     stored = store(records)
-    check_register(stored, records, value="halves", decimals=0, contributions=True, **EVERYTHING)
-    check_register(stored, records, value="turnover", holding="group", respondent="firm")
+    check_register(stored, records, value="turnover", contributions=True, **EVERYTHING)
+    # Spark takes its time for every question: real numbers and weights with as few of them as there are
+    check_register(stored, records, by=["industry"], value="halves", decimals=0, weight="weight")
 
 
 def test_postgresql_gives_single_contributions_on_request_only(store_in_postgres: Store) -> None:
