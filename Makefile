@@ -10,7 +10,7 @@ COMPILE := $(BIN)/python -m compileall -q src/celosia && $(BIN)/celosia compile
 # Some machines tell Python to keep no bytecode: every command, and every worker of the tests, would compile anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-external lint format docs bench bench-smoke fingerprints clean
+.PHONY: help demo test test-slow test-external test-engines lint format docs bench bench-smoke fingerprints clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,9 @@ test-slow: $(VENV)/.test  ## the slow tests
 
 test-external: $(VENV)/.test  ## tests on public data beside the checkout that are not slow, skipped where there are none
 	$(BIN)/python -m pytest -m 'external and not slow' --timeout 1800
+
+test-engines: $(VENV)/.engines  ## tests on PostgreSQL and Spark, skipped where they are not installed
+	SPARK_LOCAL_IP=127.0.0.1 $(BIN)/python -m pytest -m engines --timeout 900
 
 lint: $(VENV)/.lint  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff format --check .

@@ -6,7 +6,7 @@ every choice of signs of the target's contributions is a program of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -28,6 +28,7 @@ def exposed(
     error: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     q: float,
     coalition: int = 1,
+    sums: Collection[Sequence[Leaf]] = (),
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield every coalition and target such that the coalition can exclude a corner of the target's box.
 
@@ -45,6 +46,8 @@ def exposed(
         How well everybody knows the others, in percent.
     coalition
         How many tell each other what they contribute.
+    sums
+        Leaf cells of which everybody knows others' sums as well as their parts, but for the target's.
     """
     keys = [key for key, amount in contributions.items() if amount]
     size = np.array([abs(contributions[key]) for key in keys])
@@ -59,6 +62,7 @@ def exposed(
     cost = np.concatenate([np.zeros(len(keys)), [1.0]])
     right = np.concatenate([np.maximum(high[upper], 0), np.maximum(-low[lower], 0)])
     who = sorted({name for _, name in contributions})
+    more, far, owner = _known_sums(keys, contributions, sums)
     for attackers in combinations(who, min(coalition, len(who) - 1)):
         for target in who:
             if target in attackers:
@@ -68,11 +72,36 @@ def exposed(
                 most = np.where([name in attackers for _, name in keys], 0.0, q / 100 * size)
                 bounds = np.column_stack([-most, most])
                 bounds[own] = (np.array(signs) * error(size[own]))[:, None]
-                found = linprog(cost, rows, right, bounds=np.vstack([bounds, [0.0, np.inf]]), method="highs")
+                others = owner != target
+                left = np.vstack([rows, more[others], -more[others]])
+                most_right = np.concatenate([right, *[q / 100 * far[others]] * 2])
+                found = linprog(cost, left, most_right, bounds=np.vstack([bounds, [0.0, np.inf]]), method="highs")
                 assert found.status == 0, found.message
                 if own and found.x[-1] > _NOISE:
                     yield attackers, target
                     break
+
+
+def _known_sums(
+    keys: Sequence[tuple[Leaf, str]],
+    contributions: Mapping[tuple[Leaf, str], float],
+    sums: Collection[Sequence[Leaf]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
+    """Return a row for everybody's every sum, with the size of that sum, and whose it is."""
+    rows: list[NDArray[np.float64]] = []
+    sizes, owner = [], []
+    for name in sorted({name for _, name in keys}):
+        for leaves in sums:
+            inside = [own == name and leaf in leaves for leaf, own in keys]
+            if any(inside):
+                rows.append(np.array([*inside, False], dtype=float))
+                sizes.append(abs(sum(contributions[key] for key, here in zip(keys, inside, strict=True) if here)))
+                owner.append(name)
+    return (
+        np.reshape(np.array(rows), (len(rows), len(keys) + 1)),
+        np.array(sizes, dtype=float),
+        np.array(owner, dtype=np.str_),
+    )
 
 
 def exposed_in(pattern: Pattern, table: Table, rule: RespondentRule) -> list[tuple[tuple[str, ...], str]]:

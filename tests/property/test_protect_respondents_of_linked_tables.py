@@ -28,11 +28,11 @@ RULES: list[cz.PPercent | cz.PriorPosterior] = [
     cz.PriorPosterior(10, 50),
     cz.PPercent(15, coalition=2),
 ]
-AMOUNTS = [1, 2, 5, 10, 40, 60, 100, -20]
+AMOUNTS = [1, 2, 5, 10, 40, 60, 100, 20]
 
 
 def records_of(seed: int) -> pd.DataFrame:
-    """Return records of firms, some with several, some of them losses; every third firm has the owner of another."""
+    """Return records of firms, some with several, some with losses alone; every third firm has the owner of another."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 10))
     firm = rng.integers(0, n, n)
@@ -43,7 +43,7 @@ def records_of(seed: int) -> pd.DataFrame:
             "group": rng.choice(["p", "q"], n),
             "firm": [f"f{k}" for k in firm],
             "owner": [f"f{k - 1 if k % 3 == 0 and k else k}" for k in firm],
-            "turnover": rng.choice(AMOUNTS, n),
+            "turnover": rng.choice(AMOUNTS, n) * np.where(firm == 1, -1, 1),
         }
     )
 

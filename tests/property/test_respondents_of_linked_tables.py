@@ -22,18 +22,20 @@ DIMENSIONS = ("row", "column", "group")
 
 
 def records_of(seed: int) -> pd.DataFrame:
-    """Return the records of a few firms, some with several, some of them losses."""
+    """Return the records of a few firms, some with several, some with losses alone."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 10))
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "row": rng.choice(["A", "B"], n),
             "column": rng.choice(["I", "II"], n),
             "group": rng.choice(["p", "q"], n),
             "firm": [f"f{k}" for k in rng.integers(0, n, n)],
-            "turnover": rng.choice([1, 5, 10, 40, 60, -20], n),
+            "turnover": rng.choice([1, 5, 10, 40, 60, 20], n),
         }
     )
+    frame.loc[frame["firm"].isin(["f1", "f4"]), "turnover"] *= -1
+    return frame
 
 
 def table_of(frame: pd.DataFrame, by: list[list[str]]) -> cz.Table:
@@ -167,3 +169,18 @@ def test_tables_that_were_linked_later_have_no_joint_cells_and_are_refused() -> 
     linked = cz.link(parts)
     with pytest.raises(cz.CelosiaError):
         cz.audit_respondents(cz.Pattern.hide(linked, []), linked, rule=cz.PPercent(20))
+
+
+def test_who_gains_and_loses_in_one_cell_of_linked_tables_is_not_counted_by_both() -> None:
+    """Firm m adds 5 to column I: by its gain of 100 and its loss of 95 the others there were hidden, and are not."""
+    lines = [("I", "p", "t", 100), ("I", "p", "m", 100), ("I", "q", "m", -95), ("I", "p", "x", 1)]
+    lines += [("II", group, f"{group}{k}", 100) for group in "pq" for k in range(2)]
+    frame = pd.DataFrame(lines, columns=["column", "group", "firm", "turnover"])
+    apart = cz.tabulate(frame, by=["column"], value="turnover", respondent="firm")
+    assert not cz.audit_respondents(cz.Pattern.hide(apart, []), apart, rule=cz.PPercent(10)).safe
+    linked = cz.tabulate(frame, by=[["column"], ["group"]], value="turnover", respondent="firm")
+    groups = cz.Pattern.hide(linked, [linked.find(group=group) for group in "pq"])
+    with pytest.raises(cz.DataError, match="opposite signs"):
+        cz.audit_respondents(groups, linked, rule=cz.PPercent(10))
+    assert "not asked: somebody contributes a gain" in (cz.assess(linked, cz.PPercent(10)).unasked_note or "")
+    assert not cz.assess(linked, cz.PPercent(10)).respondents

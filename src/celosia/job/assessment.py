@@ -23,6 +23,8 @@ from celosia.risk.risk import Risk
 from celosia.risk.rules.contributor_rules import RespondentRule
 from celosia.source.cells.cells import cells
 from celosia.source.duckdb import RowSource, database, quote
+from celosia.source.engines.address import open_address
+from celosia.source.engines.rows import EngineRows
 from celosia.table.hierarchy import Classification
 from celosia.table.links.link import link
 from celosia.table.table import Table
@@ -179,25 +181,31 @@ def _tabulate_microdata(
     for table in job.tables:
         groups.setdefault(tuple(table.value or ()), []).append(table)
     source = _source(part)
-    options = part.model_dump(exclude={"file", "database", "query", "table"}, exclude_none=True)
+    options = part.model_dump(exclude={"file", "database", "address", "query", "table"}, exclude_none=True)
     relations = job.links.relations if job.links else []
     tables = []
-    for values, group in groups.items():
-        used = dict.fromkeys(name for table in group for name in table.by)
-        tables.append(
-            tabulate(
-                source,
-                by=[table.by for table in group],
-                value=list(values) or None,
-                largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
-                contributions=_keeps_contributions(job),
-                hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
-                columns={name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used},
-                relations=relations if len(groups) == 1 else (),
-                progress=progress,
-                **options,
+    try:
+        for values, group in groups.items():
+            used = dict.fromkeys(name for table in group for name in table.by)
+            tables.append(
+                tabulate(
+                    source,
+                    by=[table.by for table in group],
+                    value=list(values) or None,
+                    largest=job.assess.largest or max(_FEWEST, *(rule.units for rule in job.rules)),
+                    contributions=_keeps_contributions(job),
+                    hierarchies={name: hierarchies[name] for name in used if name in hierarchies},
+                    columns={
+                        name: job.dimensions[name].column or job.dimensions[name].columns or name for name in used
+                    },
+                    relations=relations if len(groups) == 1 else (),
+                    progress=progress,
+                    **options,
+                )
             )
-        )
+    finally:
+        if isinstance(source, EngineRows):
+            source.close()
     return tables[0] if len(tables) == 1 else link(tables, relations=relations)
 
 
@@ -208,8 +216,10 @@ def _keeps_contributions(job: Job) -> bool | None:
     return any(part.attacker == "respondents" for part in job.attackers)
 
 
-def _source(part: DataPart) -> str | RowSource:
+def _source(part: DataPart) -> str | RowSource | EngineRows:
     """Return where the records are."""
+    if part.address is not None:
+        return open_address(part.address, part.table, part.query)
     if part.database is None:
         return str(part.file)
     query = part.query or f"SELECT * FROM {quote(part.table or '')}"

@@ -23,6 +23,7 @@ from celosia.job.sections.output import OutputPart
 from celosia.job.sections.part import Fault, JobPart, faults_of, place_of
 from celosia.job.sections.rules import AnyRule
 from celosia.job.sections.tables import AssessPart, CellsPart, DataPart, DimensionPart, LinksPart, TablePart
+from celosia.source.places import is_remote
 
 
 class Job(JobPart):
@@ -104,7 +105,7 @@ class Job(JobPart):
         known = [part.knows for part in self.attackers or ()]
         return (
             self.path,
-            *(Path(name) for name in named if name),
+            *(Path(name) for name in named if name and not is_remote(name)),
             *(file for part in hierarchies for file in part.files),
             *(selection.file for selection in known if selection is not None and selection.file is not None),
             *(file for part in (self.method, *self.methods.values()) for file in part.files),

@@ -8,7 +8,7 @@ secrets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -18,7 +18,8 @@ from celosia.source.expressions import flag_expression, number_of, present
 from celosia.table.dimension import SEPARATOR, Dimension
 
 _SHOWN = 5
-_WITHOUT_CODE = "Mend them, or choose with `missing` to count them as a category or to drop them."
+WITHOUT_CODE = "Mend them, or choose with `missing` to count them as a category or to drop them."
+"""What to do about records without a code."""
 
 
 def diagnose(
@@ -49,7 +50,7 @@ def diagnose(
     rows = _FaultyRows(source, Problems())
     for name, code in codes.items():
         if missing == "error":
-            rows.report(name, f"{code} IS NULL", "no code", _WITHOUT_CODE)
+            rows.report(name, f"{code} IS NULL", "no code", WITHOUT_CODE)
         _unknown_codes(rows, name, code, dimensions[name][0], paths=len(dimensions[name][1]) > 1)
     for column in values:
         _numbers(rows, column)
@@ -112,20 +113,24 @@ def _nameless(rows: _FaultyRows, roles: Mapping[str, str]) -> None:
 
 
 def _unknown_codes(rows: _FaultyRows, name: str, code: str, dimension: Dimension, *, paths: bool) -> None:
+    sql = f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} WHERE {code} IS NOT NULL ORDER BY 1"
+    seen = [said for (said,) in rows.source.fetch(sql)]
+    for message, remedy in describe_faulty_codes(seen, dimension, paths=paths):
+        rows.add(name, message, remedy)
+
+
+def describe_faulty_codes(seen: Sequence[str], dimension: Dimension, *, paths: bool) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the codes of some records, and what to do."""
     leaves = {said: sum(dimension.leaf_of[node] >= 0 for node in nodes) for said, nodes in dimension.nodes_of.items()}
     if paths:
         leaves = {"\x1f".join(path): int(dimension.leaf_of[node] >= 0) for path, node in dimension.node_of_path.items()}
-    sql = f"SELECT DISTINCT {code} AS celosia_code FROM {ROWS} WHERE {code} IS NOT NULL ORDER BY 1"
-    seen = [said for (said,) in rows.source.fetch(sql)]
     unknown = [said.replace("\x1f", SEPARATOR) for said in seen if said not in leaves]
     parents = [said.replace("\x1f", SEPARATOR) for said in seen if leaves.get(said) == 0]
     several = [said for said in seen if leaves.get(said, 0) > 1]
     if unknown:
-        rows.add(name, f"codes that are not in the hierarchy: {list_items(unknown)}.", "Add them to it, or mend them.")
+        yield f"codes that are not in the hierarchy: {list_items(unknown)}.", "Add them to it, or mend them."
     if parents:
-        rows.add(
-            name, f"codes with codes below them: {list_items(parents)}.", "Records need codes of the finest level."
-        )
+        yield f"codes with codes below them: {list_items(parents)}.", "Records need codes of the finest level."
     if several:
         remedy = "Name the columns of all levels, so that records carry the path."
-        rows.add(name, f"codes that stand in several branches: {list_items(several)}.", remedy)
+        yield f"codes that stand in several branches: {list_items(several)}.", remedy

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError, SpecError, nearest
 from celosia.library import OnFirstUse
+from celosia.source.places import EXTENSIONS, is_pattern, is_remote, scheme_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -123,7 +124,7 @@ class RowSource:
 
 
 def open_rows(data: Any) -> RowSource:  # noqa: ANN401
-    """Return the rows of a Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
+    """Return the rows of a Parquet or CSV file, or of many, a DuckDB relation, or a frame that speaks Arrow.
 
     Raises
     ------
@@ -134,8 +135,10 @@ def open_rows(data: Any) -> RowSource:  # noqa: ANN401
     """
     if isinstance(data, duckdb.DuckDBPyRelation):
         return RowSource(data, "query")
+    if isinstance(data, str) and (is_remote(data) or is_pattern(data)):
+        return _many_files(data)
     if isinstance(data, str | Path):
-        return _file(Path(data))
+        return _many_files(f"{data}/**/*.parquet") if Path(data).is_dir() else _file(Path(data))
     try:
         frame = nw.from_native(data)
         table = (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
@@ -170,6 +173,31 @@ def _file(path: Path) -> RowSource:
         return readers[path.suffix.lower()](path)
     except duckdb.Error as error:
         raise DataError.one(str(path), f"cannot be read: {without_values(error)}.") from None
+
+
+def _many_files(pattern: str) -> RowSource:
+    """Return the rows of all Parquet files, or CSV files, of a pattern, with the codes that stand in their folders."""
+    extension = EXTENSIONS.get(scheme_of(pattern))
+    try:
+        connection = _memory()
+        if extension is not None:
+            _load(connection, extension, pattern)
+        if pattern.lower().endswith((".csv", ".csv.gz", ".txt")):
+            relation = connection.read_csv(pattern, all_varchar=True, header=True, hive_partitioning=True)
+        else:
+            relation = connection.read_parquet(pattern, hive_partitioning=True, union_by_name=True)
+    except duckdb.Error as error:
+        raise DataError.one(pattern, f"cannot be read: {without_values(error)}.") from None
+    return RowSource(relation, pattern)
+
+
+def _load(connection: duckdb.DuckDBPyConnection, extension: str, address: str) -> None:
+    """Load an extension of DuckDB that is installed; none is fetched from anywhere."""
+    asked = f"SELECT installed FROM duckdb_extensions() WHERE extension_name = {literal(extension)}"
+    if not any(installed for (installed,) in connection.execute(asked).fetchall()):
+        message = f"needs DuckDB's extension {extension}, which is not installed on this machine."
+        raise DataError.one(address, message, f"Let somebody with a network run INSTALL {extension} in DuckDB.")
+    connection.execute(f"LOAD {extension}")
 
 
 def _parquet(path: Path) -> RowSource:

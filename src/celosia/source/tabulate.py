@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CelosiaError, DataError, Problems, SpecError, nearest
+from celosia.errors import CelosiaError, DataError
 from celosia.kernels import compile_kernels
+from celosia.library import OnFirstUse
 from celosia.progress import SILENT, Progress
 from celosia.source.duckdb import ROWS, RowSource, open_rows
+from celosia.source.engines.address import is_ibis_table, open_address
+from celosia.source.engines.rows import EngineRows
 from celosia.source.expressions import MISSING, dimension_code
+from celosia.source.places import is_address
 from celosia.source.records import Records, Roles, read_records
+from celosia.source.request import Request, check_hierarchies
 from celosia.source.tabulation.contributions import (
     anonymous_numbers,
     keep_joint_contributions,
@@ -36,7 +41,10 @@ from celosia.table.statistics import Statistics
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT
 
-_MISSING_CHOICES = ("error", "category", "drop")
+if TYPE_CHECKING:
+    from celosia.source.engines import tabulation as engines
+else:
+    engines = OnFirstUse("celosia.source.engines.tabulation")
 
 
 def tabulate(
@@ -66,7 +74,8 @@ def tabulate(
     Parameters
     ----------
     data
-        A Parquet or CSV file, a DuckDB relation, or a frame that speaks Arrow.
+        A Parquet or CSV file, a DuckDB relation, a frame that speaks Arrow, an ibis table, or the address of one, such
+        as ``postgresql://HOST/DATABASE#TABLE``: there the records stay, and some numbers per cell come back.
     by
         The dimensions; a list of such lists for several tables, which are linked into one.
     value
@@ -87,7 +96,7 @@ def tabulate(
         How many of the largest contributions to keep.
     contributions
         Keep the single contributions to leaf cells, under anonymous numbers: respondents attack with them. By default
-        for amounts without weights or a shadow variable.
+        for amounts without weights or a shadow variable; of an ibis table only where this says so.
     hierarchies
         Classifications by dimension; a dimension that is not named has its codes under a total.
     columns
@@ -114,11 +123,33 @@ def tabulate(
         All that is wrong with the records.
     """
     compile_kernels(progress, "celosia.source")
-    request_ = _Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
+    request_ = Request.of(by, value, columns or {}, largest, missing, shadow, decimals)
     roles = Roles(respondent, holding, weight, request, waiver)
-    source = open_rows(data) if not isinstance(data, RowSource) else data
-    _check_columns(source, request_, roles, shadow)
-    _check_hierarchies(hierarchies or {}, request_)
+    source = _open(data)
+    if isinstance(source, EngineRows):
+        try:
+            request_.check_columns(source, roles.given_roles(), shadow)
+            check_hierarchies(hierarchies or {}, request_)
+            return engines.tabulate_rows(
+                source,
+                request_,
+                roles,
+                shadow=shadow,
+                largest=largest,
+                contributions=bool(contributions),
+                hierarchies=hierarchies or {},
+                missing=missing,
+                total_codes=total_codes,
+                decimals=decimals,
+                relations=relations,
+                count_name=count_name,
+                progress=progress,
+            )
+        finally:
+            if source is not data:
+                source.close()
+    request_.check_columns(source, roles.given_roles(), shadow)
+    check_hierarchies(hierarchies or {}, request_)
     dimensions = {
         name: (_dimension(source, name, names, (hierarchies or {}).get(name), missing), names)
         for name, names in request_.columns.items()
@@ -155,65 +186,13 @@ def tabulate(
     return keep_joint_contributions(linked, leaves, [(weighted, own) for _, weighted, own in weighed], *numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What is to be tabulated, checked.
-
-    Parameters
-    ----------
-    tables
-        The dimensions of every table.
-    values
-        The columns to sum; none for counts.
-    columns
-        The columns of every dimension.
-    """
-
-    tables: tuple[tuple[str, ...], ...]
-    values: tuple[str, ...]
-    columns: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(
-        cls,
-        by: Sequence[str] | Sequence[Sequence[str]],
-        value: str | Sequence[str] | None,
-        columns: Mapping[str, str | Sequence[str]],
-        largest: int,
-        missing: str,
-        shadow: str | None,
-        decimals: int | None,
-    ) -> _Request:
-        found = Problems()
-        by = [by] if isinstance(by, str) else by
-        single = [name for name in by if isinstance(name, str)]
-        tables = [tuple(single)] if single else [tuple(names) for names in by]
-        if not tables or not all(tables) or (single and len(single) != len(by)):
-            found.add("by", "must name at least one dimension.", "For several tables give a list of lists.")
-        for names in tables:
-            if len(set(names)) < len(names):
-                found.add("by", f"names a dimension twice: {', '.join(names)}.")
-        if largest < 1:
-            found.add("largest", f"must be at least 1, not {largest}.")
-        if decimals is not None and decimals < 0:
-            found.add("decimals", f"must be zero or more, not {decimals}.")
-        if missing not in _MISSING_CHOICES:
-            found.add("missing", f"must be one of {', '.join(_MISSING_CHOICES)}, not {missing!r}.")
-        values = (value,) if isinstance(value, str) else tuple(value or ())
-        if shadow is not None and not values:
-            found.add("shadow", "needs a value: a table of counts has none.")
-        found.raise_as(SpecError)
-        used = dict.fromkeys(name for names in tables for name in names)
-        given = {name: columns.get(name, name) for name in used}
-        return cls(
-            tuple(tables),
-            values,
-            {name: (said,) if isinstance(said, str) else tuple(said) for name, said in given.items()},
-        )
-
-    def amounts(self, shadow: str | None) -> list[str]:
-        """Return the columns of amounts to read."""
-        return list(dict.fromkeys([*self.values, *([shadow] if shadow is not None else [])]))
+def _open(data: Any) -> RowSource | EngineRows:  # noqa: ANN401
+    """Return the rows, which stay where they are if they lie in an engine."""
+    if isinstance(data, RowSource | EngineRows):
+        return data
+    if is_ibis_table(data):
+        return EngineRows(data)
+    return open_address(data) if isinstance(data, str) and is_address(data) else open_rows(data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,26 +316,6 @@ def _anonymous(records: Records) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     marks = record_marks([*records.leaves.values(), *(fixed.counts for fixed in records.amounts.values())], n_records)
     respondent = anonymous_numbers(records.respondents, marks)
     return respondent, respondent if records.holdings is None else anonymous_numbers(records.holdings, marks)
-
-
-def _check_columns(source: RowSource, request: _Request, roles: Roles, shadow: str | None) -> None:
-    found = Problems()
-    wanted = [(column, f"dimension {name}") for name, names in request.columns.items() for column in names]
-    wanted += [(column, "value") for column in request.amounts(shadow)]
-    wanted += [(column, role) for role, column in roles.given_roles().items()]
-    for column, role in wanted:
-        said = source.explain_missing(column, role)
-        if said:
-            found.add(source.place, said)
-    found.raise_as(SpecError)
-
-
-def _check_hierarchies(hierarchies: Mapping[str, Classification], request: _Request) -> None:
-    found = Problems()
-    for name in hierarchies:
-        if name not in request.columns:
-            found.add(f"hierarchies[{name!r}]", "is not a dimension of any table.", nearest(name, request.columns))
-    found.raise_as(SpecError)
 
 
 def _dimension(

@@ -118,7 +118,7 @@ def test_ranges_that_may_not_be_wide_are_not_concealed() -> None:
     result = cz.protect(risk, cz.Intervals(most_width={cell: most}))
     assert "Levels of 1 sensitive cell are not concealed" in describe(result)
     lower, upper = (side.floats[cell] for side in cz.publish(result).bounds())
-    assert upper - lower <= most
+    assert upper - lower <= most + 0.01  # ends are rounded outward to the decimals of the values
 
 
 def test_what_is_impossible_with_concealed_levels_is_done_without(tmp_path: Path) -> None:

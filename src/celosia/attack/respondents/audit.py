@@ -116,11 +116,13 @@ def audit_respondents(
     SpecError
         The table knows no contributions, the rule does not say what respondents know, or there are no such numbers.
     DataError
-        Contributions do not add up, or the release does not belong to the table.
+        Contributions do not add up, the release does not belong to the table, or somebody's contributions to the
+        parts of a sum have opposite signs, so that others know more of him than is judged.
     """
     rules = as_rules(rule) or _own_rules(release, risk)
-    table, release = open_joint_cells(*check_release(release, risk))
+    table, release = check_release(release, risk)
     criteria = criteria or criteria_of(table, rules)
+    table, release = open_joint_cells(table, release)
     pairs = Pairs.of(attacker, target)
     _check_kinds(criteria, pairs)
     backend = backend_named(solver) if solver else backends()[0]

@@ -11,7 +11,8 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, ValidationInfo
 
 from celosia.files import read_text
-from celosia.job.sections.part import Fault, complaint, context_of
+from celosia.job.sections.part import Fault, complaint, context_of, format_value
+from celosia.source.places import holds_password, is_address, is_pattern, is_remote
 
 
 def find_file(name: str, info: ValidationInfo) -> str:
@@ -30,6 +31,32 @@ def find_file(name: str, info: ValidationInfo) -> str:
 
 File: TypeAlias = Annotated[str, AfterValidator(find_file)]
 """The path of a file that exists."""
+
+
+def find_records(name: str, info: ValidationInfo) -> str:
+    """Return the whole path of a file that is there, of a folder or a pattern of files, or an address of files."""
+    if is_remote(name):
+        return name
+    path = Path(context_of(info).get("folder", ".")) / name
+    return str(path) if path.is_dir() or is_pattern(name) else find_file(name, info)
+
+
+RecordsFile: TypeAlias = Annotated[str, AfterValidator(find_records)]
+"""Where the files of some records are."""
+
+
+def _check_address(written: str) -> str:
+    if not is_address(written):
+        message = f"must be an address such as postgresql://HOST/DATABASE, not {format_value(written)}."
+        raise complaint(Fault((), message))
+    if holds_password(written):
+        remedy = "Take it out: names and passwords come from the environment of the engine, such as PGPASSWORD."
+        raise complaint(Fault((), "holds a password.", remedy))
+    return written
+
+
+Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
+"""The address of an engine, without a password."""
 
 
 def rows_of(path: Path) -> Iterator[list[str]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator
 
 from celosia.errors import SpecError
-from celosia.job.sections.files import File
+from celosia.job.sections.files import Address, File, RecordsFile
 from celosia.job.sections.hierarchies import Hierarchies
 from celosia.job.sections.part import Fault, JobPart, complaint, format_value, suggest
 from celosia.job.sections.values import CostText, Decimals, Name, Names
@@ -21,9 +21,9 @@ class DataPart(JobPart):
     Parameters
     ----------
     file
-        A ``.parquet`` or ``.csv`` file.
-    database, query, table
-        Or a DuckDB database with a query or the name of a table.
+        A ``.parquet`` or ``.csv`` file, a folder or pattern of Parquet files, or such an address as ``s3://...``.
+    database, address, query, table
+        Or a DuckDB database, or the address of another engine, with a query or the name of a table.
     respondent, holding, weight, request, waiver, shadow
         Columns, as in `celosia.tabulate`.
     missing
@@ -34,8 +34,9 @@ class DataPart(JobPart):
         How many decimals the values have.
     """
 
-    file: File | None = None
+    file: RecordsFile | None = None
     database: File | None = None
+    address: Address | None = None
     query: Name | None = None
     table: Name | None = None
     respondent: Name | None = None
@@ -51,16 +52,18 @@ class DataPart(JobPart):
     @classmethod
     def contradictions(cls, written: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what is wrong between the options."""
-        if "file" in written and "database" in written:
-            yield Fault(("database",), "stands beside a file.", "Give one of the two.")
-        if "file" not in written and "database" not in written:
-            yield Fault(("file",), "is missing.", "Name a .parquet or .csv file, or a database and a query.")
+        places = [key for key in ("file", "database", "address") if key in written]
+        for key in places[1:]:
+            yield Fault((key,), f"stands beside a {places[0]}.", "Give one of the two.")
+        if not places:
+            remedy = "Name a .parquet or .csv file, or a database or address and a query."
+            yield Fault(("file",), "is missing.", remedy)
         asked = [key for key in ("query", "table") if key in written]
-        if "database" in written and len(asked) != 1:
+        if places and places != ["file"] and len(asked) != 1:
             message = "stands beside a table." if asked else "is missing."
             yield Fault(("query",), message, "Give a query or a table.")
         for key in asked:
-            if "database" not in written:
+            if not places or places == ["file"]:
                 yield Fault((key,), "belongs to a database.", f"Name the database, or drop the {key}.")
 
 

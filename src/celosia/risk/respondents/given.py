@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arguments import takes
 from celosia.errors import DataError, Problems, SpecError, list_items, pluralise
-from celosia.risk.respondents.knowledge import respondents_of
+from celosia.risk.respondents.knowledge import listed_respondents
 from celosia.table.fixed import Fixed
 from celosia.table.statistics import Contributions
 from celosia.table.table import Table
@@ -73,7 +73,7 @@ def with_contributions(
         cell[order], owner[order], holding[order], exact.to(table.decimals).counts[order], origin=object()
     )
     told = replace(table, contributions=said)
-    respondents_of(told)
+    listed_respondents(told)
     return told
 
 

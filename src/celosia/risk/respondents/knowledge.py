@@ -19,6 +19,7 @@ from celosia.errors import DataError, Problems, SpecError, pluralise
 from celosia.risk.respondents.contributions import numbers_of, single_contributions
 from celosia.risk.respondents.joint import add_joint_cells
 from celosia.risk.respondents.leaf_sums import leaf_sums
+from celosia.risk.respondents.opposite_signs import have_opposite_signs
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import (
     By,
@@ -203,7 +204,21 @@ def respondents_of(table: Table, by: By = "auto") -> Respondents:
         The table knows no single contributions, or no holdings where they are needed.
     DataError
         Contributions do not add up to their cells, some are not known, the same contribution stands in several leaf
-        cells, or there are fewer than two contributors.
+        cells, somebody's contributions to the parts of a sum have opposite signs, or there are fewer than two
+        contributors.
+    """
+    found = listed_respondents(table, by)
+    if have_opposite_signs(table, found.kind):
+        message = f"to the parts of a sum have opposite signs for some {found.kind}: others who know the sum know more."
+        remedy = "Protect respondents in the parts alone, without their sum, or name the attackers without them."
+        raise DataError.one("contributions", message, remedy)
+    return found
+
+
+def listed_respondents(table: Table, by: By = "auto") -> Respondents:
+    """Return respondents as `respondents_of` does, also where others may know more of them than these sizes say.
+
+    They are not to be judged by: it is for checks of the contributions themselves.
     """
     said = single_contributions(table)
     if (

@@ -49,6 +49,16 @@ class LeafSums:
             weight = weight - np.asarray(matrix.T @ (signs * passed))  # takes the cell itself away, too
         return weight
 
+    def parts_of(self, some: NDArray[np.int64]) -> sp.csr_array:
+        """Return how often each leaf cell is counted in each of some cells, ``(len(some), n_cells)``; see `parts`."""
+        ones = np.ones(len(some), dtype=np.int64)
+        weight = sp.csr_array((ones, (np.arange(len(some)), some)), shape=(len(some), len(self.leaf)))
+        for cells, signs, matrix in reversed(list(zip(self.cells, self.signs, self.matrices, strict=True))):
+            passed = sp.csr_array(weight.tocsc()[:, cells])
+            weight = sp.csr_array(weight - passed @ sp.csr_array(matrix * signs[:, None]))
+            weight.eliminate_zeros()
+        return weight
+
 
 def leaf_sums(table: Table, said: Contributions) -> LeafSums:
     """Return how all cells follow from those with contributions.

@@ -24,12 +24,17 @@ from celosia.risk.respondents.knowledge import (
     respondents_of,
 )
 from celosia.risk.respondents.leaf_sums import leaf_sums
+from celosia.risk.respondents.opposite_signs import have_opposite_signs
 from celosia.risk.respondents.sums import leave_out_sums, leaves_are_independent
 from celosia.risk.rules.contributor_rules import Dominance, MinFrequency, PPercent, PriorPosterior, RespondentRule
 from celosia.table.statistics import Statistics
 from celosia.table.table import Table
 
 NAMED_WITHOUT = "the attackers were named one by one"
+OPPOSITE_SIGNS = (
+    "somebody contributes a gain to one part of a sum and a loss to another, so that others who know the sum know more "
+    "than what is judged"
+)
 LEFT_OUT = "they were left out on request"
 NO_RULE = "no p%, prior-posterior, frequency or dominance rule says how close they may come"
 
@@ -93,10 +98,10 @@ def default_rules(table: Table, rules: Iterable[object]) -> RespondentRules:
     They attack where single contributions are known and are what the rules look at: not with sampling weights or a
     shadow variable, in tables of counts, of a single contributor, or where a contribution stands in several leaf cells
     and it is not known in which (tables that were linked later, variables with relations other than that one is the sum
-    of others).
+    of others), nor where somebody's contributions to the parts of a sum have opposite signs.
     """
     known = rules_of_respondents(rules)
-    reason = NO_RULE if not known else next(_obstacles(table), "")
+    reason = NO_RULE if not known else next(_obstacles(table, known), "")
     if reason:
         return RespondentRules((), reason)
     several = tuple(rule for rule in known if _are_several(table, rule))  # one alone has no target
@@ -109,7 +114,7 @@ def _are_several(table: Table, rule: RespondentRule) -> bool:
     return said is not None and len(np.unique(numbers_of(said, kind_of(said, rule.by)))) >= FEWEST
 
 
-def _obstacles(table: Table) -> Iterator[str]:
+def _obstacles(table: Table, rules: Sequence[RespondentRule]) -> Iterator[str]:
     """Yield why the contributors of a table cannot attack, nothing where they can."""
     said, found = table.contributions, table.statistics
     if set(table.variables) <= table.counts:
@@ -124,13 +129,15 @@ def _obstacles(table: Table) -> Iterator[str]:
     if table.counts:
         yield "counts are linked to the amounts"
     try:
-        table = leave_out_sums(add_joint_cells(table))
-        independent = leaves_are_independent(table, leaf_sums(table, single_contributions(table)))
+        split = leave_out_sums(add_joint_cells(table))
+        independent = leaves_are_independent(split, leaf_sums(split, single_contributions(split)))
     except DataError:
         yield "the contributions to some cells are not known"
     else:
         if not independent:
             yield "a contribution stands in several leaf cells (linked tables, or variables that do not simply add up)"
+        elif any(have_opposite_signs(table, kind) for kind in sorted({kind_of(said, rule.by) for rule in rules})):
+            yield OPPOSITE_SIGNS
 
 
 def _is_weighted(found: Statistics) -> bool:

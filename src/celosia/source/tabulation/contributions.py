@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.kernels import kernel
 from celosia.source.tabulation.groups import Groups
+from celosia.source.tabulation.sorting import sort_stably
 from celosia.table.statistics import Contributions, JointContributions
 from celosia.table.table import Table
 from celosia.tolerance import LARGEST_COUNT
@@ -27,19 +29,50 @@ def anonymous_numbers(groups: Groups, mark: NDArray[np.uint64]) -> NDArray[np.in
     mark
         A number for every record that mixes its codes and amounts (`record_marks`).
     """
-    sums = np.add.reduceat(mark[groups.order], groups.starts[:-1])
-    rank = np.empty(len(groups), dtype=np.int64)
-    rank[np.argsort(sums, kind="stable")] = np.arange(len(groups))
-    return rank[groups.numbers()]
+    sums = _sum_groups(mark, groups.order, groups.starts)
+    _, by_sum = sort_stably(sums)
+    return _number_members(by_sum, groups.order, groups.starts).astype(np.int64)
 
 
 def record_marks(columns: Iterable[NDArray[np.integer[Any]]], n_records: int) -> NDArray[np.uint64]:
     """Return a number for every record that depends on all of the given columns."""
     mark = np.zeros(n_records, dtype=np.uint64)
     for column in columns:
-        mark = (mark ^ column.astype(np.int64).view(np.uint64)) * _ODD
-        mark ^= mark >> np.uint64(29)
+        _mix_in(mark, column.astype(np.int64, copy=False))
     return mark
+
+
+@kernel()
+def _mix_in(mark: NDArray[np.uint64], column: NDArray[np.int64]) -> None:
+    """Mix a column into the marks of records."""
+    for k in range(len(mark)):
+        mixed = (mark[k] ^ np.uint64(column[k])) * _ODD
+        mark[k] = mixed ^ (mixed >> np.uint64(29))
+
+
+@kernel()
+def _sum_groups(mark: NDArray[np.uint64], order: NDArray[np.int32], starts: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Return the sum of the marks of every group, beyond 64 bits from zero again."""
+    sums = np.zeros(len(starts) - 1, dtype=np.uint64)
+    for group in range(len(sums)):
+        for place in range(starts[group], starts[group + 1]):
+            sums[group] += mark[order[place]]
+    return sums
+
+
+@kernel()
+def _number_members(
+    groups: NDArray[np.int32], order: NDArray[np.int32], starts: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return for every record the place of its group among some groups in a new order."""
+    number = np.empty(len(groups), dtype=np.int32)
+    for place in range(len(groups)):
+        number[groups[place]] = place
+    members = np.empty(len(order), dtype=np.int32)
+    for group in range(len(groups)):
+        for place in range(starts[group], starts[group + 1]):
+            members[order[place]] = number[group]
+    return members
 
 
 def leaf_contributions(
@@ -63,13 +96,27 @@ def leaf_contributions(
     waived
         Which records are about somebody who waived his protection; None where nobody could.
     """
-    order = np.lexsort((respondent, cell))
-    changes = (np.diff(cell[order]) != 0) | (np.diff(respondent[order]) != 0)
-    first = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    rows = order[first]
-    amounts = np.add.reduceat(amount[order], first)
+    bits = int(respondent.max(initial=0)).bit_length()
+    if (int(cell.max(initial=0)) + 1) << bits < LARGEST_COUNT:
+        keys, order = sort_stably(((cell << bits) | respondent).view(np.uint64))
+        first = _firsts(keys[1:] != keys[:-1])
+        own = keys.view(np.int64) if len(first) == len(keys) else keys.view(np.int64)[first]
+        cells, respondents = own >> bits, own & ((1 << bits) - 1)
+    else:
+        order = np.lexsort((respondent, cell)).astype(np.int32)
+        first = _firsts((np.diff(cell[order]) != 0) | (np.diff(respondent[order]) != 0))
+        cells, respondents = cell[order[first]], respondent[order[first]]
+    rows = order if len(first) == len(order) else order[first]
+    sums = amount[order]
+    if len(first) < len(order):
+        sums = np.add.reduceat(sums, first)
     free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
-    return Contributions(cell[rows], respondent[rows], holding[rows], amounts, origin, free)
+    return Contributions(cells, respondents, holding[rows], sums, origin, free)
+
+
+def _firsts(changes: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return where sorted records begin to be other ones."""
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
 def keep_joint_contributions(
