@@ -110,8 +110,10 @@ def leaf_contributions(
     sums = amount[order]
     if len(first) < len(order):
         sums = np.add.reduceat(sums, first)
-    free = None if waived is None or not waived.any() else np.logical_and.reduceat(waived[order], first)
-    return Contributions(cells, respondents, holding[rows], sums, origin, free)
+    free = None if waived is None else np.logical_and.reduceat(waived[order], first)
+    return Contributions(
+        cells, respondents, holding[rows], sums, origin, free if free is not None and free.any() else None
+    )
 
 
 def _firsts(changes: NDArray[np.bool_]) -> NDArray[np.int64]:
