@@ -17,6 +17,7 @@ from celosia.tolerance import ENDLESS
 
 MET, MISSED, OPEN = "met", "missed", "not shown safe"
 _PRODUCT = 2.0**62  # products below this fit 64 bits, whatever doubles round
+_HUGE = 10**100  # far beyond 64 bits, and products of some of them are still doubles
 _FLOAT_WHOLE = 2**53  # whole numbers below this are doubles
 _FLOAT_DECIMALS = 22  # powers of ten up to this are doubles
 
@@ -236,7 +237,7 @@ def _compare_in_counts(levels: tuple[Fixed, ...], found: Conclusions) -> tuple[N
     ends = [(down.reach, down.denominator, down.endless), (up.reach, up.denominator, up.endless)]
     both = down.endless | up.endless
     parts = [np.where(both, 0, down.reach), np.where(both, 0, up.reach), up.denominator, down.denominator]
-    sizes = [part.astype(np.float64) for part in parts]
+    sizes = [_round_sizes(part) for part in parts]
     plain = np.asarray((sizes[0] * sizes[2] + sizes[1] * sizes[3] < _PRODUCT) & (sizes[2] * sizes[3] < _PRODUCT))
     down_reach, up_reach, up_unit, down_unit = (np.where(plain, part, 1).astype(np.int64) for part in parts)
     ends.append((down_reach * up_unit + up_reach * down_unit, down_unit * up_unit, both))
@@ -248,6 +249,13 @@ def _compare_in_counts(levels: tuple[Fixed, ...], found: Conclusions) -> tuple[N
     return met, plain
 
 
+def _round_sizes(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return whole numbers as doubles, at most `_HUGE`: no double is as large as some of Python's integers."""
+    if numbers.dtype == object:
+        numbers = np.minimum(numbers, _HUGE)
+    return numbers.astype(np.float64)
+
+
 def _compare(
     level: Fixed, reach: NDArray[Any], unit: NDArray[Any], decimals: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -255,7 +263,7 @@ def _compare(
     finer = level.decimals - decimals
     left, right = 10.0 ** np.maximum(finer, 0), 10.0 ** np.maximum(-finer, 0)
     counts = level.counts
-    large = np.maximum(reach.astype(np.float64) * left, counts.astype(np.float64) * unit.astype(np.float64) * right)
+    large = np.maximum(_round_sizes(reach) * left, _round_sizes(counts) * _round_sizes(unit) * right)
     small = np.asarray((large < _PRODUCT) & (np.maximum(left, right) < _FLOAT_WHOLE), dtype=bool)
     factors = (reach, left, counts, unit, right)
     reach, more, counts, unit, less = (np.where(small, factor, 1).astype(np.int64) for factor in factors)

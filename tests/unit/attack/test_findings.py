@@ -107,3 +107,10 @@ def test_verdicts_in_whole_numbers_are_those_in_fractions(seed: int, monkeypatch
     quick = judge_requirements(asked, found, by_distance=False)
     monkeypatch.setattr("celosia.attack.findings._PRODUCT", 0.0)
     assert np.array_equal(quick, judge_requirements(asked, found, by_distance=False))
+
+
+def test_fractions_beyond_all_doubles_are_compared_too() -> None:
+    huge = 10**400
+    found = findings(answers(Fraction(10 * huge + 1, huge)), answers(Fraction(10 * huge - 1, huge)))
+    assert judge_requirements(required((10, 9, 0)), found, by_distance=False).tolist() == ["met"]
+    assert judge_requirements(required((10, 10, 0)), found, by_distance=False).tolist() != ["met"]
